@@ -1,0 +1,69 @@
+# Two commands set everything up on a fresh machine: `make demo` and `make check`.
+# `uv` is used when it is there, plain `venv` + `pip` otherwise.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+JOBS ?= 2
+CONSTRAINTS := constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo check check-all fix fmt lint types imports test docs bench conformance catalogue clean install dev
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+$(BIN)/.venv:
+ifneq ($(UV),)
+	$(UV) venv --quiet --python $(PYTHON) --seed $(VENV)
+else
+	$(PYTHON) -m venv $(VENV)
+endif
+	@touch $@
+
+$(BIN)/.base: $(BIN)/.venv pyproject.toml $(CONSTRAINTS)
+ifneq ($(UV),)
+	$(UV) pip install --quiet --python $(BIN)/python -c $(CONSTRAINTS) -e .
+else
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e .
+endif
+	@touch $@
+
+$(BIN)/.dev: $(BIN)/.base requirements-dev.txt
+ifneq ($(UV),)
+	$(UV) pip install --quiet --python $(BIN)/python -c $(CONSTRAINTS) -r requirements-dev.txt
+else
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -r requirements-dev.txt
+endif
+	@touch $@
+
+install: $(BIN)/.base ## create the environment with Trimtab in it
+dev: $(BIN)/.dev ## the environment with everything the checks need
+
+demo: $(BIN)/.base ## the main job, offline: a scripted model repairs a failing project in a temp folder
+	$(BIN)/trimtab demo
+
+check: dev ## format, lint, types, import contracts, tests, docs
+	@$(MAKE) --no-print-directory fmt lint types imports test
+
+fmt: dev
+	$(BIN)/ruff format --check .
+lint: dev
+	$(BIN)/ruff check .
+types: dev
+	$(BIN)/mypy
+imports: dev
+	$(BIN)/lint-imports
+test: dev
+	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not llm"
+
+check-all: check ## check, and what is slow: oracles, all kills, the real small model
+	$(BIN)/python -m pytest -q -n $(JOBS) -m "slow"
+
+fix: dev ## format and repair what a machine can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## remove environments and caches
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

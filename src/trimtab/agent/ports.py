@@ -1,0 +1,169 @@
+"""Ports: everything the loop needs from outside, owned by the loop.
+
+Providers, tools, transcripts and hooks satisfy these by shape; none of them imports this module's siblings, and the loop imports
+none of them.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+from trimtab.agent.events import Event
+from trimtab.types.messages import Message, Part, Text, ToolCall
+from trimtab.types.models import ModelRequest
+from trimtab.types.stream import StreamEvent
+from trimtab.types.tools import Cut, ToolSpec
+
+Emit: TypeAlias = Callable[[Event], Awaitable[None]]
+
+
+class Provider(Protocol):
+    """A model one can ask. The stream never raises: failure is its last event (`Ended` with an error)."""
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        """Send one request and yield what comes back. Closing the iterator closes the connection."""
+        ...
+
+
+class Transcript(Protocol):
+    """The conversation: where messages go, and what the next request shows."""
+
+    async def append(self, messages: Sequence[Message]) -> tuple[str, ...]:
+        """Record messages; they are durable when this returns their entry ids. Raises `StoreError`."""
+        ...
+
+    async def park(self, call_id: str, question: str) -> str:
+        """Record durably that `call_id` waits for a person; return the entry id."""
+        ...
+
+    def view(self) -> tuple[Message, ...]:
+        """The messages of the next request: every call answered, in order."""
+        ...
+
+
+Everything: TypeAlias = Literal["*"]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a call touches, so that calls of one step may run side by side.
+
+    Paths are compared as written here, so tools resolve them first; "*" is every path. Two calls conflict when one writes what
+    the other reads or writes; a conflicting call waits for the earlier one.
+    """
+
+    reads: frozenset[str] | Everything = frozenset()
+    writes: frozenset[str] | Everything = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """What a tool gives back."""
+
+    parts: tuple[Part, ...]
+    is_error: bool = False
+    details: dict[str, Any] | None = None
+    cut: Cut | None = None
+
+    @staticmethod
+    def text(
+        text: str, *, is_error: bool = False, details: dict[str, Any] | None = None, cut: Cut | None = None
+    ) -> "ToolOutput":
+        """An output with one text part."""
+        return ToolOutput((Text(text),), is_error=is_error, details=details, cut=cut)
+
+
+class Deferred(Exception):
+    """Raised by a tool or hook: a person must answer this call. The turn parks; the answer arrives by call id."""
+
+    def __init__(self, question: str) -> None:
+        super().__init__(question)
+        self.question = question
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRun:
+    """What a running tool may use. `update` shows live text to watchers and never blocks for long."""
+
+    call_id: str
+    update: Callable[[str], Awaitable[None]]
+
+
+class Tool(Protocol):
+    """One tool. `snippet` (one line) and `guidelines` enter the system prompt only while the tool is on."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """Name, description and JSON Schema."""
+        ...
+
+    @property
+    def snippet(self) -> str: ...
+
+    @property
+    def guidelines(self) -> tuple[str, ...]: ...
+
+    def access(self, arguments: Mapping[str, Any]) -> Access:
+        """What a call with these (already validated) arguments touches. Pure and cheap; must not raise."""
+        ...
+
+    async def run(self, arguments: Mapping[str, Any], run: ToolRun) -> ToolOutput:
+        """Do it. Failure that the model should read is `ToolOutput(is_error=True)`; raising is the same with less care.
+
+        Cancellation must leave no process behind. Raises `Deferred` when a person must answer.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Proceed:
+    """Run the call, with other arguments when `call` is given."""
+
+    call: ToolCall | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Don't run the call: this is its result (a veto is an answer with `is_error`)."""
+
+    output: ToolOutput
+
+
+class Hooks(Protocol):
+    """May veto, change or answer a call before it runs, and change its output after. A hook that raises vetoes the call."""
+
+    async def before_tool(self, call: ToolCall) -> Proceed | Answer: ...
+
+    async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NoHooks:
+    """Lets everything pass."""
+
+    async def before_tool(self, call: ToolCall) -> Proceed | Answer:
+        """Let it run."""
+        return Proceed()
+
+    async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
+        """Change nothing."""
+        return output
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleTool:
+    """A tool made of plain values and one function; enough for most."""
+
+    spec: ToolSpec
+    handler: Callable[[Mapping[str, Any], ToolRun], Awaitable[ToolOutput]]
+    snippet: str = ""
+    guidelines: tuple[str, ...] = ()
+    accesses: Callable[[Mapping[str, Any]], Access] = field(default=lambda _arguments: Access())
+
+    def access(self, arguments: Mapping[str, Any]) -> Access:
+        """What `accesses` says."""
+        return self.accesses(arguments)
+
+    async def run(self, arguments: Mapping[str, Any], run: ToolRun) -> ToolOutput:
+        """What `handler` does."""
+        return await self.handler(arguments, run)

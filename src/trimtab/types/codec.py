@@ -1,0 +1,176 @@
+"""The one codec of the log: JSON lines to entries and back, losing nothing.
+
+Decoding has two steps, so that a large session opens in less time than its JSON takes to parse: the envelope of every
+line at once, the typed value only when somebody asks. Each entry keeps its raw line, and that is what a copy writes: unknown
+fields and unknown types survive. What `msgspec` refuses goes through the standard library's parser (`Entry.refused`).
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import msgspec
+
+from trimtab.types.entries import Envelope, Header, KnownEntry
+from trimtab.types.messages import Assistant, Message, Opaque, Part, Text, ToolResult, User
+from trimtab.types.text import scrub
+
+_encoder = msgspec.json.Encoder()
+_envelope = msgspec.json.Decoder(Envelope)
+_header = msgspec.json.Decoder(Header)
+_known = msgspec.json.Decoder(KnownEntry)
+_message = msgspec.json.Decoder(Message)
+_TYPES = frozenset({"message", "label", "leaf", "model_change", "thinking_change", "session_info", "repair", "custom"})
+
+
+@dataclass(slots=True)
+class Entry:
+    """A line of the log: its envelope, its bytes, and on demand its value."""
+
+    type: str
+    id: str
+    parent: str | None
+    time: str
+    raw: bytes
+    refused: bool = False
+    _value: KnownEntry | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def value(self) -> KnownEntry | None:
+        """The typed value, or None for a type that this version doesn't know."""
+        if self._value is None and self.type in _TYPES:
+            self._value = _decode_value(self)
+        return self._value
+
+
+def encode_entry(value: KnownEntry | Header) -> bytes:
+    """Return the line of an entry or header, without the newline."""
+    return _encoder.encode(value)
+
+
+def entry_of(value: KnownEntry) -> Entry:
+    """Return the entry for a value that is about to be written."""
+    raw = encode_entry(value)
+    kind = str(value.__struct_config__.tag)
+    return Entry(kind, value.id, value.parent, value.time, raw, _value=value)
+
+
+def decode_header(line: bytes) -> Header | None:
+    """Return the header in `line`, or None when it is none."""
+    try:
+        return _header.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        pass
+    data = _lenient_object(line)
+    if data is None or data.get("type") != "session" or not isinstance(data.get("id"), str):
+        return None
+    return Header(
+        id=data["id"],
+        cwd=str(data.get("cwd") or ""),
+        created=str(data.get("created") or ""),
+        format=data["format"] if isinstance(data.get("format"), int) else 1,
+    )
+
+
+def decode_line(line: bytes) -> Entry | None:
+    """Return the entry in one line, or None when the line holds no JSON object with a `type`."""
+    try:
+        e = _envelope.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        data = _lenient_object(line)
+        if data is None or not isinstance(data.get("type"), str):
+            return None
+        parent = data.get("parent")
+        return Entry(
+            data["type"],
+            str(data.get("id") or ""),
+            parent if isinstance(parent, str) else None,
+            str(data.get("time") or ""),
+            line,
+            refused=True,
+        )
+    return Entry(e.type, e.id, e.parent, e.time, line)
+
+
+def encode_message(message: Message) -> bytes:
+    """Return a message as JSON."""
+    return _encoder.encode(message)
+
+
+def decode_message(data: bytes) -> Message:
+    """Return the message in `data`. Raises `msgspec.MsgspecError` when it is none."""
+    return _message.decode(data)
+
+
+def to_builtins(value: Any) -> Any:
+    """Return plain dicts, lists and scalars for any of our structs."""
+    return msgspec.to_builtins(value)
+
+
+def _decode_value(entry: Entry) -> KnownEntry | None:
+    try:
+        return cast(KnownEntry, _known.decode(entry.raw))
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        entry.refused = True
+    data = _lenient_object(entry.raw)
+    if data is None:
+        return None
+    data = {**data, "id": entry.id, "parent": entry.parent, "time": entry.time}
+    if entry.type == "message":
+        data["message"] = _lenient_message(data.get("message"))
+    try:
+        return cast(KnownEntry, msgspec.convert(data, KnownEntry))
+    except msgspec.MsgspecError:
+        return None
+
+
+def _lenient_message(data: Any) -> Any:
+    """Keep what can be read of a message: a part of an unknown shape becomes an opaque one."""
+    if not isinstance(data, dict):
+        return data
+    kinds: dict[str, type[msgspec.Struct]] = {"user": User, "assistant": Assistant, "tool": ToolResult}
+    kind = kinds.get(str(data.get("role")))
+    if kind is None:
+        return data
+    parts = data.get("parts")
+    good: dict[str, Any] = {"role": data["role"], "parts": []}
+    for part in parts if isinstance(parts, list) else [parts]:
+        good["parts"].append(_lenient_part(part))
+    for f in msgspec.structs.fields(kind):
+        if f.name in good or f.encode_name not in data:
+            continue
+        try:
+            good[f.encode_name] = msgspec.to_builtins(msgspec.convert(data[f.encode_name], f.type))
+        except msgspec.MsgspecError:
+            if f.required:
+                good[f.encode_name] = str(data[f.encode_name])
+    return good
+
+
+def _lenient_part(part: Any) -> Any:
+    try:
+        return msgspec.to_builtins(msgspec.convert(part, Part))
+    except msgspec.MsgspecError:
+        pass
+    if isinstance(part, str):
+        return msgspec.to_builtins(Text(part))
+    return msgspec.to_builtins(Opaque(provider="", data=part if isinstance(part, dict) else {"value": part}))
+
+
+def _lenient_object(line: bytes) -> dict[str, Any] | None:
+    """Parse with the standard library: tolerates bad UTF-8, a BOM, NaN and lone surrogates."""
+    try:
+        data = json.loads(scrub(line.decode("utf-8-sig", "replace")))
+    except (ValueError, RecursionError):
+        return None
+    return _scrub_deep(data) if isinstance(data, dict) else None
+
+
+def _scrub_deep(value: Any) -> Any:
+    if isinstance(value, str):
+        return scrub(value)
+    if isinstance(value, dict):
+        return {scrub(k): _scrub_deep(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_scrub_deep(v) for v in value]
+    return value

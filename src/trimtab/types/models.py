@@ -1,0 +1,95 @@
+"""Models as data: what a window holds, what it costs, and one request to a model.
+
+Prices are US dollars per million tokens. The catalogue fills these values; the kernel only reads them.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+
+from trimtab.types.messages import Message
+from trimtab.types.tools import ToolSpec
+from trimtab.types.usage import Usage
+
+Api = Literal["openai-chat", "openai-responses", "anthropic", "google", "scripted", "recorded", "bridge"]
+Modality = Literal["text", "image", "pdf", "audio", "video"]
+
+
+class Price(msgspec.Struct, frozen=True, omit_defaults=True):
+    """USD per million tokens, for prompts of more than `above` tokens."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+    cache_write_1h: float | None = None
+    above: int = 0
+
+
+class CacheRules(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a provider's prompt cache works. `kind` none: no cache; prefix: automatic; explicit: by breakpoints."""
+
+    kind: Literal["none", "prefix", "explicit"] = "none"
+    minimum: int = 0
+    granularity: int = 1
+    lookback: int = 0
+    breakpoints: int = 0
+    ttl_s: int = 0
+
+
+class ModelInfo(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is known of a model. `source` says where the window came from; `note` what a person should know."""
+
+    provider: str
+    id: str
+    api: Api
+    context_window: int = 32_768
+    max_output: int = 4_096
+    input: tuple[Modality, ...] = ("text",)
+    thinking: tuple[str, ...] = ()
+    thinking_style: str = ""
+    tokenizer: str = ""
+    prices: tuple[Price, ...] = ()
+    cache: CacheRules = CacheRules()
+    name: str = ""
+    source: Literal["catalogue", "config", "probe", "default"] = "default"
+    note: str = ""
+    compat: dict[str, Any] = {}
+
+    @property
+    def ref(self) -> str:
+        """`provider/id`."""
+        return f"{self.provider}/{self.id}"
+
+
+class ModelRequest(msgspec.Struct, frozen=True):
+    """One request to a model, before any wire has shaped it.
+
+    `thinking` is one of the model's levels or None (the provider's default). `max_output` in tokens.
+    """
+
+    model: ModelInfo
+    messages: tuple[Message, ...]
+    system: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    max_output: int | None = None
+    thinking: str | None = None
+    session_id: str = ""
+
+
+def cost_usd(usage: Usage, prices: tuple[Price, ...]) -> float | None:
+    """What `usage` of one request costs in USD, or None when no price is known.
+
+    The tier is chosen by prompt size. A missing cache-read price means the input price; a missing
+    cache-write price means the input price, and a missing one-hour price means the cache-write price.
+    """
+    tiers = [p for p in prices if usage.prompt >= p.above]
+    if not tiers:
+        return None
+    tier = max(tiers, key=lambda p: p.above)
+    read = tier.input if tier.cache_read is None else tier.cache_read
+    write = tier.input if tier.cache_write is None else tier.cache_write
+    write_1h = write if tier.cache_write_1h is None else tier.cache_write_1h
+    short = usage.cache_write - usage.cache_write_1h
+    total = usage.input * tier.input + usage.output * tier.output + usage.cache_read * read
+    return (total + short * write + usage.cache_write_1h * write_1h) / 1_000_000

@@ -1,0 +1,14 @@
+"""Text hygiene: what may enter a message.
+
+A lone surrogate can't be encoded as UTF-8, so one inside a message would break every later request and
+every write of the log. It is replaced here, at the door, and nowhere else.
+"""
+
+
+def scrub(text: str) -> str:
+    """Return `text` with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
