@@ -119,7 +119,7 @@ def _decode_value(entry: Entry) -> KnownEntry | None:
     if entry.type == "message":
         data["message"] = _lenient_message(data.get("message"))
     try:
-        return cast(KnownEntry, msgspec.convert(data, KnownEntry))
+        return msgspec.convert(data, KnownEntry)
     except msgspec.MsgspecError:
         return None
 
