@@ -74,7 +74,9 @@ def _refuse_misspelt(args: Sequence[str]) -> None:
     if len(args) == 1 and args[0].isalpha():
         close = difflib.get_close_matches(args[0], COMMANDS, n=1, cutoff=0.75)
         if close:
-            raise click.UsageError(f"no command {args[0]!r} (did you mean {close[0]!r}?). To ask that, write: trimtab -p {args[0]}")
+            raise click.UsageError(
+                f"no command {args[0]!r} (did you mean {close[0]!r}?). To ask that, write: trimtab -p {args[0]}"
+            )
 
 
 @click.group(

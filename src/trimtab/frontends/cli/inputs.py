@@ -32,7 +32,9 @@ def prompt_parts(words: Sequence[str], *, cwd: Path, images: bool) -> tuple[tupl
     if text_words:
         parts.append(Text(scrub(" ".join(text_words))))
     if not any(isinstance(p, Text) and p.text.strip() for p in parts) and not parts:
-        raise UsageError("there is no prompt", hint='Write trimtab -p "what to do", name a file with @FILE, or pipe text in.')
+        raise UsageError(
+            "there is no prompt", hint='Write trimtab -p "what to do", name a file with @FILE, or pipe text in.'
+        )
     return tuple(parts), notices
 
 
