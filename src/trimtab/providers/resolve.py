@@ -11,23 +11,37 @@ import ipaddress
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Any, Literal, cast
+from typing import Any, Literal, Protocol, cast
 from urllib.parse import urlsplit
 
 import msgspec
 
 from trimtab.providers.catalogue import Catalogue, ProviderInfo
 from trimtab.providers.wire import Endpoint
-from trimtab.types.config import THINKING_LEVELS, ModelConfig, ProviderConfig, ThinkingLevel
+from trimtab.types.config import ModelConfig, ProviderConfig
 from trimtab.types.errors import ConfigError, UnknownModel
-from trimtab.types.models import Api, ModelInfo
+from trimtab.types.models import Api, ModelInfo, Price
 
+THINKING_LEVELS = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
+"""From least to most; in a reference, `none` is another spelling of `off`."""
 DEFAULT_WINDOW = 32_768
 DEFAULT_MAX_OUTPUT = 4_096
 _FILE_APIS: tuple[Api, ...] = ("scripted", "recorded")
 _OPENAI_APIS: frozenset[Api] = frozenset({"openai-chat", "openai-responses"})
-_LEVELS: Mapping[str, ThinkingLevel] = {"none": "off", **{level: level for level in THINKING_LEVELS}}
+_LEVELS: Mapping[str, str] = {"none": "off", **{level: level for level in THINKING_LEVELS}}
+_PRICES = ("input", "output", "cache_read", "cache_write")
 _UNSAID = ProviderConfig()
+
+
+class Override(Protocol):
+    """What `[models."P/M"]` says of a model: sizes in tokens, and the thinking level to use when the reference names none."""
+
+    @property
+    def context_window(self) -> int | None: ...
+    @property
+    def max_output(self) -> int | None: ...
+    @property
+    def thinking(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +54,7 @@ class Resolved:
     model: ModelInfo
     endpoint: Endpoint
     api_key_env: str
-    thinking: ThinkingLevel | None
+    thinking: str | None
     notes: tuple[str, ...] = ()
 
     @property
@@ -61,7 +75,7 @@ class _Known:
 
     providers: Mapping[str, ProviderConfig]
     catalogue: Catalogue
-    overrides: Mapping[str, ModelConfig]
+    overrides: Mapping[str, Override]
 
     def lists(self, provider: str, model_id: str) -> bool:
         """Whether settings or catalogue name this model."""
@@ -72,9 +86,19 @@ class _Known:
     def layers(self, provider: str, model_id: str) -> tuple[ModelConfig, ModelConfig, ModelConfig]:
         """What the user says of a model, weakest first: for the whole provider, in the model's row, in `[models."P/M"]`."""
         said = self.providers.get(provider, _UNSAID)
-        row = next((m for m in said.models if m.id == model_id), ModelConfig())
-        whole = ModelConfig(context_window=said.context_window, max_output=said.max_output, compat=said.compat)
-        return whole, row, self.overrides.get(f"{provider}/{model_id}", ModelConfig())
+        whole = ModelConfig(
+            model_id, context_window=said.context_window, max_output=said.max_output, compat=said.compat
+        )
+        row = next((m for m in said.models if m.id == model_id), ModelConfig(model_id))
+        over = self.overrides.get(f"{provider}/{model_id}")
+        if over is None:
+            return whole, row, ModelConfig(model_id)
+        return whole, row, ModelConfig(model_id, context_window=over.context_window, max_output=over.max_output)
+
+    def default_level(self, ref: str) -> str | None:
+        """The thinking level that `[models."P/M"]` sets."""
+        over = self.overrides.get(ref)
+        return None if over is None or over.thinking is None else _LEVELS.get(over.thinking, over.thinking)
 
     def knows_thinking(self, provider: str, model_id: str) -> bool:
         """Whether an empty list of levels means that there are none, rather than that nobody said."""
@@ -96,7 +120,7 @@ def resolve(
     *,
     config_providers: Mapping[str, ProviderConfig],
     catalogue: Catalogue,
-    model_overrides: Mapping[str, ModelConfig] | None = None,
+    model_overrides: Mapping[str, Override] | None = None,
 ) -> Resolved:
     """Return the model that `ref` names. Raises `UnknownModel` with candidates, or `ConfigError` for a provider without an address."""
     if not ref or not ref.strip():
@@ -107,6 +131,7 @@ def resolve(
     provider, model_id, level = _split(ref.strip(), known)
     endpoint, api_key_env, key_notes = _endpoint(provider, model_id, known)
     model, notes = _model(provider, model_id, endpoint.api, known)
+    level = level or known.default_level(model.ref)
     thinking, level_notes = _fit_thinking(model, level, certain=known.knows_thinking(provider, model_id))
     return Resolved(model, endpoint, api_key_env, thinking, (*notes, *key_notes, *level_notes))
 
@@ -125,7 +150,7 @@ def is_loopback(url: str) -> bool:
         return False
 
 
-def _split(ref: str, known: _Known) -> tuple[str, str, ThinkingLevel | None]:
+def _split(ref: str, known: _Known) -> tuple[str, str, str | None]:
     """`ref` as provider, model id and level."""
     head, slash, model_id = ref.partition("/")
     if slash and head in known.provider_names():
@@ -149,7 +174,7 @@ def _split(ref: str, known: _Known) -> tuple[str, str, ThinkingLevel | None]:
     raise UnknownModel(kind, hint=_candidates(ref, known))
 
 
-def _take_level(text: str) -> tuple[str, ThinkingLevel | None]:
+def _take_level(text: str) -> tuple[str, str | None]:
     """`text` without its last `:level`, and the level, if it is a known one."""
     bare, colon, word = text.rpartition(":")
     level = _LEVELS.get(word)
@@ -234,7 +259,7 @@ def _model(provider: str, model_id: str, api: Api, known: _Known) -> tuple[Model
         facts["thinking_style"] = ""  # how levels are said belongs to the API they were listed for
     for layer in known.layers(provider, model_id):
         compat = {**facts["compat"], **layer.compat}
-        facts |= {**_said(layer), "compat": compat}
+        facts |= {**_said(layer), "compat": compat, **_prices(layer, facts.get("prices", base.prices))}
     if "context_window" in facts:
         facts["source"] = "config"
     model = msgspec.structs.replace(base, **facts)
@@ -245,8 +270,14 @@ def _model(provider: str, model_id: str, api: Api, known: _Known) -> tuple[Model
 
 def _said(layer: ModelConfig) -> dict[str, Any]:
     """The fields of `layer` that say something."""
-    fields = {f: getattr(layer, f) for f in layer.__struct_fields__ if f not in ("id", "compat")}
-    return _given(**fields)
+    kept = [f for f in layer.__struct_fields__ if f not in ("id", "compat") and not f.startswith("price_")]
+    return _given(**{f: getattr(layer, f) for f in kept})
+
+
+def _prices(layer: ModelConfig, known: tuple[Price, ...]) -> dict[str, tuple[Price, ...]]:
+    """The prices after `layer`: what it says over the lowest tier, for prompts of every size; {} when it says nothing."""
+    said = _given(**{name: getattr(layer, f"price_{name}") for name in _PRICES})
+    return {"prices": (msgspec.structs.replace(known[0] if known else Price(0.0, 0.0), **said),)} if said else {}
 
 
 def _given(**fields: Any) -> dict[str, Any]:
@@ -263,9 +294,7 @@ def _assumed(model: ModelInfo, said: Iterable[str]) -> str:
     return f"{model.ref} is in no list: assuming {' and '.join(parts)} (set {where})"
 
 
-def _fit_thinking(
-    model: ModelInfo, level: ThinkingLevel | None, *, certain: bool
-) -> tuple[ThinkingLevel | None, tuple[str, ...]]:
+def _fit_thinking(model: ModelInfo, level: str | None, *, certain: bool) -> tuple[str | None, tuple[str, ...]]:
     """The level to send, and a note when it isn't the one asked for. A model whose levels nobody lists gets what was asked."""
     if level is None or level in model.thinking:
         return level, ()
@@ -273,6 +302,9 @@ def _fit_thinking(
         if not certain:
             return level, ()
         return None, () if level == "off" else (f"{model.ref} has no thinking levels: {level!r} is left out",)
+    if level not in THINKING_LEVELS:
+        hint = f"use one of {', '.join(model.thinking)}"
+        raise ConfigError(f"{level!r} is not a thinking level of {model.ref}", hint=hint)
     order = list(THINKING_LEVELS)
     wanted = order.index(level)
     offered = [known for known in order if known in model.thinking]

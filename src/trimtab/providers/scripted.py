@@ -12,8 +12,9 @@ from typing import Any
 
 import anyio
 
-from trimtab.providers.script import Expect, Line, make_script, read_script
-from trimtab.types.errors import ErrorClass, ErrorInfo
+from trimtab.providers.classify import classify
+from trimtab.providers.script import Expect, Line, ScriptedError, make_script, read_script
+from trimtab.types.errors import ErrorInfo
 from trimtab.types.messages import Text, Thinking, ToolCall, ToolResult
 from trimtab.types.models import ModelRequest
 from trimtab.types.stream import DeltaKind, Ended, PartDelta, PartEnded, PartStarted, Retrying, StreamEvent, make_call
@@ -107,9 +108,16 @@ def _ended(line: Line, request: ModelRequest) -> Ended:
         said = line.usage
         usage = Usage(said.input, said.output, said.cache_read, said.cache_write)
     if line.error is not None:
-        info = classify_status(line.error.status, line.error.text, line.error.retry_after_s)
-        return Ended("error", usage, request.model.id, info)
+        return Ended("error", usage, request.model.id, _failure(line.error))
     return Ended(line.stop_reason or ("tool_use" if line.tool_calls else "stop"), usage, request.model.id)
+
+
+def _failure(error: ScriptedError) -> ErrorInfo:
+    """The error as a wire would report it."""
+    if not error.status:
+        return ErrorInfo("network", error.text or "the connection broke", retryable=True)
+    wait = error.retry_after_s
+    return classify(error.status, error.text, {} if wait is None else {"retry-after": str(wait)})
 
 
 def unmet(expect: Expect, request: ModelRequest) -> str:
@@ -140,24 +148,3 @@ def request_text(request: ModelRequest) -> str:
 
 def _complaint(message: str) -> Ended:
     return Ended("error", error=ErrorInfo("script", message, hint="compare the script with the requests of this run"))
-
-
-_BY_STATUS: Mapping[int, ErrorClass] = {
-    0: "network",
-    401: "auth",
-    402: "quota",
-    403: "auth",
-    429: "rate_limit",
-    500: "server",
-    502: "server",
-    503: "server",
-    504: "server",
-    529: "server",
-}
-
-
-def classify_status(status: int, body: str, retry_after_s: float | None) -> ErrorInfo:
-    """An error from its HTTP status alone."""
-    kind = _BY_STATUS.get(status, "invalid")
-    retryable = kind in ("network", "rate_limit", "server")
-    return ErrorInfo(kind, body, status=status or None, retry_after_s=retry_after_s, retryable=retryable)

@@ -7,7 +7,7 @@ fields and unknown types survive. What `msgspec` refuses goes through the standa
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -18,8 +18,8 @@ from trimtab.types.text import scrub
 _encoder = msgspec.json.Encoder()
 _envelope = msgspec.json.Decoder(Envelope)
 _header = msgspec.json.Decoder(Header)
-_known = msgspec.json.Decoder(KnownEntry)
-_message = msgspec.json.Decoder(Message)
+_known: msgspec.json.Decoder[KnownEntry] = msgspec.json.Decoder(KnownEntry)
+_message: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
 _TYPES = frozenset({"message", "label", "leaf", "model_change", "thinking_change", "session_info", "repair", "custom"})
 
 
@@ -109,7 +109,7 @@ def to_builtins(value: Any) -> Any:
 
 def _decode_value(entry: Entry) -> KnownEntry | None:
     try:
-        return cast(KnownEntry, _known.decode(entry.raw))
+        return _known.decode(entry.raw)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         entry.refused = True
     data = _lenient_object(entry.raw)
@@ -119,9 +119,10 @@ def _decode_value(entry: Entry) -> KnownEntry | None:
     if entry.type == "message":
         data["message"] = _lenient_message(data.get("message"))
     try:
-        return msgspec.convert(data, KnownEntry)
+        value: KnownEntry = msgspec.convert(data, KnownEntry)
     except msgspec.MsgspecError:
         return None
+    return value
 
 
 def _lenient_message(data: Any) -> Any:

@@ -1,42 +1,37 @@
-"""What a user may say about providers and models, as values: the tables `[providers.P]` and `[models."P/M"]`.
+"""What a person may declare about providers and models; the shapes of `[providers.*]` and `[models.*]` in config.toml.
 
-`config/` reads them from files, variables and flags; `providers/resolve.py` lays them over the catalogue. None means "not
-said", so that what is said always wins, a zero included. Sizes are tokens, times seconds.
+A declared value always wins over the catalogue and over what a server says.
 """
 
-from typing import Any, Literal, get_args
+from typing import Any
 
 import msgspec
 
-from trimtab.types.models import Api, Modality, Price
-
-ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
-THINKING_LEVELS: tuple[ThinkingLevel, ...] = get_args(ThinkingLevel)
-"""From least to most. `none` is another spelling of `off`."""
+from trimtab.types.models import Api, Modality
 
 
-class ModelConfig(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One model as the user describes it. `id` is empty in `[models."P/M"]`, where the table's name says it.
+class ModelConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One model of a provider. Prices in USD per million tokens; None leaves the catalogue's word."""
 
-    `prices` are tiers in USD per million tokens; `compat` are switches of the provider's wire.
-    """
-
-    id: str = ""
+    id: str
     name: str | None = None
     context_window: int | None = None
     max_output: int | None = None
     input: tuple[Modality, ...] | None = None
-    thinking: tuple[ThinkingLevel, ...] | None = None
+    thinking: tuple[str, ...] | None = None
     thinking_style: str | None = None
     tokenizer: str | None = None
-    prices: tuple[Price, ...] | None = None
+    price_input: float | None = None
+    price_output: float | None = None
+    price_cache_read: float | None = None
+    price_cache_write: float | None = None
     compat: dict[str, Any] = {}
 
 
-class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One provider as the user describes it; a field left out comes from the catalogue's provider of that name.
+class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One provider. Only `base_url` is needed for a server the catalogue doesn't know; `api` is then `openai-chat`.
 
-    `context_window` and `max_output` hold for every model of the provider that says nothing itself.
+    `context_window` and `max_output` hold for ids that no list names. Times in seconds.
     """
 
     api: Api | None = None
@@ -52,6 +47,3 @@ class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True):
     max_retries: int | None = None
     compat: dict[str, Any] = {}
     models: tuple[ModelConfig, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"ProviderConfig(api={self.api!r}, base_url={self.base_url!r}, models={[m.id for m in self.models]!r})"
