@@ -95,9 +95,7 @@ class OpenAIResponses:
 
     def request(self, endpoint: Endpoint, request: ModelRequest) -> WireRequest:
         """Shape a request. Pure; the same input gives the same bytes, a longer history only appends to `input`."""
-        headers = {"content-type": "application/json", "accept": "text/event-stream"}
-        if endpoint.api_key:
-            headers["authorization"] = f"Bearer {endpoint.api_key}"
+        headers = {"authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
         return WireRequest("/responses", headers, _encoder.encode(_body(request)))
 
     def decoder(self, request: ModelRequest) -> ResponsesDecoder:
@@ -176,9 +174,7 @@ def _content(part: Part) -> Iterator[_Content]:
         yield _InputText(part.text)
     elif isinstance(part, Image):
         yield (
-            _InputImage(f"data:{part.media_type};base64,{part.data}")
-            if part.data
-            else _InputText(describe_image(part))
+            _InputImage(f"data:{part.media_type};base64,{part.data}") if part.data else _InputText(describe_image(part))
         )
 
 

@@ -11,7 +11,8 @@ and in order, because by then ids and indexes may have changed once more, and an
     function_call   ToolCall
     anything else   Opaque, verbatim
 
-The answer is over with `response.completed`, `.incomplete` or `.failed`. Without one it was cut.
+The answer is over with `response.completed`, `.incomplete` or `.failed`, whatever the connection does then: `Ended` comes at once.
+Without one of these it was cut.
 """
 
 import json
@@ -50,9 +51,15 @@ _DELTAS = {
 
 
 class _Slot:
-    """One output item. `parts` and `chunks` are the part numbers and deltas of its content entries (all but messages have only entry 0)."""
+    """One output item.
 
-    __slots__ = ("arguments", "call_id", "chunks", "done", "index", "key", "name", "parts", "phase", "section", "type")
+    `parts` and `chunks` are the part numbers and deltas of its content entries (all but messages have only entry 0). `early` are argument
+    deltas of a call that wasn't announced, so can't be shown yet; `arguments` is what `function_call_arguments.done` said.
+    """
+
+    __slots__ = (
+        "arguments", "call_id", "chunks", "done", "early", "index", "key", "name", "parts", "phase", "section", "type",
+    )  # fmt: skip
 
     def __init__(self, item_type: str, *, key: str, index: int | None, part: int) -> None:
         self.type = item_type
@@ -66,9 +73,11 @@ class _Slot:
         self.name = ""
         self.phase = ""
         self.arguments = ""
+        self.early: list[str] = []
 
     def streamed(self, entry: int) -> str:
-        return "".join(self.chunks.get(entry, ()))
+        """What the deltas of an entry said."""
+        return "".join(self.chunks.get(entry, self.early))
 
 
 class _Slots:
@@ -91,9 +100,13 @@ class _Slots:
         return slot
 
     def announced(self, item_type: str, key: str, index: int | None) -> _Slot:
-        """The item of an announcement: a new one, unless the server announces one twice."""
+        """The item of an announcement: a new one, unless it comes twice or late (without an index a used id is a new item's)."""
         for slot in self.all:
-            if not slot.done and key and (slot.type, slot.key, slot.index) == (item_type, key, index):
+            if (
+                key
+                and (index is not None or not slot.done)
+                and (slot.type, slot.key, slot.index) == (item_type, key, index)
+            ):
                 return slot
         return self.open(item_type, key, index)
 
@@ -137,12 +150,12 @@ class ResponsesDecoder:
         self._slots = _Slots()
         self._call_ids: set[str] = set()
         self._refused = False
-        self._end: Ended | None = None
+        self._over = False
 
     def feed(self, event: str, data: bytes) -> Iterator[StreamEvent]:
         """Take one event. Raises `WireFailure` for an error object, a failed answer, or data that isn't JSON."""
         data = data.strip()
-        if self._end is not None or not data or data == b"[DONE]":
+        if self._over or not data or data == b"[DONE]":
             return
         body = _parse(data)
         if not isinstance(body, dict):
@@ -166,10 +179,10 @@ class ResponsesDecoder:
             yield from self._terminate(body, "completed")
 
     def finish(self) -> Iterator[StreamEvent]:
-        """The body is over: yield `Ended`. Raises `WireFailure` when no final event came."""
-        if self._end is None:
+        """The body is over. `Ended` came with the final event; raises `WireFailure` when there was none."""
+        if not self._over:
             raise WireFailure(ErrorInfo("network", _CUT, retryable=True))
-        yield self._end
+        return iter(())
 
     def _delta(self, kind: str, item_type: str, body: dict[str, Any]) -> Iterator[StreamEvent]:
         text = _raw(body.get("delta"))
@@ -177,6 +190,9 @@ class ResponsesDecoder:
             return
         slot = self._slots.streaming(item_type, _text(body.get("item_id")), _index(body))
         if slot.done:
+            return
+        if item_type == "function_call" and not slot.call_id:
+            slot.early.append(text)
             return
         entry = _int(body.get("content_index")) if item_type == "message" else 0
         if kind == "response.refusal.delta":
@@ -192,14 +208,19 @@ class ResponsesDecoder:
 
     def _announce(self, item: dict[str, Any], index: int | None) -> Iterator[StreamEvent]:
         slot = self._slots.announced(_text(item.get("type")), _key(item), index)
+        if slot.done:
+            return
         self._describe(slot, item)
         if slot.type in ("reasoning", "function_call"):
             yield from self._start(slot, 0)
+        if slot.early:
+            text, slot.early = "".join(slot.early), []
+            slot.chunks[0].append(text)
+            yield PartDelta(slot.parts[0], "tool_arguments", text)
 
     def _start(self, slot: _Slot, entry: int) -> Iterator[StreamEvent]:
         if entry in slot.chunks:
             return
-        self._describe(slot, {})
         slot.chunks[entry] = []
         yield PartStarted(self._part(slot, entry), _KINDS[slot.type], slot.call_id, slot.name)
 
@@ -258,7 +279,8 @@ class ResponsesDecoder:
         for slot in self._slots.all:
             yield from self._complete(slot, {})
         reason = _text(_dict(response.get("incomplete_details")).get("reason"))
-        self._end = Ended(self._stop_reason(status, reason), usage=_usage(response.get("usage")))
+        self._over = True
+        yield Ended(self._stop_reason(status, reason), usage=_usage(response.get("usage")))
 
     def _stop_reason(self, status: str, reason: str) -> StopReason:
         if status == "incomplete":
@@ -301,7 +323,9 @@ def _parse(data: bytes) -> Any:
         return json.loads(scrub(json.dumps(json.loads(data), ensure_ascii=False)))
     except (ValueError, RecursionError):
         quoted = data[:200].decode("utf-8", "replace")
-        raise WireFailure(ErrorInfo("malformed", f"an event of the answer isn't JSON: {quoted}", retryable=True)) from None
+        raise WireFailure(
+            ErrorInfo("malformed", f"an event of the answer isn't JSON: {quoted}", retryable=True)
+        ) from None
 
 
 def _key(item: dict[str, Any]) -> str:
