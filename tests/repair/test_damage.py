@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.sessions import ask, header, line, now, reopened, result, say, synthetic, texts, write
 
+from support.sessions import ask, header, line, now, reopened, result, say, synthetic, texts, write
 from trimtab.context.stores.log import SessionLog
 from trimtab.context.stores.scan import scan
 from trimtab.types.codec import encode_entry
@@ -57,7 +57,9 @@ def test_glued_records_are_both_read(tmp_path: Path):
 
 
 def test_a_record_glued_to_a_torn_one_is_read(tmp_path: Path):
-    path = write(tmp_path / "s.jsonl", header(), line("a", None, "one"), line("b", "a", "two")[:60] + line("c", "a", "three"))
+    path = write(
+        tmp_path / "s.jsonl", header(), line("a", None, "one"), line("b", "a", "two")[:60] + line("c", "a", "three")
+    )
     assert says(path) == ["one", "three"]
 
 
@@ -89,7 +91,9 @@ def test_a_record_behind_nul_bytes_is_read(tmp_path: Path):
 
 
 def test_lines_end_at_line_feeds_only(tmp_path: Path):
-    path = write(tmp_path / "s.jsonl", header(), line("a", None, "x\u2028y\u2029z\x85"), b"", line("b", "a", "two"), b"  ")
+    path = write(
+        tmp_path / "s.jsonl", header(), line("a", None, "x\u2028y\u2029z\x85"), b"", line("b", "a", "two"), b"  "
+    )
     assert says(path) == ["x\u2028y\u2029z\x85", "two"]
     assert continued(path) == []
 
@@ -232,7 +236,9 @@ CUTS = st.tuples(st.just("cut"), st.integers(0, 10_000), st.just(b""))
 INSERTS = st.tuples(
     st.just("insert"),
     st.integers(0, 10_000),
-    st.sampled_from([b"\0\0", b"\xff", b"\n", b"\r", b"{", b'}{"', b'{"type":"session"}', b'\n{"type":"x"}\n', b"\xef\xbb\xbf"]),
+    st.sampled_from(
+        [b"\0\0", b"\xff", b"\n", b"\r", b"{", b'}{"', b'{"type":"session"}', b'\n{"type":"x"}\n', b"\xef\xbb\xbf"]
+    ),
 )
 GLUES = st.tuples(st.just("glue"), st.integers(0, 12), st.just(b""))
 COPIES = st.tuples(st.just("copy"), st.integers(0, 12), st.just(b""))
@@ -264,7 +270,7 @@ def plain_ids(data: bytes) -> set[str]:
             record = json.loads(piece)
         except ValueError:
             continue
-        if isinstance(record, dict) and record.get("type") == "message":
+        if isinstance(record, dict) and record.get("type") == "message" and record.get("id"):
             ids.add(record["id"])
     return ids
 

@@ -196,6 +196,6 @@ def _scrub_deep(value: Any) -> Any:
         return scrub(value)
     if isinstance(value, dict):
         return {scrub(k): _scrub_deep(v) for k, v in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_scrub_deep(v) for v in value]
     return value
