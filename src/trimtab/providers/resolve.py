@@ -207,6 +207,11 @@ def _endpoint(provider: str, model_id: str, known: _Known) -> tuple[Endpoint, st
             f"provider {provider!r} has no base_url",
             hint=f"set providers.{provider}.base_url (or TRIMTAB_PROVIDERS__{provider.upper()}__BASE_URL)",
         )
+    if base_url and not _is_web_url(base_url):
+        raise ConfigError(
+            f"providers.{provider}.base_url is no http(s) URL: {base_url!r}",
+            hint="write it like http://127.0.0.1:8080/v1",
+        )
     endpoint = Endpoint(
         provider=provider,
         api=api,
@@ -235,6 +240,14 @@ def _key_variable(said: ProviderConfig, listed: ProviderInfo | None, base_url: s
         return "", ()
     setting = f"providers.{listed.name}.api_key_env"
     return "", (f"{listed.api_key_env} is not sent to {base_url}: set {setting} if it should be",)
+
+
+def _is_web_url(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+        return url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:  # an unclosed bracket, a port that is no number
+        return False
 
 
 def _default_api(provider: str, listed: ProviderInfo | None) -> Api:
