@@ -217,7 +217,7 @@ def test_a_new_provider_without_an_address_is_a_config_error_that_names_the_sett
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8080/v1", "http://[::1/v1", "http://a:port/v1", "http://", "ftp://a/v1"])
 def test_an_address_that_is_no_web_url_is_a_config_error_that_quotes_it(url: str) -> None:
-    with pytest.raises(ConfigError, match="mine.base_url is no http") as caught:
+    with pytest.raises(ConfigError, match=r"mine\.base_url is no http") as caught:
         find("mine/x", mine=ProviderConfig(base_url=url))
     assert repr(url) in caught.value.message
 
