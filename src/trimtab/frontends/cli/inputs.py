@@ -19,14 +19,14 @@ PATIENCE_S = 1.0
 MAX_STDIN = 10_000_000
 
 
-def prompt_parts(words: Sequence[str], *, cwd: Path, images: bool) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+def prompt_parts(words: Sequence[str], *, cwd: Path) -> tuple[tuple[Part, ...], tuple[str, ...]]:
     """Return the prompt's parts and notices. A word `-` waits for standard input. Raises `UsageError` when there is nothing to ask."""
     text_words = [w for w in words if not _is_file(w) and w != "-"]
     files = [w[1:] for w in words if _is_file(w)]
     piped, notices = _piped(wait="-" in words or not (text_words or files))
     parts: list[Part] = []
     for name in files:
-        parts.extend(attach(name, cwd=cwd, images=images))
+        parts.extend(attach(name, cwd=cwd))
     if piped.strip():
         parts.append(Text(scrub(piped)))
     if text_words:
