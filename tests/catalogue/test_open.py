@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from trimtab.providers import Endpoint, open_provider
+from trimtab.providers.http import HttpProvider
 from trimtab.providers.recorded import RecordedProvider
 from trimtab.providers.scripted import ScriptedProvider
 from trimtab.types.errors import ConfigError
+from trimtab.types.models import Api
 
 IMPORTS = """
 import sys
@@ -35,3 +37,10 @@ def test_the_test_models_are_opened_by_their_path(tmp_path: Path) -> None:
     assert isinstance(open_provider(Endpoint("recorded", "recorded", str(cassette))), RecordedProvider)
     with pytest.raises(ConfigError):
         open_provider(Endpoint("scripted", "scripted", str(tmp_path / "none.jsonl")))
+
+
+@pytest.mark.parametrize("api", ["openai-responses", "anthropic", "google"])
+def test_a_wire_is_opened_over_the_http_layer(api: Api) -> None:
+    opened = open_provider(Endpoint("p", api, "http://127.0.0.1:9/v1"))
+    assert isinstance(opened, HttpProvider)
+    assert opened.endpoint.api == api

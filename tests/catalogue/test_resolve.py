@@ -85,6 +85,16 @@ def test_an_unlisted_id_is_sent_as_written_with_cautious_sizes_and_a_note() -> N
     assert not found.needs_key
 
 
+def test_a_window_that_the_server_states_replaces_the_assumption_and_nothing_else() -> None:
+    found = find("local/x", local=LOCAL).with_probed_window(8_192)
+    assert (found.model.context_window, found.model.source) == (8_192, "probe")
+    assert found.notes == ("local/x: a window of 8,192 tokens, as its server says",)
+    declared = find("local/x", local=msgspec.structs.replace(LOCAL, context_window=4_000))
+    assert declared.with_probed_window(8_192) == declared
+    assert find("vendor/big").with_probed_window(8_192) == find("vendor/big")
+    assert find("local/x", local=LOCAL).with_probed_window(None) == find("local/x", local=LOCAL)
+
+
 def test_the_sizes_of_a_provider_hold_for_its_unlisted_models_and_silence_the_note() -> None:
     found = find("local/x", local=msgspec.structs.replace(LOCAL, context_window=8_000, max_output=500))
     assert (found.model.context_window, found.model.max_output, found.model.source) == (8_000, 500, "config")
@@ -230,6 +240,15 @@ def test_a_test_model_takes_the_whole_rest_as_its_path(path: str, api: Any) -> N
     assert not found.needs_key
     named = find(f"fake/{path}", fake=ProviderConfig(api=api, context_window=9_000, max_output=100))
     assert (named.model.context_window, named.endpoint.base_url, named.notes) == (9_000, path, ())
+
+
+def test_a_bridged_model_is_named_as_the_other_library_names_it() -> None:
+    for found in (
+        find("bridge/bedrock:x.y-v1:0:high"),
+        find("bedrock/x.y-v1:0:high", bedrock=ProviderConfig(api="bridge")),
+    ):
+        assert (found.model.api, found.endpoint.base_url, found.thinking) == ("bridge", "bedrock:x.y-v1:0", "high")
+        assert not found.needs_key
 
 
 def test_a_vendors_key_stays_home_when_the_name_points_at_another_host() -> None:

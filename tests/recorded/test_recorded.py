@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trimtab.providers.cassette import request_hash, take_of
+from trimtab.providers.cassette import Take, request_hash, take_of
 from trimtab.providers.recorded import RecordedProvider, Recorder
 from trimtab.providers.scripted import ScriptedProvider
 from trimtab.types.errors import ConfigError, ErrorInfo
@@ -91,7 +91,7 @@ async def test_a_cassette_is_private_and_holds_nothing_of_the_request(tmp_path: 
         (asking(system="Be long."), "the system prompt differs"),
         (asking(tools=()), "tools differ: ls"),
         (asking(user("ho")), "message 1 (user) differs"),
-        (asking(user("hi"), user("more")), "1 more messages than recorded"),
+        (asking(user("hi"), user("more")), "2 messages, recorded were 1"),
         (
             asking(Assistant((Text("hi"),), "stop")),
             "message 1 (user recorded, assistant now) differs",
@@ -133,6 +133,23 @@ async def test_a_stream_that_is_given_up_is_not_recorded(tmp_path: Path) -> None
     await anext(stream)
     await stream.aclose()  # type: ignore[attr-defined]
     assert not path.exists()
+
+
+@pytest.mark.anyio
+async def test_a_cassette_that_cannot_be_written_ends_the_stream_with_an_error(tmp_path: Path) -> None:
+    ((*parts, ended),) = await record(tmp_path / "no" / "run.jsonl", [{"text": "ok", "usage": {"input": 3}}], asking())
+    assert len(parts) == 3
+    assert isinstance(ended, Ended)
+    assert ended.error is not None
+    assert (ended.error.kind, ended.usage) == ("script", Usage(3))
+    assert "can't write the cassette" in ended.error.message
+
+
+@pytest.mark.anyio
+async def test_a_delta_with_half_a_surrogate_pair_is_recorded_without_harm() -> None:
+    events: list[StreamEvent] = [PartDelta(0, "text", "\ud83c"), PartEnded(0, Text("🌍")), Ended("stop")]
+    take = msgspec.json.decode(msgspec.json.encode(take_of(asking(), events)), type=Take)
+    assert list(take.stream_events()) == [PartDelta(0, "text", "\ufffd"), *events[1:]]
 
 
 @given(st.text(), st.text(), st.booleans())

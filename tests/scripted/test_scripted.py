@@ -98,6 +98,11 @@ def test_the_deltas_of_a_part_join_to_its_text_whatever_the_chunk(text: str, chu
         assert all(0 < len(d) <= chunk for d in deltas)
 
 
+def test_a_lone_surrogate_in_a_script_is_scrubbed_from_deltas_and_parts() -> None:
+    (line,) = make_script([{"text": "a\ud800b"}])
+    assert list(answer(line))[1:] == [PartDelta(0, "text", "a\ufffdb"), PartEnded(0, Text("a\ufffdb"))]
+
+
 @pytest.mark.anyio
 async def test_a_retryable_error_uses_the_next_line_after_the_asked_wait() -> None:
     sleeper = Sleeper()
