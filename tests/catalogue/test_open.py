@@ -44,3 +44,8 @@ def test_a_wire_is_opened_over_the_http_layer(api: Api) -> None:
     opened = open_provider(Endpoint("p", api, "http://127.0.0.1:9/v1"))
     assert isinstance(opened, HttpProvider)
     assert opened.endpoint.api == api
+
+
+def test_a_bridged_name_that_the_other_library_does_not_know_is_a_config_error() -> None:
+    with pytest.raises(ConfigError):
+        open_provider(Endpoint("bridge", "bridge", "nobody:nothing"))

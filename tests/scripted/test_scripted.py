@@ -121,6 +121,7 @@ async def test_a_retryable_error_uses_the_next_line_after_the_asked_wait() -> No
         ({"status": 401, "body": {"error": {"message": "bad key"}}}, "auth"),
         ({"status": 429, "body": "Too many requests"}, "rate_limit"),
         ({"status": 500, "body": "boom"}, "server"),
+        ({"status": 400, "body": {"error": {"code": "context_length_exceeded", "message": "too long"}}}, "overflow"),
         ({}, "network"),
     ],
 )
