@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from support.agent_fakes import DiskTranscript, Script, agent_of, calls, ends, says, tool
-from trimtab.agent import Access, Answer, Deferred, NoHooks, Proceed, ToolOutput
+from trimtab.agent import Access, Answer, Deferred, Proceed, ToolOutput
 from trimtab.agent.dispatch import conflict
 from trimtab.agent.events import ToolEnded, ToolStarted
 from trimtab.types import Text, ToolCall, ToolResult
@@ -115,6 +115,15 @@ async def test_one_failing_call_leaves_its_siblings_alone():
     assert [e.is_error for e in feed.of(ToolEnded)] == [True, False, True]
 
 
+async def test_a_tool_that_fails_with_a_huge_text_does_not_flood_the_model():
+    async def fail(arguments, run):
+        raise ValueError("x" * 1_000_000)
+
+    agent, _ = agent_of(step("fail"), tool("fail", fail))
+    await agent.prompt("go")
+    assert [len(text) < 2100 for text in texts(agent)] == [True]
+
+
 async def test_a_tool_whose_access_cannot_be_told_is_not_run():
     agent, feed = agent_of(step("look"), tool("look", accesses=lambda a: a["path"]))
     await agent.prompt("go")
@@ -150,22 +159,20 @@ async def test_lone_surrogates_of_a_tool_never_reach_the_transcript():
     assert texts(agent) == ["a\ufffdb"]
 
 
-class Hook(NoHooks):
+class Hook:
     """Does what it is told before and after."""
 
-    __slots__ = ("after", "before", "calls")
-
-    def __init__(self, before=None, after=None):
-        object.__setattr__(self, "before", before)
-        object.__setattr__(self, "after", after)
-        object.__setattr__(self, "calls", [])
+    def __init__(self, before=lambda _call: Proceed(), after=lambda _call, output: output):
+        self.before = before
+        self.after = after
+        self.calls = []
 
     async def before_tool(self, call):
         self.calls.append(call)
-        return self.before(call) if self.before else Proceed()
+        return self.before(call)
 
     async def after_tool(self, call, output):
-        return self.after(call, output) if self.after else output
+        return self.after(call, output)
 
 
 def _raise(exc):
