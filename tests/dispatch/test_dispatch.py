@@ -77,6 +77,34 @@ async def test_calls_on_different_files_overtake_a_slow_one_but_not_its_result()
     assert [e.call_id for e in feed.of(ToolEnded)] == ["c0", "c1"]
 
 
+async def test_results_that_come_while_one_is_being_written_share_the_next_append():
+    writing, others_done = anyio.Event(), anyio.Event()
+    done = []
+
+    class Gate(DiskTranscript):
+        async def append(self, messages):
+            if isinstance(messages[0], ToolResult) and not writing.is_set():
+                writing.set()
+                await others_done.wait()
+                await anyio.wait_all_tasks_blocked()
+            return await super().append(messages)
+
+    async def look(arguments, run):
+        if run.call_id != "c0":
+            await writing.wait()
+            done.append(run.call_id)
+            if len(done) == 2:
+                others_done.set()
+        return ToolOutput.text(run.call_id)
+
+    transcript = Gate()
+    agent, _ = agent_of(step("look", "look", "look"), tool("look", look), transcript=transcript)
+    with anyio.fail_after(5):
+        await agent.prompt("go")
+    assert [len(batch) for batch in transcript.appends] == [1, 1, 1, 2, 1]
+    assert texts(agent) == ["c0", "c1", "c2"]
+
+
 async def test_results_that_are_ready_together_are_recorded_with_one_append():
     transcript = DiskTranscript()
     agent, _ = agent_of(step("nope", "nope", "nope"), transcript=transcript)

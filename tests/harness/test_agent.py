@@ -174,10 +174,8 @@ async def test_a_model_that_never_stops_to_wait_can_still_be_cancelled():
     assert turn.reason == "cancelled"
 
 
-async def test_a_killed_task_leaves_a_whole_conversation(anyio_backend_name):
-    if anyio_backend_name != "asyncio":
-        pytest.skip("asyncio alone can cancel a task from outside its scopes")
-
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # which alone can cancel a task from outside its scopes
+async def test_a_killed_task_leaves_a_whole_conversation(anyio_backend):
     async def endless(arguments, run):
         await anyio.sleep_forever()
 

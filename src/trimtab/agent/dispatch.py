@@ -73,9 +73,8 @@ async def run_calls(
                 if isinstance(job, _Job):
                     waits = [other.over for other in earlier if conflict(other.access, job.access)]
                     earlier.append(job)
-                    if (
-                        not waits
-                    ):  # said here and not in the task, so that free calls start in call order on every event loop
+                    # Said here and not in the task, so that free calls start in call order on every event loop.
+                    if not waits:
                         await _say_started(call, job, bench)
                     group.start_soon(_work, index, job, waits, bench, ledger)
                 else:
