@@ -11,7 +11,6 @@ from trimtab.config.keys import find_key, find_proxy
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.open import open_provider
 from trimtab.providers.resolve import Resolved, is_loopback, resolve
-from trimtab.types.config import ModelConfig
 from trimtab.types.errors import ConfigError
 from trimtab.types.models import ModelInfo
 
@@ -32,15 +31,11 @@ class OpenModel:
 def resolve_model(project: Project, ref: str | None, *, catalogue: Catalogue | None = None) -> Resolved:
     """Find the model that `ref` names, with its key and proxy. Raises `UnknownModel` or `ConfigError`."""
     settings = project.settings
-    overrides = {
-        name: ModelConfig(id=name.partition("/")[2], context_window=o.context_window, max_output=o.max_output)
-        for name, o in settings.models.items()
-    }
     found = resolve(
         ref,
         config_providers=settings.providers,
         catalogue=catalogue or Catalogue.load(),
-        model_overrides=overrides,
+        model_overrides=settings.models,
     )
     if found.endpoint.api_key is None:
         found = found.with_key(find_key(found.api_key_env, project.env))

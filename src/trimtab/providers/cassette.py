@@ -21,6 +21,7 @@ from trimtab.types.errors import ConfigError
 from trimtab.types.messages import Assistant, Message, ToolResult, User
 from trimtab.types.models import ModelRequest
 from trimtab.types.stream import Ended, PartDelta, PartEnded, PartStarted, Retrying, StreamEvent
+from trimtab.types.text import scrub
 
 HEADER = b'{"type":"cassette","format":1}\n'
 _EVENTS: dict[str, type[PartStarted | PartDelta | PartEnded | Retrying | Ended]] = {
@@ -75,7 +76,7 @@ def prints_of(request: ModelRequest) -> Prints:
 
 def take_of(request: ModelRequest, events: Iterable[StreamEvent]) -> Take:
     """A recorded request from its parts."""
-    tagged = tuple({"type": _NAMES[type(e)], **msgspec.to_builtins(e)} for e in events)
+    tagged = tuple({"type": _NAMES[type(e)], **msgspec.to_builtins(_clean(e))} for e in events)
     return Take(request_hash(request), prints_of(request), tagged)
 
 
@@ -125,10 +126,14 @@ def difference(recorded: Prints, actual: Prints) -> str:
         was, now = recorded.messages[first], actual.messages[first]
         role = now[0] if now[0] == was[0] else f"{was[0]} recorded, {now[0]} now"
         found.append(f"message {first + 1} ({role}) differs")
-    extra = len(actual.messages) - len(recorded.messages)
-    if extra:
-        found.append(f"{abs(extra)} {'more' if extra > 0 else 'fewer'} messages than recorded")
+    if len(actual.messages) != len(recorded.messages):
+        found.append(f"{len(actual.messages)} messages, recorded were {len(recorded.messages)}")
     return "; ".join(found) or "the order of the tools differs"
+
+
+def _clean(event: StreamEvent) -> StreamEvent:
+    """A delta that splits a surrogate pair can't be written; the end of its part has the whole text."""
+    return PartDelta(event.part, event.kind, scrub(event.text)) if isinstance(event, PartDelta) else event
 
 
 def _event(data: dict[str, Any]) -> StreamEvent:

@@ -36,14 +36,17 @@ _ADD_A_RULE = (
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One row of the table.
 
-    `exceeds` demands that both numbers were found and actual > limit. `retryable` says that the same request may succeed later.
+    `unless` are patterns that must not be found. `exceeds` demands that both numbers were found and actual > limit, `waits`
+    that the answer names a time to come back. `retryable` says that the same request may succeed later.
     """
 
     kind: ErrorClass = msgspec.field(name="class")
     match: tuple[str, ...] = ()
     codes: tuple[str, ...] = ()
     status: tuple[int, ...] = ()
+    unless: tuple[str, ...] = ()
     exceeds: bool = False
+    waits: bool = False
     retryable: bool = False
     hint: str = ""
 
@@ -75,7 +78,7 @@ def rules_from(data: Any, *, source: str) -> tuple[Rule, ...]:
     try:
         rules = msgspec.convert(data, _Table).rule
         for rule in rules:
-            for pattern in rule.match:
+            for pattern in (*rule.match, *rule.unless):
                 _compile(pattern)
     except (msgspec.ValidationError, re.error) as exc:
         raise ConfigError(
@@ -100,22 +103,27 @@ def classify(
     """
     said = read_error(body)
     stated = status if status is not None and status >= 300 else said.status
-    wait = retry_after(headers or {}, now=now) or _stated_wait(said.words)
-    code = stated if stated is not None else IN_STREAM
+    wait = retry_after(headers or {}, now=now)
+    if wait is None:
+        wait = _stated_wait(said.words)
+    message = said.message or _fallback_message(stated)
+    code = IN_STREAM if stated is None else stated
     for rule in (*extra_rules, *builtin_rules()):
+        if rule.waits and wait is None:
+            continue
         numbers = _holds(rule, code, said)
         if numbers is not None:
             return ErrorInfo(
                 rule.kind,
-                said.message or _fallback_message(stated),
-                rule.hint,
+                message,
+                rule.hint or (_ADD_A_RULE if rule.kind == "invalid" else ""),
                 status=stated,
                 retry_after_s=wait if rule.retryable else None,
                 limit=numbers.get("limit"),
                 actual=numbers.get("actual"),
                 retryable=rule.retryable,
             )
-    return ErrorInfo("invalid", said.message or _fallback_message(stated), _ADD_A_RULE, status=stated)
+    return ErrorInfo("invalid", message, _ADD_A_RULE, status=stated)
 
 
 @lru_cache(maxsize=1)
@@ -135,10 +143,12 @@ def read_error(body: bytes | str) -> ErrorText:
     messages = [s for key, s in strings if key in _MESSAGE_KEYS]
     # The innermost message is the one of the model's own server; gateways wrap it in their own.
     message = max(messages, key=len, default="") or next((s for _, s in strings), "")
+    # Numbers keep their key, because alone they say nothing (`n_ctx=4096`).
+    words = [f"{key}={s}" if s.isdigit() else s for key, s in strings]
     codes = frozenset(s.lower() for key, s in strings if key in _CODE_KEYS)
     statuses = [int(s) for key, s in strings if key in ("code", "status", "status_code") and s.isdigit()]
     status = next((s for s in statuses if 300 <= s < 600), None)
-    return ErrorText(_short(message), "\n".join(s for _, s in strings), codes, status)
+    return ErrorText(_short(message), "\n".join(words), codes, status)
 
 
 _MESSAGE_KEYS = frozenset(
@@ -166,12 +176,13 @@ def _strings(value: Any, *, depth: int, key: str = "") -> Iterator[tuple[str, st
 
 
 def _json(text: str) -> Any:
-    """The JSON object or list that `text` is, possibly behind a prefix like `Error: `; else None."""
-    start = min((i for i in (text.find("{"), text.find("[")) if i >= 0), default=-1)
-    if start < 0 or start > 200:
+    """The JSON that `text` is, or the object behind a prefix like `Error 400: `; else None."""
+    text = text.strip()
+    start = 0 if text.startswith("[") else text.find("{", 0, 200)
+    if start < 0:
         return None
     try:
-        return msgspec.json.decode(text[start:].strip())
+        return msgspec.json.decode(text[start:])
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
         return None
 
@@ -199,19 +210,22 @@ def _holds(rule: Rule, status: int, said: ErrorText) -> dict[str, int] | None:
     """The numbers found when the rule holds, else None."""
     if rule.status and status not in rule.status:
         return None
-    found: dict[str, int] | None = None
-    if not rule.match and not rule.codes:
-        found = {}
+    found = _numbers(rule, said)
+    if found is None or any(_compile(p).search(said.words) for p in rule.unless):
+        return None
+    if rule.exceeds and not ("limit" in found and found.get("actual", 0) > found["limit"]):
+        return None
+    return found
+
+
+def _numbers(rule: Rule, said: ErrorText) -> dict[str, int] | None:
+    """What the first pattern found captures; nothing when a code decides, or the status alone."""
     for pattern in rule.match:
         hit = _compile(pattern).search(said.words)
         if hit:
-            found = {k: int(re.sub(r"\D", "", v)) for k, v in hit.groupdict().items() if v}
-            break
-    if found is None and not said.codes.isdisjoint(rule.codes):
-        found = {}
-    if found is not None and rule.exceeds and not found.get("actual", 0) > found.get("limit", 1 << 62):
-        return None
-    return found
+            return {k: int(re.sub(r"\D", "", v)) for k, v in hit.groupdict().items() if v}
+    by_status = not rule.match and not rule.codes
+    return {} if by_status or not said.codes.isdisjoint(rule.codes) else None
 
 
 @lru_cache(maxsize=1024)

@@ -14,7 +14,8 @@ Thinking by `model.thinking_style` ("" sends nothing):
     level      `thinkingLevel` = the level, MINIMAL for "off"
 
 Switches in `model.compat`: `signature_sentinel` (the model refuses calls without a thought signature: where the first call of an answer has
-none, send the documented sentinel), `thinking_budgets` (tokens by level, "off" too).
+none, send the documented sentinel; on by default for the style `level`, whose models all do that), `thinking_budgets` (tokens by level,
+"off" too).
 
 Source: ai.google.dev, "generateContent", "Function calling", "Thinking", "Thought signatures".
 """
@@ -201,7 +202,7 @@ def _picture(image: Image) -> _WirePart:
 def _answer_parts(message: Assistant, model: ModelInfo) -> list[_Block]:
     """The parts of one answer; its first call carries a signature where the model insists on one."""
     parts = [p for part in message.parts if (p := _answer_part(part)) is not None]
-    if model.compat.get("signature_sentinel"):
+    if model.compat.get("signature_sentinel", model.thinking_style == "level"):
         for n, part in enumerate(parts):
             if isinstance(part, _WirePart) and part.function_call is not None:
                 parts[n] = replace(part, thought_signature=part.thought_signature or SENTINEL)

@@ -58,7 +58,8 @@ class _Chunk(msgspec.Struct, frozen=True, rename="camel"):
 
 _chunks = msgspec.json.Decoder(_Chunk | list[_Chunk] | None)
 _part = msgspec.json.Decoder(_PartIn)
-_anything = msgspec.json.Decoder()
+_anything: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
+_KNOWN = frozenset({"text", "thought", "thoughtSignature", "functionCall"})
 
 _REFUSED = frozenset(
     {
@@ -160,11 +161,11 @@ class GoogleDecoder:
         if part.function_call is not None:
             yield from self._close_run()
             yield from self._call(part.function_call, part.thought_signature)
-        elif part.text is not None or part.thought_signature is not None:
-            yield from self._text("thinking" if part.thought else "text", part.text or "", part.thought_signature)
-        elif data := decode(raw, _anything):
+        elif part.text is None and (data := _other_kind(raw)) is not None:
             yield from self._close_run()
             yield PartEnded(self._next(), Opaque(self._provider, data))
+        else:
+            yield from self._text("thinking" if part.thought else "text", part.text or "", part.thought_signature)
 
     def _text(self, kind: Literal["text", "thinking"], text: str, signature: str | None) -> Iterator[StreamEvent]:
         if not text and signature is None:
@@ -233,6 +234,12 @@ class GoogleDecoder:
             cache_read=cached,
             reasoning=thoughts,
         )
+
+
+def _other_kind(raw: bytes) -> dict[str, Any] | None:
+    """The whole part when it holds something that isn't text, thought or a call, else None."""
+    data = decode(raw, _anything)
+    return data if any(value is not None for key, value in data.items() if key not in _KNOWN) else None
 
 
 def _arguments(raw: bytes) -> str:

@@ -1,7 +1,7 @@
 """Opening a provider: from an endpoint to something that streams, loading only the code of its API.
 
 `openai-chat`, `openai-responses`, `anthropic` and `google` are wires over the one HTTP layer; `scripted` and `recorded` read a
-file (the endpoint's `base_url` is its path); `bridge` hands over to another library. Nothing of them is imported before its first use.
+file (the endpoint's `base_url` is its path); `bridge` hands over to another library (`base_url` is its `PROVIDER:MODEL`). Nothing of them is imported before its first use.
 """
 
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ from trimtab.types.models import Api
 _WIRES: Mapping[Api, tuple[str, str]] = {
     "openai-chat": ("openai_chat", "OpenAIChat"),
     "openai-responses": ("openai_responses", "OpenAIResponses"),
-    "anthropic": ("anthropic", "Anthropic"),
-    "google": ("google", "Google"),
+    "anthropic": ("anthropic", "AnthropicWire"),
+    "google": ("google", "GoogleWire"),
 }
 
 
 def open_provider(endpoint: Endpoint) -> Provider:
-    """Return the provider of an endpoint. Raises `ConfigError` for a script or cassette that can't be used."""
+    """Return the provider of an endpoint. Raises `ConfigError` for a script, cassette or bridged name that can't be used."""
     if endpoint.api in _WIRES:
         http = import_module("trimtab.providers.http")
         return cast(Provider, http.HttpProvider(endpoint, _wire(endpoint.api)))
@@ -32,7 +32,7 @@ def open_provider(endpoint: Endpoint) -> Provider:
         recorded = import_module("trimtab.providers.recorded")
         return cast(Provider, recorded.RecordedProvider(endpoint.base_url))
     bridge = import_module("trimtab.providers.bridge")
-    return cast(Provider, bridge.open_bridge(endpoint))
+    return cast(Provider, bridge.open_bridge(endpoint.base_url))
 
 
 def _wire(api: Api) -> Wire:

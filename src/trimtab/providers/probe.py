@@ -10,7 +10,6 @@ Paths: llama.cpp `/props`, Ollama `/api/tags`, `/api/ps` and `/api/show`, LM Stu
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 import anyio
 import httpx2
@@ -71,7 +70,7 @@ async def probe(
     """Ask the server at `base_url` (with or without `/v1`). Never raises but for cancellation."""
     configured = base_url.rstrip("/")
     root = configured.removesuffix("/v1")
-    if urlsplit(root).scheme not in ("http", "https"):
+    if not root.startswith(("http://", "https://")):
         return Probe(configured, None, error="not an http(s) URL")
     sent = dict(headers or {}) | ({"authorization": f"Bearer {api_key}"} if api_key else {})
     answers = _Answers(error=f"no answer within {timeout_s:g} s")

@@ -5,11 +5,12 @@ of class `script` that says which request it was, both hashes, and what differs.
 """
 
 import os
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
+from msgspec.structs import replace
 
 from trimtab.providers.cassette import (
     HEADER,
@@ -67,7 +68,7 @@ class Recorder:
     """Passes a provider's streams on and appends each that came to its end to a cassette at `path`.
 
     A stream that was given up is not recorded. What is written holds no request text, endpoint, header or key. An existing
-    file is continued. The file is made when the first stream ends, readable by its owner only; raises `OSError` then if it can't be.
+    file is continued. The file is made when the first stream ends, readable by its owner only; if it can't be written, the stream ends with an error.
     """
 
     def __init__(self, provider: Provider, path: str | Path) -> None:
@@ -82,13 +83,22 @@ class Recorder:
         try:
             async for event in stream:
                 events.append(event)
-                if isinstance(event, Ended):
-                    async with self._lock:
-                        await anyio.to_thread.run_sync(self._append, take_of(request, events))
-                yield event
+                yield await self._keep(request, events, event) if isinstance(event, Ended) else event
         finally:
             if isinstance(stream, AsyncGenerator):
                 await stream.aclose()
+
+    async def _keep(self, request: ModelRequest, events: Sequence[StreamEvent], ended: Ended) -> Ended:
+        """Write the take; the end to yield: `ended`, or what kept it from being written (a stream never raises)."""
+        try:
+            async with self._lock:
+                await anyio.to_thread.run_sync(self._append, take_of(request, events))
+        except OSError as exc:
+            message = f"can't write the cassette {str(self._path)!r}: {exc.strerror or exc}"
+            return replace(
+                ended, stop_reason="error", error=ErrorInfo("script", message, hint="record to another path")
+            )
+        return ended
 
     def _append(self, take: Take) -> None:
         handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from trimtab.providers.catalogue import Catalogue, ProviderInfo
+from trimtab.providers.catalogue import Catalogue, ProviderInfo, nearest_refs
 from trimtab.providers.wire import Endpoint
 from trimtab.types.config import ModelConfig, ProviderConfig
 from trimtab.types.errors import ConfigError, UnknownModel
@@ -27,6 +27,7 @@ THINKING_LEVELS = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
 DEFAULT_WINDOW = 32_768
 DEFAULT_MAX_OUTPUT = 4_096
 _FILE_APIS: tuple[Api, ...] = ("scripted", "recorded")
+_BUILT_IN: tuple[Api, ...] = (*_FILE_APIS, "bridge")  # providers that nobody has to declare
 _OPENAI_APIS: frozenset[Api] = frozenset({"openai-chat", "openai-responses"})
 _LEVELS: Mapping[str, str] = {"none": "off", **{level: level for level in THINKING_LEVELS}}
 _PRICES = ("input", "output", "cache_read", "cache_write")
@@ -61,12 +62,20 @@ class Resolved:
     def needs_key(self) -> bool:
         """Whether a request without a key can't succeed: not for loopback, test models or a bridge, nor with a header that authorises."""
         headers = {name.lower() for name in self.endpoint.headers}
-        keyless = self.model.api in (*_FILE_APIS, "bridge") or is_loopback(self.endpoint.base_url)
+        keyless = self.model.api in _BUILT_IN or is_loopback(self.endpoint.base_url)
         return not keyless and not headers & {"authorization", "x-api-key", "api-key", "x-goog-api-key"}
 
     def with_key(self, api_key: str | None) -> "Resolved":
         """The same with a key for the endpoint; None changes nothing."""
         return self if api_key is None else replace(self, endpoint=replace(self.endpoint, api_key=api_key))
+
+    def with_probed_window(self, tokens: int | None) -> "Resolved":
+        """The same with the window that the server states, if nobody else stated one; None changes nothing."""
+        if tokens is None or self.model.source != "default":
+            return self
+        model = msgspec.structs.replace(self.model, context_window=tokens, source="probe")
+        said = f"{model.ref}: a window of {tokens:,} tokens, as its server says"
+        return replace(self, model=model, notes=(said, *self.notes[1:]))  # the first note was the assumption
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +121,7 @@ class _Known:
 
     def provider_names(self) -> tuple[str, ...]:
         """Every provider that a reference may start with."""
-        return (*self.providers, *(p.name for p in self.catalogue.providers()), *_FILE_APIS)
+        return (*self.providers, *(p.name for p in self.catalogue.providers()), *_BUILT_IN)
 
 
 def resolve(
@@ -182,18 +191,12 @@ def _take_level(text: str) -> tuple[str, str | None]:
 
 
 def _candidates(ref: str, known: _Known) -> str:
-    head = ref.partition("/")[0]
-    names = difflib.get_close_matches(head, known.provider_names(), n=3)
-    models = _nearest_refs(_take_level(ref)[0], known.refs())
+    head, slash, _ = ref.partition("/")
+    names = difflib.get_close_matches(head, known.provider_names(), n=3) if slash else []
+    models = nearest_refs(_take_level(ref)[0], known.refs())
     if not names and not models:
         return "list what is known: trimtab models; or declare the provider: [providers.NAME] base_url = …"
     return f"did you mean {', '.join((*models, *(f'{n}/…' for n in dict.fromkeys(names))))}?"
-
-
-def _nearest_refs(name: str, refs: Iterable[str]) -> tuple[str, ...]:
-    bare = {ref.partition("/")[2]: ref for ref in refs}
-    close = difflib.get_close_matches(name, [*bare.values(), *bare], n=3)
-    return tuple(dict.fromkeys(bare.get(c, c) for c in close))
 
 
 def _endpoint(provider: str, model_id: str, known: _Known) -> tuple[Endpoint, str, tuple[str, ...]]:
@@ -202,15 +205,20 @@ def _endpoint(provider: str, model_id: str, known: _Known) -> tuple[Endpoint, st
     listed = known.catalogue.provider(provider)
     api = said.api or _default_api(provider, listed)
     base_url = said.base_url or (listed.base_url if listed is not None else "")
-    if not base_url and api not in (*_FILE_APIS, "bridge"):
+    if not base_url and api not in _BUILT_IN:
         raise ConfigError(
             f"provider {provider!r} has no base_url",
             hint=f"set providers.{provider}.base_url (or TRIMTAB_PROVIDERS__{provider.upper()}__BASE_URL)",
         )
+    if base_url and not _is_web_url(base_url):
+        raise ConfigError(
+            f"providers.{provider}.base_url is no http(s) URL: {base_url!r}",
+            hint="write it like http://127.0.0.1:8080/v1",
+        )
     endpoint = Endpoint(
         provider=provider,
         api=api,
-        base_url=model_id if api in _FILE_APIS else base_url.rstrip("/"),
+        base_url=_address(provider, model_id, api) or base_url.rstrip("/"),
         api_key=said.api_key or None,
         headers=said.headers,
         proxy=said.proxy,
@@ -237,9 +245,24 @@ def _key_variable(said: ProviderConfig, listed: ProviderInfo | None, base_url: s
     return "", (f"{listed.api_key_env} is not sent to {base_url}: set {setting} if it should be",)
 
 
+def _is_web_url(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+        return url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:  # an unclosed bracket, a port that is no number
+        return False
+
+
+def _address(provider: str, model_id: str, api: Api) -> str:
+    """What stands for an address where there is none: a path, or the name that the bridge's library uses (`PROVIDER:MODEL`)."""
+    if api in _FILE_APIS or (api == "bridge" and provider == "bridge"):
+        return model_id
+    return f"{provider}:{model_id}" if api == "bridge" else ""
+
+
 def _default_api(provider: str, listed: ProviderInfo | None) -> Api:
-    if provider in _FILE_APIS:
-        return cast(Literal["scripted", "recorded"], provider)
+    if provider in _BUILT_IN:
+        return cast(Literal["scripted", "recorded", "bridge"], provider)
     return listed.api if listed is not None else "openai-chat"
 
 

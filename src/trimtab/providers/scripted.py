@@ -80,21 +80,18 @@ def answer(line: Line) -> Iterable[StreamEvent]:
     """The parts of a line as stream events: thinking, text, then each tool call."""
     part = 0
     if line.thinking:
-        yield from _part(part, "thinking", line.thinking, Thinking(scrub(line.thinking)), chunk=line.chunk)
+        yield from _part(part, "thinking", Thinking(scrub(line.thinking)), chunk=line.chunk)
         part += 1
     if line.text:
-        yield from _part(part, "text", line.text, Text(scrub(line.text)), chunk=line.chunk)
+        yield from _part(part, "text", Text(scrub(line.text)), chunk=line.chunk)
         part += 1
     for call in line.tool_calls:
-        value = make_call(call.id, call.name, call.raw)
-        yield from _part(part, "tool_arguments", call.raw, value, chunk=line.chunk)
+        yield from _part(part, "tool_arguments", make_call(call.id, call.name, call.raw), chunk=line.chunk)
         part += 1
 
 
-def _part(
-    part: int, kind: DeltaKind, text: str, value: Text | Thinking | ToolCall, *, chunk: int | None
-) -> Iterable[StreamEvent]:
-    call_id, name = (value.id, value.name) if isinstance(value, ToolCall) else ("", "")
+def _part(part: int, kind: DeltaKind, value: Text | Thinking | ToolCall, *, chunk: int | None) -> Iterable[StreamEvent]:
+    call_id, name, text = (value.id, value.name, value.raw) if isinstance(value, ToolCall) else ("", "", value.text)
     yield PartStarted(part, kind, call_id=call_id, name=name)
     size = chunk or len(text)
     for start in range(0, len(text), max(size, 1)):

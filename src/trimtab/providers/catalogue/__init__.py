@@ -66,10 +66,14 @@ class Catalogue:
 
     def nearest(self, name: str, *, n: int = 3) -> tuple[str, ...]:
         """At most `n` refs (`provider/id`) that look like `name`, a ref or a bare id, best first."""
-        refs = [m.ref for m in self._models.values()]
-        bare = {m.id: m.ref for m in self._models.values()}
-        close = difflib.get_close_matches(name, [*refs, *bare], n=n, cutoff=0.6)
-        return tuple(dict.fromkeys(bare.get(c, c) for c in close))
+        return nearest_refs(name, [m.ref for m in self._models.values()], n=n)
+
+
+def nearest_refs(name: str, refs: Iterable[str], *, n: int = 3) -> tuple[str, ...]:
+    """At most `n` of `refs` (`provider/id`) that look like `name`, as a whole or without their provider; best first."""
+    bare = {ref.partition("/")[2]: ref for ref in refs}
+    close = difflib.get_close_matches(name, [*bare.values(), *bare], n=n)
+    return tuple(dict.fromkeys(bare.get(c, c) for c in close))
 
 
 @cache
@@ -78,4 +82,4 @@ def _shipped() -> Catalogue:
     return Catalogue(providers=contents.providers, models=contents.models)
 
 
-__all__ = ["Catalogue", "Contents", "ProviderInfo"]
+__all__ = ["Catalogue", "Contents", "ProviderInfo", "nearest_refs"]
