@@ -12,6 +12,7 @@ from pydantic_ai import messages as theirs
 from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolCall, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.models.test import TestModel
+from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from support.servers import FakeServer, Reply, Stall, json_reply, sse, wait_until
@@ -155,15 +156,16 @@ def test_thinking_of_others_and_items_that_cant_be_read_stay_out() -> None:
 
 @pytest.mark.parametrize(("level", "expected"), [(None, None), ("off", False), ("high", "high"), ("ultra", True)])
 async def test_levels_and_limits_become_settings(level: str | None, expected: Any) -> None:
-    got: list[Any] = []
+    got: list[AgentInfo] = []
 
     async def speak(_messages: list[theirs.ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
-        got.append(info.model_settings)
+        got.append(info)
         yield "ok"
 
-    await events(FunctionModel(stream_function=speak), thinking=level, max_output=7)
-    wanted = {"max_tokens": 7} if level is None else {"max_tokens": 7, "thinking": expected}
-    assert dict(got[0]) == wanted
+    model = FunctionModel(stream_function=speak, profile=ModelProfile(supports_thinking=True))
+    await events(model, thinking=level, max_output=7)
+    assert (got[0].model_settings or {}).get("max_tokens") == 7
+    assert got[0].model_request_parameters.thinking == expected
 
 
 ERRORS: list[tuple[Exception, str, bool]] = [

@@ -50,6 +50,17 @@ def alive(pid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] != "Z"
 
 
+def content(path: Path) -> str:
+    return path.read_text()
+
+
+def staged_repository(repo: Path) -> None:
+    repo.mkdir()
+    (repo / "f").write_text("x")
+    for arguments in (["init", "-q"], ["add", "f"]):
+        subprocess.run(["git", "-C", str(repo), *arguments], check=True, stdin=subprocess.DEVNULL)
+
+
 def pids(path: Path) -> list[int]:
     return [int(line) for line in path.read_text().split()]
 
@@ -77,10 +88,10 @@ async def test_a_server_left_behind_goes_on_printing_into_the_file_that_was_name
     output = await bash(tmp_path, "(sleep 0.4; echo late; echo later) & echo now")
     file = Path(output.details["output_file"])
     for _ in range(40):
-        if file.read_text().endswith("later\n"):
+        if content(file).endswith("later\n"):
             break
         await anyio.sleep(0.05)
-    assert file.read_text() == "now\nlate\nlater\n"
+    assert content(file) == "now\nlate\nlater\n"
 
 
 @pytest.mark.parametrize(
@@ -156,12 +167,7 @@ async def test_whatever_reads_a_person_meets_an_end_instead(tmp_path: Path, comm
 
 
 async def test_an_editor_ends_at_once_and_says_what_to_do(tmp_path: Path) -> None:
-    repo = tmp_path / "work"
-    repo.mkdir()
-    run = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(repo)]
-    subprocess.run([*run, "init", "-q"], check=True, stdin=subprocess.DEVNULL)
-    (repo / "f").write_text("x")
-    subprocess.run([*run, "add", "f"], check=True)
+    staged_repository(tmp_path / "work")
     began = time.monotonic()
     given = {**os.environ, "EDITOR": "sleep 60", "GIT_EDITOR": "sleep 60", "VISUAL": "sleep 60"}
     output = await bash(tmp_path, "git -c user.name=a -c user.email=a@b commit", environment=given)

@@ -169,7 +169,7 @@ def test_an_image_of_the_model_or_without_its_bytes_is_described() -> None:
     assert sent[2]["content"] == "[image not shown: a.png, image/png, 3 bytes]"
 
 
-@pytest.mark.parametrize(("raw", "sent"), [("", "{}"), ("{bad", '{"unparsed":"{bad"}')])
+@pytest.mark.parametrize(("raw", "sent"), [("", "{}"), ("{bad", '{"unparsed_arguments":"{bad"}')])
 def test_arguments_that_no_server_could_parse_again_are_made_parsable(raw: str, sent: str) -> None:
     call = ToolCall("c1", "read", {} if not raw else None, raw)
     result = ToolResult("c1", "read", (Text("no"),), is_error=True)

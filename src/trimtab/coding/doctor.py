@@ -17,8 +17,8 @@ from trimtab import __version__
 from trimtab.coding.first_model import Found, look_around
 from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
-from trimtab.coding.tools import removed_variables
-from trimtab.coding.tools.search import find_ripgrep
+from trimtab.coding.toolset import removed_variables
+from trimtab.coding.tools.ripgrep import find_rg
 from trimtab.coding.trust import project_inputs
 from trimtab.providers.probe import probe
 from trimtab.providers.resolve import is_loopback
@@ -156,7 +156,7 @@ def _programs() -> Iterator[Check]:
     for name, use in (("bash", "commands run in sh instead"), ("git", "the model can't look at history")):
         path = shutil.which(name)
         yield Check("ok", name, path) if path else Check("note", name, f"not found: {use}", f"Install {name}.")
-    ripgrep = find_ripgrep()
+    ripgrep = find_rg()
     if ripgrep:
         yield Check("ok", "ripgrep", str(ripgrep))
     else:

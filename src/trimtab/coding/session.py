@@ -24,7 +24,7 @@ from trimtab.coding.outcome import exit_code
 from trimtab.coding.permissions import PermissionHooks
 from trimtab.coding.project import Project
 from trimtab.coding.prompts import describe_tools, load_prompt
-from trimtab.coding.tools import build_tools
+from trimtab.coding.toolset import build_tools
 from trimtab.coding.transcript import LogTranscript
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.messages import User

@@ -49,7 +49,7 @@ class ToolSettings(_Section, frozen=True):
     bash: BashTool = BashTool()
     grep: SearchTool = SearchTool()
     find: SearchTool = SearchTool()
-    ls: SearchTool = SearchTool()
+    ls: SearchTool = SearchTool(max_rows=500)
 
 
 class PermissionSettings(_Section, frozen=True):

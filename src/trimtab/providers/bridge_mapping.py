@@ -39,6 +39,7 @@ from pydantic_ai.usage import RequestUsage
 
 from trimtab.providers.classify import classify
 from trimtab.providers.history import adapt, describe_image
+from trimtab.providers.lenient import compact, text_of
 from trimtab.types.errors import ErrorClass, ErrorInfo
 from trimtab.types.messages import (
     Assistant,
@@ -290,8 +291,8 @@ def _started(number: int, part: theirs.ModelResponsePart) -> Iterator[StreamEven
 def _raw(args: object) -> str:
     """Argument text as it streamed; some models of the library give the object only."""
     if isinstance(args, dict):
-        return json.dumps(args, ensure_ascii=False, separators=(",", ":"))
-    return args if isinstance(args, str) else ""
+        return compact(args)
+    return text_of(args)
 
 
 def _ended(whole: theirs.ModelResponse) -> Ended:

@@ -7,7 +7,7 @@ local servers turn it into their system message); everything else becomes input 
     User         message: input_text, input_image
     Text         message of the assistant, with its `phase` when the model gave one
     Thinking     the reasoning item, verbatim from `wire["item"]`, while what followed it is there; else nothing
-    ToolCall     function_call, arguments as they streamed
+    ToolCall     function_call, arguments as they streamed (what is no JSON object, quoted in one: local servers parse it again)
     ToolResult   function_call_output; its images inside, or in a user message after the batch (`compat.tool_images`)
     Opaque       the item itself
 
@@ -15,7 +15,7 @@ Item ids of messages and calls are not sent: an id binds an item to the reasonin
 Switches in `ModelInfo.compat`: `prompt_cache_key` and `tool_images` (bool; default: only for the provider "openai"),
 `reasoning_summary` (text, default "auto"; null asks for none).
 
-The answer's half is `responses_stream.py`. Source: platform.openai.com/docs/api-reference/responses.
+The answer's half is `openai_responses_answer.py`. Source: platform.openai.com/docs/api-reference/responses.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,8 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from trimtab.providers.history import adapt, describe_image
-from trimtab.providers.responses_stream import ResponsesDecoder
+from trimtab.providers.lenient import arguments_object
+from trimtab.providers.openai_responses_answer import ResponsesDecoder
 from trimtab.providers.wire import Endpoint, WireRequest
 from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, User
 from trimtab.types.models import ModelInfo, ModelRequest
@@ -197,7 +198,7 @@ def _answer_item(part: Part) -> _Item | None:
         phase = (part.wire or {}).get("phase")
         return _Message("assistant", part.text, phase=phase if isinstance(phase, str) else None)
     if isinstance(part, ToolCall):
-        return _Call(part.id, part.name, _arguments(part))
+        return _Call(part.id, part.name, bytes(arguments_object(part)).decode())
     if isinstance(part, Opaque):
         return part.data
     if isinstance(part, Image):
@@ -211,10 +212,3 @@ def _reasoning_item(part: Thinking) -> dict[str, Any] | None:
     if not isinstance(item, dict) or not (item.get("encrypted_content") or item.get("content")):
         return None
     return item
-
-
-def _arguments(call: ToolCall) -> str:
-    """The arguments as they streamed. Text that is no JSON object is quoted in one: local servers parse it again and would fail for ever."""
-    if call.arguments is None:
-        return msgspec.json.encode({"unparsed": call.raw}).decode()
-    return call.raw if call.raw.strip() else "{}"

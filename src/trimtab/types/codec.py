@@ -64,16 +64,16 @@ def entry_of(value: KnownEntry) -> Entry:
 def copy_line(entry: Entry) -> bytes:
     """Return the line that a copy of `entry` writes: its own bytes, unless reading gave it another id or parent.
 
-    Also then no field is lost, known or not; only bytes that are no legal JSON are written as their replacements.
+    Then it is written anew from all its fields, known or not.
     """
     try:
-        same = _envelope.decode(entry.raw)
-        if (same.id, same.parent) == (entry.id, entry.parent) and entry.raw.isascii():
+        told = _envelope.decode(entry.raw)
+        if (told.id, told.parent) == (entry.id, entry.parent):
             return entry.raw
     except _REFUSALS:
         pass
     data = _lenient_object(entry.raw)
-    if data is None or (data.get("id"), data.get("parent"), entry.refused) == (entry.id, entry.parent, False):
+    if data is None or (data.get("id"), data.get("parent")) == (entry.id, entry.parent):
         return entry.raw
     data.update(type=entry.type, id=entry.id, parent=entry.parent)
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
@@ -196,6 +196,6 @@ def _scrub_deep(value: Any) -> Any:
         return scrub(value)
     if isinstance(value, dict):
         return {scrub(k): _scrub_deep(v) for k, v in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_scrub_deep(v) for v in value]
     return value

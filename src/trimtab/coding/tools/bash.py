@@ -17,7 +17,8 @@ from typing import Any
 import anyio
 
 from trimtab.agent.ports import Access, ToolOutput, ToolRun
-from trimtab.coding.tools.capture import PrivateFolder
+from trimtab.coding.tools.caps import Caps
+from trimtab.coding.tools.capture import Capture, PrivateFolder
 from trimtab.coding.tools.process import Finished, Watch, run_command
 from trimtab.coding.tools.terminal import plain, settled
 from trimtab.types.text import scrub
@@ -56,6 +57,7 @@ class BashTool:
     cwd: Path
     environment: Mapping[str, str]
     folder: PrivateFolder = field(default_factory=PrivateFolder)
+    caps: Caps = field(default_factory=Caps)
     default_timeout_s: float = DEFAULT_TIMEOUT_S
 
     @property
@@ -106,7 +108,7 @@ class BashTool:
                 cwd=self.cwd,
                 environment=self.environment,
                 timeout_s=timeout_s,
-                folder=self.folder,
+                capture=Capture(self.folder, self.caps.bash_head_bytes, self.caps.bash_tail_bytes),
                 watch=watch,
             )
         except (OSError, ValueError) as failure:

@@ -15,8 +15,6 @@ from typing import BinaryIO
 from trimtab.coding.tools.terminal import plain
 from trimtab.types.tools import Cut
 
-HEAD_BYTES = 30_000
-TAIL_BYTES = 20_000
 MAX_FILE_BYTES = 1 << 30
 _FLUSH_BYTES = 1 << 20
 
@@ -54,6 +52,8 @@ class Capture:
     """Takes output in pieces. `feed` and `finish` may write a file: call them off the event loop when `wants_disk`."""
 
     folder: PrivateFolder
+    head_bytes: int
+    tail_bytes: int
     _memory: bytearray = field(default_factory=bytearray)
     _tail: bytearray = field(default_factory=bytearray)
     _unwritten: bytearray = field(default_factory=bytearray)
@@ -67,7 +67,7 @@ class Capture:
 
     def wants_disk(self, more: int) -> bool:
         """Tell whether feeding `more` bytes would write to disk."""
-        spilling = self._bytes + more > HEAD_BYTES + TAIL_BYTES
+        spilling = self._bytes + more > self.head_bytes + self.tail_bytes
         return spilling and (self._file is None or len(self._unwritten) + more >= _FLUSH_BYTES)
 
     def feed(self, data: bytes) -> None:
@@ -77,17 +77,17 @@ class Capture:
         self._newlines += data.count(b"\n")
         self._last = data[-1]
         self._bytes += len(data)
-        if self._bytes <= HEAD_BYTES + TAIL_BYTES:
+        if self._bytes <= self.head_bytes + self.tail_bytes:
             self._memory += data
             return
         if self._tail:
             self._unwritten += data
             self._tail += data
-            del self._tail[:-TAIL_BYTES]
+            del self._tail[: -self.tail_bytes]
         else:
             whole = self._memory + data
             self._unwritten += whole
-            self._memory, self._tail = whole[:HEAD_BYTES], whole[HEAD_BYTES:][-TAIL_BYTES:]
+            self._memory, self._tail = whole[: self.head_bytes], whole[self.head_bytes :][-self.tail_bytes :]
         if self._file is None or len(self._unwritten) >= _FLUSH_BYTES:
             self._flush()
 

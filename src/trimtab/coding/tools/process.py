@@ -25,7 +25,7 @@ import anyio
 from anyio.abc import Process
 
 from trimtab.coding.tools import process_tree
-from trimtab.coding.tools.capture import Capture, Captured, PrivateFolder
+from trimtab.coding.tools.capture import Capture, Captured
 from trimtab.coding.tools.process_tree import Proc
 
 Watch: TypeAlias = Callable[[bytes], None]
@@ -55,18 +55,17 @@ async def run_command(
     cwd: Path,
     environment: Mapping[str, str],
     timeout_s: float,
-    folder: PrivateFolder,
+    capture: Capture,
     watch: Watch | None = None,
 ) -> Finished:
     """Run `argv` until it exits or `timeout_s` seconds have passed; return how it ended and what it printed.
 
-    Raises `OSError` when it can't be started and `ValueError` when an argument holds a NUL. Cancelling stops every
+    `capture` is fresh and takes the output. Raises `OSError` when it can't be started and `ValueError` when an argument holds a NUL. Cancelling stops every
     process the command started.
     """
     started = anyio.current_time()
     marker = secrets.token_hex(8)
     reading, writing = os.pipe()
-    capture = Capture(folder)
     try:
         os.set_blocking(reading, False)
         try:

@@ -75,15 +75,20 @@ class Bodies:
 
 
 class MemoryBodies:
-    """Keeps nothing apart: for a session without a file, whose messages stay whole."""
+    """Bodies of a session without a file."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, bytes] = {}
 
     def put(self, data: bytes) -> str:
-        """Return the address only."""
-        return address_of(data)
+        """Keep `data` and return its address."""
+        address = address_of(data)
+        self._kept[address] = data
+        return address
 
     def get(self, address: str) -> bytes | None:
-        """Nothing is kept."""
-        return None
+        """Return the content, or None when it is missing."""
+        return self._kept.get(address)
 
 
 def address_of(data: bytes) -> str:

@@ -287,11 +287,17 @@ class SessionLog:
 
 
 def create_or_memory(
-    path: Path, cwd: str, *, now: Now, bodies: Bodies | None = None, disk: Disk = disk
+    path: Path,
+    cwd: str,
+    *,
+    now: Now,
+    session_id: str | None = None,
+    bodies: Bodies | None = None,
+    disk: Disk = disk,
 ) -> tuple[SessionLog, str | None]:
     """Make a new session file, or, where the disk refuses, a session in memory and the notice that says so."""
     try:
-        return SessionLog.create(path, cwd, now=now, bodies=bodies, disk=disk), None
+        return SessionLog.create(path, cwd, now=now, session_id=session_id, bodies=bodies, disk=disk), None
     except StoreError as exc:
         notice = f"this session is kept in memory only and can't be resumed: {exc.message} ({exc.hint})"
         return SessionLog.in_memory(cwd, now=now), notice

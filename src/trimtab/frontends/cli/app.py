@@ -107,7 +107,7 @@ def main(argv: Sequence[str]) -> int:
         return 130
     except BrokenPipeError:
         # The reader is gone: nothing more can be said, and Python must not say so at exit.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return 1
     return code if isinstance(code, int) else 0
 

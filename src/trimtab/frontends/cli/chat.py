@@ -66,7 +66,7 @@ class _Loop:
         self.session = session
         self.leave = leave
 
-    async def run(self, start: Callable[..., None]) -> None:
+    async def run(self, start: Callable[..., object]) -> None:
         """Take lines until the input ends or the person quits; a running turn is then finished first."""
         idle = anyio.Event()
         idle.set()

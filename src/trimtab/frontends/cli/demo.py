@@ -51,7 +51,7 @@ async def _demo(folder: Path) -> int:
             await session.announce()
             turn = await session.prompt(user(PROMPT))
             result = session.result(turn)
-            await session.feed.close()
+            session.feed.close()
     fixed = tests_pass(work)
     _say("")
     _say(f"The tests, run once more outside the agent: {'pass' if fixed else 'FAIL'}.")

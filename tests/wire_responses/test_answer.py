@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trimtab.providers.responses_stream import ResponsesDecoder
+from trimtab.providers.openai_responses_answer import ResponsesDecoder
 from trimtab.providers.wire import WireFailure
 from trimtab.types.messages import Assistant, Opaque, Text, Thinking, ToolCall
 from trimtab.types.stream import Assembler, Ended, PartDelta, PartStarted, StreamEvent

@@ -15,7 +15,6 @@ The answer is over with `response.completed`, `.incomplete` or `.failed`, whatev
 Without one of these it was cut.
 """
 
-import json
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
@@ -23,15 +22,15 @@ from typing import Any
 import msgspec
 
 from trimtab.providers.classify import classify
+from trimtab.providers.lenient import compact, count, cut_stream, decode, text_of
 from trimtab.providers.wire import WireFailure
-from trimtab.types.errors import ErrorInfo
 from trimtab.types.ids import new_call_id
 from trimtab.types.messages import Opaque, StopReason, Text, Thinking
 from trimtab.types.stream import DeltaKind, Ended, PartDelta, PartEnded, PartStarted, StreamEvent, make_call
 from trimtab.types.text import scrub
 from trimtab.types.usage import Usage
 
-_CUT = "the stream ended without a final event"
+_anything = msgspec.json.Decoder()
 _BETWEEN_SUMMARIES = "\n\n"
 _KINDS: dict[str, DeltaKind] = {"message": "text", "reasoning": "thinking", "function_call": "tool_arguments"}
 _TERMINAL = {
@@ -157,48 +156,48 @@ class ResponsesDecoder:
         data = data.strip()
         if self._over or not data or data == b"[DONE]":
             return
-        body = _parse(data)
+        body = decode(data, _anything)
         if not isinstance(body, dict):
             return
-        kind = _text(body.get("type")) or event
+        kind = text_of(body.get("type")) or event
         if kind in _DELTAS:
             yield from self._delta(kind, _DELTAS[kind], body)
         elif kind == "response.output_item.added":
             yield from self._announce(_dict(body.get("item")), _index(body))
         elif kind == "response.output_item.done":
             item = _dict(body.get("item"))
-            yield from self._complete(self._slots.finished(_text(item.get("type")), _key(item), _index(body)), item)
+            yield from self._complete(self._slots.finished(text_of(item.get("type")), _key(item), _index(body)), item)
         elif kind == "response.function_call_arguments.done":
-            slot = self._slots.streaming("function_call", _text(body.get("item_id")), _index(body))
+            slot = self._slots.streaming("function_call", text_of(body.get("item_id")), _index(body))
             slot.arguments = _raw(body.get("arguments"))
         elif kind in _TERMINAL:
             yield from self._terminate(_dict(body.get("response")), _TERMINAL[kind])
         elif kind == "error" or body.get("error"):
-            raise WireFailure(classify(None, json.dumps(body.get("error") or body)))
+            raise WireFailure(classify(None, compact(body.get("error") or body)))
         elif body.get("object") == "response" or "output" in body:
             yield from self._terminate(body, "completed")
 
     def finish(self) -> Iterator[StreamEvent]:
         """The body is over. `Ended` came with the final event; raises `WireFailure` when there was none."""
         if not self._over:
-            raise WireFailure(ErrorInfo("network", _CUT, retryable=True))
+            raise cut_stream()
         return iter(())
 
     def _delta(self, kind: str, item_type: str, body: dict[str, Any]) -> Iterator[StreamEvent]:
         text = _raw(body.get("delta"))
         if not text:
             return
-        slot = self._slots.streaming(item_type, _text(body.get("item_id")), _index(body))
+        slot = self._slots.streaming(item_type, text_of(body.get("item_id")), _index(body))
         if slot.done:
             return
         if item_type == "function_call" and not slot.call_id:
             slot.early.append(text)
             return
-        entry = _int(body.get("content_index")) if item_type == "message" else 0
+        entry = count(body.get("content_index")) if item_type == "message" else 0
         if kind == "response.refusal.delta":
             self._refused = True
         elif kind == "response.reasoning_summary_text.delta":
-            section = _int(body.get("summary_index"))
+            section = count(body.get("summary_index"))
             if section != slot.section and slot.chunks.get(0):
                 text = _BETWEEN_SUMMARIES + text
             slot.section = section
@@ -207,7 +206,7 @@ class ResponsesDecoder:
         yield PartDelta(slot.parts[entry], _KINDS[item_type], text)
 
     def _announce(self, item: dict[str, Any], index: int | None) -> Iterator[StreamEvent]:
-        slot = self._slots.announced(_text(item.get("type")), _key(item), index)
+        slot = self._slots.announced(text_of(item.get("type")), _key(item), index)
         if slot.done:
             return
         self._describe(slot, item)
@@ -231,10 +230,10 @@ class ResponsesDecoder:
 
     def _describe(self, slot: _Slot, item: dict[str, Any]) -> None:
         """Note what an item says of itself. A call gets its id at the first chance, unique in the answer."""
-        slot.phase = _text(item.get("phase")) or slot.phase
-        slot.name = _text(item.get("name")) or slot.name
+        slot.phase = text_of(item.get("phase")) or slot.phase
+        slot.name = text_of(item.get("name")) or slot.name
         if slot.type == "function_call" and not slot.call_id:
-            call_id = _text(item.get("call_id")) or _text(item.get("id")) or slot.key
+            call_id = text_of(item.get("call_id")) or text_of(item.get("id")) or slot.key
             slot.call_id = call_id if call_id and call_id not in self._call_ids else new_call_id()
             self._call_ids.add(slot.call_id)
 
@@ -260,25 +259,25 @@ class ResponsesDecoder:
         for entry in sorted({*range(len(entries)), *slot.chunks}):
             said = entries[entry] if entry < len(entries) else {}
             self._refused |= "refusal" in said
-            text = _text(said.get("text")) or _text(said.get("refusal")) or slot.streamed(entry)
+            text = text_of(said.get("text")) or text_of(said.get("refusal")) or slot.streamed(entry)
             if text or entry in slot.chunks:
                 wire = {"phase": slot.phase} if slot.phase and text else None
                 yield PartEnded(self._part(slot, entry), Text(scrub(text), wire=wire))
 
     def _terminate(self, response: dict[str, Any], ending: str) -> Iterator[StreamEvent]:
-        status = _text(response.get("status"))
+        status = text_of(response.get("status"))
         status = status if status in ("incomplete", "failed", "cancelled") else ending
         if status in ("failed", "cancelled"):
             unnamed = {"code": "server_error", "message": f"the provider ended the answer as {status!r}"}
-            raise WireFailure(classify(None, json.dumps(response.get("error") or unnamed)))
+            raise WireFailure(classify(None, compact(response.get("error") or unnamed)))
         seen: dict[str, int] = {}
         for item in map(_dict, _list(response.get("output"))):
-            item_type = _text(item.get("type"))
+            item_type = text_of(item.get("type"))
             yield from self._complete(self._slots.nth(item_type, seen.get(item_type, 0)), item)
             seen[item_type] = seen.get(item_type, 0) + 1
         for slot in self._slots.all:
             yield from self._complete(slot, {})
-        reason = _text(_dict(response.get("incomplete_details")).get("reason"))
+        reason = text_of(_dict(response.get("incomplete_details")).get("reason"))
         self._over = True
         yield Ended(self._stop_reason(status, reason), usage=_usage(response.get("usage")))
 
@@ -291,8 +290,8 @@ class ResponsesDecoder:
 
 
 def _thinking(item: dict[str, Any], streamed: str) -> Thinking:
-    summary = _BETWEEN_SUMMARIES.join(filter(None, (_text(_dict(s).get("text")) for s in _list(item.get("summary")))))
-    content = "".join(_text(_dict(c).get("text")) for c in _list(item.get("content")))
+    summary = _BETWEEN_SUMMARIES.join(filter(None, (text_of(_dict(s).get("text")) for s in _list(item.get("summary")))))
+    content = "".join(text_of(_dict(c).get("text")) for c in _list(item.get("content")))
     return Thinking(scrub(summary or content or streamed), wire={"item": item} if item else None)
 
 
@@ -302,35 +301,19 @@ def _usage(value: Any) -> Usage | None:
     if not usage:
         return None
     details = _dict(usage.get("input_tokens_details"))
-    read, written = _int(details.get("cached_tokens")), _int(details.get("cache_write_tokens"))
+    read, written = count(details.get("cached_tokens")), count(details.get("cache_write_tokens"))
     return Usage(
-        input=max(_int(usage.get("input_tokens")) - read - written, 0),
-        output=_int(usage.get("output_tokens")),
+        input=max(count(usage.get("input_tokens")) - read - written, 0),
+        output=count(usage.get("output_tokens")),
         cache_read=read,
         cache_write=written,
-        reasoning=_int(_dict(usage.get("output_tokens_details")).get("reasoning_tokens")),
+        reasoning=count(_dict(usage.get("output_tokens_details")).get("reasoning_tokens")),
     )
-
-
-def _parse(data: bytes) -> Any:
-    """The JSON in `data`, without lone surrogates. Raises `WireFailure`."""
-    try:
-        return msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        pass
-    try:
-        # The standard parser takes escaped lone surrogates; written out once and scrubbed they are gone at every depth.
-        return json.loads(scrub(json.dumps(json.loads(data), ensure_ascii=False)))
-    except (ValueError, RecursionError):
-        quoted = data[:200].decode("utf-8", "replace")
-        raise WireFailure(
-            ErrorInfo("malformed", f"an event of the answer isn't JSON: {quoted}", retryable=True)
-        ) from None
 
 
 def _key(item: dict[str, Any]) -> str:
     """What names an item: its id, or for servers that give calls none, the call id."""
-    return _text(item.get("id")) or _text(item.get("call_id"))
+    return text_of(item.get("id")) or text_of(item.get("call_id"))
 
 
 def _index(body: dict[str, Any]) -> int | None:
@@ -341,16 +324,8 @@ def _index(body: dict[str, Any]) -> int | None:
 def _raw(value: Any) -> str:
     """Argument text; some servers send the object itself."""
     if isinstance(value, dict):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return _text(value)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _int(value: Any) -> int:
-    return max(value, 0) if type(value) is int else 0
+        return compact(value)
+    return text_of(value)
 
 
 def _dict(value: Any) -> dict[str, Any]:
