@@ -110,7 +110,7 @@ class OpenAIResponses:
 
     def decoder(self, request: ModelRequest) -> ResponsesDecoder:
         """A decoder for the answer to `request`."""
-        return ResponsesDecoder(provider=request.model.provider)
+        return ResponsesDecoder(provider=request.model.provider, max_output=request.max_output)
 
 
 def _body(request: ModelRequest) -> _Body:
