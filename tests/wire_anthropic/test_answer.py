@@ -12,6 +12,7 @@ from support.decoding import ODD_VALUES, failure, failure_or_none, fold, message
 from trimtab.providers.anthropic import AnthropicWire
 from trimtab.providers.sse import SseParser
 from trimtab.providers.wire import Decoder, WireFailure
+from trimtab.types.codec import decode_message, encode_message
 from trimtab.types.errors import ErrorInfo
 from trimtab.types.messages import Opaque, Text, Thinking, ToolCall
 from trimtab.types.models import ModelInfo, ModelRequest
@@ -243,6 +244,15 @@ def test_an_answer_with_calls_stops_for_them_whatever_it_says(events: list[Event
 
 def test_a_full_output_stops_by_length_even_with_a_call() -> None:
     assert message(decoder(), START, *tool(0, '{"a'), stop("max_tokens"), STOP).stop_reason == "length"
+
+
+def test_arguments_with_half_a_surrogate_can_be_stored() -> None:
+    answered = message(
+        decoder(), START, *tool(0, '{"a": "\\ud800', '", "b": "\\ud83c\\udf0d"}'), stop("tool_use"), STOP
+    )
+    (call,) = answered.tool_calls
+    assert call.arguments == {"a": "\ufffd", "b": "🌍"}
+    assert decode_message(encode_message(answered)) == answered
 
 
 def test_a_refusal_says_why() -> None:

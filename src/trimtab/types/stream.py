@@ -6,6 +6,7 @@ the partial message, so a delta costs O(1); `Assembler` builds the message, and 
 """
 
 import json
+import re
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -68,12 +69,20 @@ class Ended(msgspec.Struct, frozen=True):
 StreamEvent: TypeAlias = PartStarted | PartDelta | PartEnded | Retrying | Ended
 
 
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
 def parse_arguments(raw: str) -> dict[str, Any] | None:
-    """Return tool arguments parsed from `raw`: an object, `{}` for blank text, or None when it is neither."""
+    """Return tool arguments parsed from `raw`: an object, `{}` for blank text, or None when it is neither.
+
+    An escaped lone surrogate becomes U+FFFD here too: `raw` can hold its escape, but no value could be written to the log.
+    """
     if not raw.strip():
         return {}
     try:
         value = json.loads(raw)
+        if _ESCAPED_SURROGATE.search(raw):
+            value = json.loads(scrub(json.dumps(value, ensure_ascii=False)))
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
