@@ -131,7 +131,7 @@ class Session:
             usage=turn.usage,
             cost_usd=self.cost(turn.usage),
             steps=turn.steps,
-            session_id=self.log.id,
+            session_id=self.log.header.id,
             session_file=str(self.log.path) if self.log.path else None,
             changed_files=self._changes.files,
         )
@@ -169,7 +169,7 @@ async def open_session(
             feed=Feed(now=lambda: now().timestamp()),
             thinking=model.thinking,
             max_steps=project.settings.max_steps,
-            session_id=log.id,
+            session_id=log.header.id,
         )
         notices = (*project.notices, *opened.notices, *model.notes)
         try:
