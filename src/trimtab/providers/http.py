@@ -1,0 +1,262 @@
+"""The socket, the retries and the clock of every wire.
+
+One request: `Wire.request` shapes bytes → POST → `framing.py` cuts the body into events → `Decoder` turns them into stream events →
+one `Ended`. A failure on the way becomes an `ErrorInfo`; `retry.py` says whether the same bytes go out again (`Retrying`: what streamed so far is void)
+or whether it is the end. A stream never raises, except when it is cancelled. Closing the iterator closes the connection.
+
+The rule of this file: nothing is held across a `yield` but the response itself. Environment variables are never read
+(`trust_env=False`): what a proxy is, the endpoint says, and a loopback URL never uses one.
+"""
+
+import ipaddress
+import random as _random
+import ssl
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
+
+import anyio
+import httpx2
+import msgspec
+
+from trimtab import __version__
+from trimtab.providers.classify import Rule, classify
+from trimtab.providers.framing import BodyFramer
+from trimtab.providers.retry import RetryPolicy, given_up, next_wait
+from trimtab.providers.sse import SseEvent
+from trimtab.providers.wire import Decoder, Endpoint, Wire, WireFailure, WireRequest
+from trimtab.types.errors import ErrorInfo
+from trimtab.types.models import ModelRequest
+from trimtab.types.stream import Ended, Retrying, StreamEvent
+
+_ERROR_BODY_BYTES = 1 << 20
+_DRAIN_S = 0.1
+_UNSENDABLE = ErrorInfo(
+    "invalid", "a header or the API key holds a character that HTTP can't carry", "Check the key and `headers`."
+)
+_CUT = ErrorInfo("network", "the answer broke off before its end", retryable=True)
+
+
+class HttpProvider:
+    """A model behind an HTTP API; satisfies `agent.ports.Provider`. Use from one event loop; `aclose` when done."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        wire: Wire,
+        *,
+        now: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+        random: Callable[[], float] = _random.random,
+        transport: httpx2.AsyncBaseTransport | None = None,
+        extra_rules: Sequence[Rule] = (),
+    ) -> None:
+        """`now` is Unix time, `random` gives [0, 1); `transport` replaces the network; `extra_rules` classify errors before ours."""
+        self.endpoint = endpoint
+        self._wire = wire
+        self._now = now
+        self._sleep = sleep
+        self._random = random
+        self._transport = transport
+        self._rules = tuple(extra_rules)
+        self._policy = RetryPolicy(max_retries=endpoint.max_retries, max_wait_s=endpoint.max_retry_wait_s)
+        self._client: httpx2.AsyncClient | None = None
+
+    async def aclose(self) -> None:
+        """Close idle connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
+        """Send one request and yield what comes back; the last event is `Ended`."""
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                async with aclosing(self._attempt(request)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except WireFailure as failure:
+                error = self._without_key(failure.info)
+            except (httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as exc:
+                error = _transport_error(exc, self.endpoint)
+            wait = next_wait(error, attempt, policy=self._policy, random=self._random)
+            if wait is None:
+                yield Ended("error", error=given_up(error, attempt, policy=self._policy))
+                return
+            yield Retrying(attempt, wait, error.kind, error.message, error.hint)
+            await self._sleep(wait)
+
+    async def _attempt(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
+        """One try: events up to and with `Ended`, which comes after the connection is free. Raises for every failure."""
+        sent = self._build(self._wire.request(self.endpoint, request))
+        response = await self._open().send(sent, stream=True)
+        decoder = self._wire.decoder(request)
+        framer = BodyFramer()
+        ended: Ended | None = None
+        async with aclosing(response), aclosing(response.aiter_bytes()) as body:
+            if not response.is_success:
+                raise WireFailure(await self._refusal(response, body))
+            async for chunk in body:
+                for event in _decode(framer.feed(chunk), decoder):
+                    if type(event) is Ended:
+                        ended = event
+                        break
+                    yield event
+                if ended is not None:
+                    await _drain(body)
+                    break
+        if ended is not None:
+            yield ended
+            return
+        for event in _decode_end(framer, decoder):
+            yield event
+
+    def _open(self) -> httpx2.AsyncClient:
+        if self._client is None:
+            self._client = httpx2.AsyncClient(
+                transport=self._transport or _network(self.endpoint),
+                trust_env=False,
+                timeout=httpx2.Timeout(
+                    self.endpoint.idle_timeout_s, connect=self.endpoint.connect_timeout_s, pool=None
+                ),
+                headers={"user-agent": f"trimtab/{__version__}"},
+            )
+        return self._client
+
+    def _build(self, request: WireRequest) -> httpx2.Request:
+        headers = httpx2.Headers({"content-type": "application/json", "accept": "text/event-stream"})
+        headers.update(request.headers)
+        headers.update(self.endpoint.headers)
+        if any(c in value for value in headers.values() for c in "\r\n\0"):
+            raise WireFailure(_UNSENDABLE)
+        url = join_url(self.endpoint.base_url, request.path)
+        return self._open().build_request("POST", url, headers=headers, content=request.body)
+
+    async def _refusal(self, response: httpx2.Response, body: AsyncGenerator[bytes, None]) -> ErrorInfo:
+        """Read the start of an error answer and say what it means."""
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            async for chunk in body:
+                pieces.append(chunk)
+                size += len(chunk)
+                if size >= _ERROR_BODY_BYTES:
+                    break
+        except httpx2.HTTPError:
+            pass  # the status and what came of the text say enough
+        return classify(
+            response.status_code, b"".join(pieces), response.headers, now=self._now(), extra_rules=self._rules
+        )
+
+    def _without_key(self, error: ErrorInfo) -> ErrorInfo:
+        """Some servers repeat the key that they refuse; it must not reach a log."""
+        key = self.endpoint.api_key
+        if not key or key not in error.message:
+            return error
+        return msgspec.structs.replace(error, message=error.message.replace(key, "[key]"))
+
+
+def join_url(base_url: str, path: str) -> str:
+    """Append `path` to a base URL; a query of the base (`?api-version=…`) stays behind the path."""
+    base, _, base_query = base_url.partition("?")
+    path, _, query = path.partition("?")
+    joined = f"{base.rstrip('/')}/{path.lstrip('/')}"
+    queries = "&".join(q for q in (base_query, query) if q)
+    return f"{joined}?{queries}" if queries else joined
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the host of `url` is this machine, by its name or address alone."""
+    try:
+        host = httpx2.URL(url).host
+    except httpx2.InvalidURL:
+        return False
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def _network(endpoint: Endpoint) -> httpx2.AsyncHTTPTransport:
+    proxy = None if is_loopback(endpoint.base_url) else endpoint.proxy
+    secure = endpoint.base_url.startswith("https:") or (proxy or "").startswith("https:")
+    # Loading the certificates takes longer than a whole local request, so plain HTTP gets a context that trusts nobody.
+    verify: ssl.SSLContext | bool = True if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return httpx2.AsyncHTTPTransport(
+        verify=verify,
+        trust_env=False,
+        proxy=proxy,
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=30.0),
+    )
+
+
+def _decode(framed: Iterable[SseEvent], decoder: Decoder) -> Iterator[StreamEvent]:
+    for name, data in framed:
+        yield from decoder.feed(name, data)
+
+
+def _decode_end(framer: BodyFramer, decoder: Decoder) -> Iterator[StreamEvent]:
+    """What the orderly end of a body brings. A last event that can't be read was cut off."""
+    try:
+        for event in _decode(framer.close(), decoder):
+            yield event
+            if type(event) is Ended:
+                return
+    except WireFailure as failure:
+        raise (WireFailure(_CUT) if failure.info.kind == "malformed" else failure) from None
+    yield from decoder.finish()
+
+
+async def _drain(body: AsyncGenerator[bytes, None]) -> None:
+    """Read what follows the final event, so that the connection can be used again, but don't wait for a server that lingers."""
+    with anyio.move_on_after(_DRAIN_S):
+        try:
+            async for _ in body:
+                pass
+        except httpx2.HTTPError:
+            pass  # the answer is complete; how the connection ends doesn't matter
+
+
+def _transport_error(exc: Exception, endpoint: Endpoint) -> ErrorInfo:
+    where = endpoint.base_url.partition("?")[0]
+    reason = str(exc) or type(exc).__name__
+    match exc:
+        case httpx2.UnsupportedProtocol() | httpx2.InvalidURL():
+            return ErrorInfo("invalid", f"{where!r} is not a URL that can be asked: {reason}", "Check `base_url`.")
+        case httpx2.LocalProtocolError() | UnicodeError():
+            return _UNSENDABLE
+        case httpx2.ConnectTimeout():
+            return ErrorInfo(
+                "network", f"{where} didn't answer within {endpoint.connect_timeout_s:g} s", retryable=True
+            )
+        case httpx2.ReadTimeout():
+            return ErrorInfo(
+                "network",
+                f"{where} sent nothing for {endpoint.idle_timeout_s:g} s",
+                "A slow local model may need a longer `idle_timeout_s`.",
+                retryable=True,
+            )
+        case httpx2.ProxyError():
+            return ErrorInfo("network", f"the proxy refused: {reason}", "Check the proxy settings.")
+        case httpx2.ConnectError() if "CERTIFICATE" in reason.upper():
+            return ErrorInfo(
+                "network",
+                f"the certificate of {where} isn't trusted: {reason}",
+                "Is something between you and the provider? Install its certificate in the system's store.",
+            )
+        case httpx2.ConnectError():
+            # A local server that isn't there won't come while one waits; a remote one may.
+            return ErrorInfo(
+                "network",
+                f"can't connect to {where}: {reason}",
+                "Is the server running, and is `base_url` right?",
+                retryable=not is_loopback(endpoint.base_url),
+            )
+        case _:
+            return ErrorInfo("network", f"the connection to {where} broke: {reason}", retryable=True)

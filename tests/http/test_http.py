@@ -1,0 +1,273 @@
+"""The HTTP provider against a scripted server, with a wire that is as small as a wire can be."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+import anyio
+import pytest
+
+from support.servers import FakeServer, HangUp, Pause, Received, Reply, Reset, Stall, json_reply, one_byte_each, sse
+from trimtab.providers.http import HttpProvider, is_loopback, join_url
+from trimtab.providers.wire import Endpoint, WireFailure, WireRequest
+from trimtab.types import ErrorInfo, ModelInfo, ModelRequest, StreamEvent
+from trimtab.types.stream import Ended, PartDelta, Retrying
+
+pytestmark = pytest.mark.anyio
+
+REQUEST = ModelRequest(ModelInfo("fake", "m", "openai-chat"), ())
+DONE = Ended("stop")
+
+
+class EchoDecoder:
+    """Each event is JSON: a string is text, null ends the answer, an object is an error."""
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    def feed(self, event: str, data: bytes) -> Iterable[StreamEvent]:
+        try:
+            value = json.loads(data)
+        except ValueError:
+            raise WireFailure(ErrorInfo("malformed", "not JSON", retryable=True)) from None
+        if isinstance(value, dict):
+            raise WireFailure(ErrorInfo("invalid", value["error"]))
+        return [DONE] if value is None else [PartDelta(0, "text", value)]
+
+    def finish(self) -> Iterable[StreamEvent]:
+        raise WireFailure(ErrorInfo("network", "cut", retryable=True))
+
+
+class EchoWire:
+    def request(self, endpoint: Endpoint, request: ModelRequest) -> WireRequest:
+        return WireRequest("chat", {"authorization": f"Bearer {endpoint.api_key}"}, b'{"a": 1}')
+
+    def decoder(self, request: ModelRequest) -> EchoDecoder:
+        return EchoDecoder()
+
+
+@dataclass
+class Clock:
+    slept: list[float]
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+def endpoint(url: str, **changes: object) -> Endpoint:
+    return replace(Endpoint("fake", "openai-chat", url + "/v1", "sk-secret", idle_timeout_s=5.0), **changes)
+
+
+async def ask(url: str, *, clock: Clock | None = None, **changes: object) -> list[StreamEvent]:
+    clock = clock or Clock([])
+    provider = HttpProvider(endpoint(url, **changes), EchoWire(), sleep=clock.sleep, random=lambda: 0.0)
+    try:
+        return [e async for e in provider.stream(REQUEST)]
+    finally:
+        await provider.aclose()
+
+
+def text(*parts: str) -> list[StreamEvent]:
+    return [PartDelta(0, "text", p) for p in parts]
+
+
+async def test_a_request_carries_the_bytes_and_headers_of_the_wire_and_the_endpoint():
+    with FakeServer(Reply(sse("hi", None))) as server:
+        events = await ask(server.url, headers={"X-Extra": "1", "Authorization": "Other"})
+    assert events == [*text("hi"), DONE]
+    (got,) = server.requests
+    assert (got.method, got.path, got.body) == ("POST", "/v1/chat", b'{"a": 1}')
+    assert got.headers["authorization"] == "Other"
+    assert got.headers["x-extra"] == "1"
+    assert got.headers["content-type"] == "application/json"
+    assert got.headers["user-agent"].startswith("trimtab/")
+
+
+@pytest.mark.parametrize("framing", ["chunked", "length", "close"])
+@pytest.mark.parametrize("encoding", ["", "gzip", "deflate"])
+async def test_the_text_is_the_same_however_the_body_is_packed(framing, encoding):
+    chunks = one_byte_each(sse("é你🌍", "\u2028", None))
+    with FakeServer(Reply(chunks, framing=framing, encoding=encoding)) as server:
+        assert await ask(server.url) == [*text("é你🌍", "\u2028"), DONE]
+
+
+async def test_one_connection_serves_many_requests():
+    with FakeServer(*[Reply(sse("a", None))] * 3) as server:
+        provider = HttpProvider(endpoint(server.url), EchoWire())
+        for _ in range(3):
+            assert [e async for e in provider.stream(REQUEST)] == [*text("a"), DONE]
+        await provider.aclose()
+        assert server.connections == 1
+
+
+async def test_a_server_that_lingers_after_the_final_event_is_not_waited_for():
+    with FakeServer(Reply([*sse("a", None), Stall()])) as server:
+        with anyio.fail_after(2):
+            assert await ask(server.url) == [*text("a"), DONE]
+
+
+async def test_a_json_body_is_one_event():
+    with FakeServer(Reply([b' \n{"error":', b'"no"}'])) as server:
+        events = await ask(server.url, max_retries=0)
+    assert events == [Ended("error", error=ErrorInfo("invalid", "no"))]
+
+
+@pytest.mark.parametrize("end", [Reset(), HangUp()])
+async def test_a_broken_connection_is_tried_again_and_voids_what_came(end):
+    with FakeServer(Reply([*sse("half"), Pause(0.05), end]), Reply(sse("whole", None))) as server:
+        clock = Clock([])
+        first, retry, *rest = await ask(server.url, clock=clock)
+    assert first == text("half")[0]
+    assert isinstance(retry, Retrying)
+    assert (retry.attempt, retry.kind, retry.wait_s) == (1, "network", 0.25)
+    assert rest == [*text("whole"), DONE]
+    assert clock.slept == [0.25]
+
+
+async def test_an_event_cut_in_its_middle_is_a_cut_and_not_bad_json():
+    with FakeServer(Reply([b'data: "hal'], framing="close")) as server:
+        (ended,) = await ask(server.url, max_retries=0)
+    assert (ended.error.kind, ended.error.retryable) == ("network", True)
+
+
+async def test_silence_longer_than_the_idle_timeout_is_a_network_error():
+    with FakeServer(Reply([*sse("a"), Stall()]), Reply(sse("b", None))) as server:
+        events = await ask(server.url, idle_timeout_s=0.1)
+    assert isinstance(events[1], Retrying)
+    assert "0.1 s" in events[1].message
+    assert events[2:] == [*text("b"), DONE]
+
+
+async def test_tries_are_bounded_when_the_answer_never_ends():
+    with FakeServer(lambda _: Reply(sse("a"))) as server:
+        events = await ask(server.url, max_retries=3)
+    assert len(server.requests) == 4
+    assert [type(e) for e in events].count(Ended) == 1
+    assert events[-1].error.hint.startswith("Given up after 4 tries.")
+
+
+async def test_retry_after_is_kept_to():
+    clock = Clock([])
+    reply = json_reply({"error": {"message": "slow"}}, status=429, headers={"retry-after": "2"})
+    with FakeServer(reply, Reply(sse("a", None))) as server:
+        events = await ask(server.url, clock=clock)
+    assert (events[0].kind, events[0].wait_s, clock.slept) == ("rate_limit", 2.0, [2.0])
+    assert events[1:] == [*text("a"), DONE]
+
+
+async def test_a_wait_longer_than_allowed_ends_and_says_so():
+    with FakeServer(json_reply({}, status=503, headers={"retry-after": "3600"})) as server:
+        (ended,) = await ask(server.url)
+    assert ended.error.retry_after_s == 3600
+    assert "asks to wait 3600 s" in ended.error.hint
+
+
+async def test_the_key_never_comes_back_in_a_message():
+    with FakeServer(json_reply({"error": {"message": "bad key sk-secret"}}, status=401)) as server:
+        (ended,) = await ask(server.url)
+    assert (ended.error.kind, ended.error.message) == ("auth", "bad key [key]")
+    assert "sk-secret" not in repr(endpoint("http://x"))
+
+
+async def test_web_pages_are_named_as_such():
+    page = Reply([b"<!DOCTYPE html><html><title>Sign in</title></html>"], headers={"content-type": "text/html"})
+    with FakeServer(page, replace(page, status=502)) as server:
+        (ended,) = await ask(server.url)
+        assert (ended.error.kind, ended.error.retryable) == ("malformed", False)
+        assert "web page" in ended.error.message
+        (ended,) = await ask(server.url, max_retries=0)
+        assert (ended.error.kind, ended.error.message) == ("server", "Sign in")
+
+
+async def test_nobody_listening_is_said_at_once_on_this_machine():
+    with FakeServer() as server:
+        url = server.url
+    (ended,) = await ask(url)
+    assert ended.error.kind == "network"
+    assert url in ended.error.message
+    assert "base_url" in ended.error.hint
+
+
+@pytest.mark.parametrize(
+    ("url", "key"), [("ftp://x", "k"), ("no url", "k"), ("http://127.0.0.1:1", "kéy"), ("http://127.0.0.1:1", "k\ny")]
+)
+async def test_what_cannot_be_sent_is_an_error_and_not_tried_again(url, key):
+    (ended,) = await ask(url, api_key=key)
+    assert (ended.error.kind, ended.error.retryable) == ("invalid", False)
+    assert key not in ended.error.message or key == "k"
+
+
+async def test_cancelling_closes_the_connection_at_once():
+    with FakeServer(Reply([*sse("a"), Stall()])) as server:
+        provider = HttpProvider(endpoint(server.url), EchoWire())
+        with anyio.CancelScope() as scope:
+            async for _ in provider.stream(REQUEST):
+                scope.cancel()
+        assert scope.cancelled_caught
+        assert await anyio.to_thread.run_sync(server.left.wait, 2)
+        await provider.aclose()
+
+
+async def test_closing_the_iterator_closes_the_connection():
+    with FakeServer(Reply([*sse("a"), Stall()])) as server:
+        provider = HttpProvider(endpoint(server.url), EchoWire())
+        async with aclosing(provider.stream(REQUEST)) as events:
+            async for _ in events:
+                break
+        assert await anyio.to_thread.run_sync(server.left.wait, 2)
+        await provider.aclose()
+
+
+async def test_a_loopback_url_never_uses_a_proxy(monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with FakeServer(Reply(sse("a", None))) as server:
+        assert await ask(server.url, proxy="http://127.0.0.1:9") == [*text("a"), DONE]
+
+
+async def test_another_url_uses_the_proxy_of_the_endpoint():
+    def answer(received: Received) -> Reply:
+        assert received.path == "http://model.invalid/v1/chat"
+        return Reply(sse("a", None))
+
+    with FakeServer(answer) as proxy:
+        assert await ask("http://model.invalid", proxy=proxy.url) == [*text("a"), DONE]
+
+
+def test_a_query_of_the_base_url_stays_behind_the_path():
+    assert join_url("https://x/v1/", "/chat") == "https://x/v1/chat"
+    assert join_url("https://x/d?api-version=1", "chat?alt=sse") == "https://x/d/chat?api-version=1&alt=sse"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://localhost:1/v1", True),
+        ("http://a.localhost", True),
+        ("http://127.8.0.1", True),
+        ("http://[::1]:8080", True),
+        ("http://0.0.0.0", True),
+        ("http://10.0.0.1", False),
+        ("https://localhost.example.org", False),
+        ("http://[", False),
+    ],
+)
+def test_loopback_is_known_by_name_or_address(url, expected):
+    assert is_loopback(url) is expected
+
+
+def test_importing_the_provider_loads_no_sdk_and_a_plain_url_no_certificates():
+    code = (
+        "import sys, ssl\n"
+        "import trimtab.providers.http as h\n"
+        "from trimtab.providers.wire import Endpoint\n"
+        "heavy = {'httpx', 'pydantic', 'openai', 'rich', 'httpx2._main', 'starlette', 'torch'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+        "def no(*a, **k): raise AssertionError('certificates loaded')\n"
+        "ssl.SSLContext.load_verify_locations = no\n"
+        "h._network(Endpoint('p', 'openai-chat', 'http://127.0.0.1:1/v1'))\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
