@@ -26,6 +26,7 @@ from msgspec import UNSET, UnsetType
 
 from trimtab.providers.classify import Rule
 from trimtab.providers.history import adapt, describe_image
+from trimtab.providers.lenient import portable_name
 from trimtab.providers.openai_chat_decoder import ChatDecoder
 from trimtab.providers.wire import Endpoint, WireRequest
 from trimtab.types.messages import Assistant, Image, Message, Part, Text, Thinking, ToolCall, ToolResult, User
@@ -120,7 +121,9 @@ class OpenAIChat:
             headers[name] = request.session_id
         body = _settings(request)
         if request.tools:
-            body["tools"] = [_ToolSpec(_FunctionSpec(t.name, t.description, t.parameters)) for t in request.tools]
+            body["tools"] = [
+                _ToolSpec(_FunctionSpec(portable_name(t.name), t.description, t.parameters)) for t in request.tools
+            ]
         extra = compat.get("extra_body")
         if isinstance(extra, dict):
             body |= extra
@@ -204,7 +207,7 @@ def _call(call: ToolCall) -> _Call:
     else:
         arguments = call.raw if call.raw.strip() else "{}"
     extra = (call.wire or {}).get("extra_content")
-    return _Call(call.id, "function", _Function(call.name, arguments), UNSET if extra is None else extra)
+    return _Call(call.id, "function", _Function(portable_name(call.name), arguments), UNSET if extra is None else extra)
 
 
 def _legal_ids(model: ModelInfo) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
