@@ -35,7 +35,7 @@ class BodyFramer:
         if head.startswith(b"<"):
             raise WireFailure(_web_page())
         self._sse = SseParser()
-        return self._sse.feed(self._whole())
+        return self._sse.feed(self._whole().lstrip(_BLANK))
 
     def close(self) -> list[SseEvent]:
         """The body is over: return the last events."""
