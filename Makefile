@@ -65,5 +65,8 @@ fix: dev ## format and repair what a machine can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+catalogue: dev ## rebuild the model catalogue from models.toml and current prices
+	$(BIN)/python scripts/make_catalogue.py
+
 clean: ## remove environments and caches
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,4 +1,8 @@
-"""Fixtures of every folder."""
+"""Rules for all tests: asyncio unless a folder says otherwise, and no connection leaves loopback."""
+
+import ipaddress
+import socket
+from typing import Any
 
 import pytest
 
@@ -7,3 +11,21 @@ import pytest
 def anyio_backend() -> str:
     """Async tests run on asyncio."""
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def _socket_fuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection to anywhere but this machine fails the test."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        host = address[0] if isinstance(address, tuple) else ""
+        try:
+            local = not host or host == "localhost" or ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            local = False
+        if not local and self.family in (socket.AF_INET, socket.AF_INET6):
+            raise AssertionError(f"a test tried to reach {address!r}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)

@@ -6,10 +6,15 @@ import sys
 def main() -> int:
     """Run the command line; return the exit code."""
     argv = sys.argv[1:]
-    if argv == ["--version"]:
+    if argv in (["--version"], ["-V"]):
         from trimtab import __version__
 
-        print(f"trimtab {__version__}")
+        sys.stdout.write(f"trimtab {__version__}\n")
         return 0
-    print("not built yet")
-    return 2
+    from trimtab.frontends.cli.app import main as cli
+
+    return cli(argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

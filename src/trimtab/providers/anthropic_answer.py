@@ -250,12 +250,11 @@ def _read(data: bytes) -> _Event | None:
     loose = decode(data, _anything)
     if not isinstance(loose, dict):
         raise odd_shape(data, why)
-    delta = loose.get("delta")
-    unknown_delta = isinstance(delta, dict) and delta.get("type") not in _DELTAS
-    if loose.get("type") not in _EVENTS:
+    kind, delta = text_of(loose.get("type")), loose.get("delta")
+    if kind not in _EVENTS:
         return None
-    if loose.get("type") == "content_block_delta" and unknown_delta:
-        return _Event("content_block_delta", count(loose.get("index")), delta=_NO_DELTA)
+    if kind == "content_block_delta" and isinstance(delta, dict) and text_of(delta.get("type")) not in _DELTAS:
+        return _Event(kind, count(loose.get("index")), delta=_NO_DELTA)
     raise odd_shape(data, why)
 
 

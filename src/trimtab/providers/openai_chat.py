@@ -24,6 +24,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from trimtab.providers.chat_thinking import thinking_fields
 from trimtab.providers.classify import Rule
 from trimtab.providers.history import adapt, describe_image
 from trimtab.providers.lenient import portable_name
@@ -145,8 +146,10 @@ def _settings(request: ModelRequest) -> dict[str, Any]:
     if request.max_output is not None:
         default = "max_completion_tokens" if model.provider == "openai" else "max_tokens"
         body[str(compat.get("max_tokens_field") or default)] = request.max_output
-    if request.thinking is not None and request.thinking in model.thinking:
-        body["reasoning_effort"] = request.thinking
+    if (
+        not model.thinking or request.thinking in model.thinking
+    ):  # no listed levels: nobody knows better than the person
+        body |= thinking_fields(request.thinking, model.thinking_style)
     if request.session_id and isinstance(name := compat.get("session_field"), str):
         body[name] = request.session_id
     return body

@@ -7,11 +7,11 @@ fields and unknown types survive. What `msgspec` refuses goes through the standa
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
-from trimtab.types.entries import Envelope, Header, KnownEntry
+from trimtab.types.entries import FORMAT, Envelope, Header, KnownEntry
 from trimtab.types.messages import Assistant, Message, Opaque, Part, Text, ToolResult, User
 from trimtab.types.text import scrub
 
@@ -21,6 +21,7 @@ _header = msgspec.json.Decoder(Header)
 _known = msgspec.json.Decoder(KnownEntry)
 _message = msgspec.json.Decoder(Message)
 _TYPES = frozenset({"message", "label", "leaf", "model_change", "thinking_change", "session_info", "repair", "custom"})
+_REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 @dataclass(slots=True)
@@ -44,22 +45,45 @@ class Entry:
 
 
 def encode_entry(value: KnownEntry | Header) -> bytes:
-    """Return the line of an entry or header, without the newline."""
-    return _encoder.encode(value)
+    """Return the line of an entry or header, without the newline. A lone surrogate becomes U+FFFD."""
+    try:
+        return _encoder.encode(value)
+    except UnicodeEncodeError:
+        return _encoder.encode(_scrub_deep(msgspec.to_builtins(value)))
 
 
 def entry_of(value: KnownEntry) -> Entry:
-    """Return the entry for a value that is about to be written."""
-    raw = encode_entry(value)
+    """Return the entry for a value that is about to be written. Its value is what a reader of the line will see."""
     kind = str(value.__struct_config__.tag)
-    return Entry(kind, value.id, value.parent, value.time, raw, _value=value)
+    try:
+        return Entry(kind, value.id, value.parent, value.time, _encoder.encode(value), _value=value)
+    except UnicodeEncodeError:
+        return Entry(kind, value.id, value.parent, value.time, encode_entry(value))
+
+
+def copy_line(entry: Entry) -> bytes:
+    """Return the line that a copy of `entry` writes: its own bytes, unless reading gave it another id or parent.
+
+    Then it is written anew from all its fields, known or not.
+    """
+    try:
+        told = _envelope.decode(entry.raw)
+        if (told.id, told.parent) == (entry.id, entry.parent):
+            return entry.raw
+    except _REFUSALS:
+        pass
+    data = _lenient_object(entry.raw)
+    if data is None or (data.get("id"), data.get("parent")) == (entry.id, entry.parent):
+        return entry.raw
+    data.update(type=entry.type, id=entry.id, parent=entry.parent)
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def decode_header(line: bytes) -> Header | None:
-    """Return the header in `line`, or None when it is none."""
+    """Return the header in `line`, or None when it is none. A damaged one keeps what can be read."""
     try:
         return _header.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except _REFUSALS:
         pass
     data = _lenient_object(line)
     if data is None or data.get("type") != "session" or not isinstance(data.get("id"), str):
@@ -68,7 +92,7 @@ def decode_header(line: bytes) -> Header | None:
         id=data["id"],
         cwd=str(data.get("cwd") or ""),
         created=str(data.get("created") or ""),
-        format=data["format"] if isinstance(data.get("format"), int) else 1,
+        format=data["format"] if isinstance(data.get("format"), int) else FORMAT,
     )
 
 
@@ -76,7 +100,7 @@ def decode_line(line: bytes) -> Entry | None:
     """Return the entry in one line, or None when the line holds no JSON object with a `type`."""
     try:
         e = _envelope.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except _REFUSALS:
         data = _lenient_object(line)
         if data is None or not isinstance(data.get("type"), str):
             return None
@@ -109,8 +133,8 @@ def to_builtins(value: Any) -> Any:
 
 def _decode_value(entry: Entry) -> KnownEntry | None:
     try:
-        return cast(KnownEntry, _known.decode(entry.raw))
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return _known.decode(entry.raw)
+    except _REFUSALS:
         entry.refused = True
     data = _lenient_object(entry.raw)
     if data is None:
@@ -119,9 +143,10 @@ def _decode_value(entry: Entry) -> KnownEntry | None:
     if entry.type == "message":
         data["message"] = _lenient_message(data.get("message"))
     try:
-        return msgspec.convert(data, KnownEntry)
+        value: KnownEntry = msgspec.convert(data, KnownEntry)
     except msgspec.MsgspecError:
         return None
+    return value
 
 
 def _lenient_message(data: Any) -> Any:
@@ -171,6 +196,6 @@ def _scrub_deep(value: Any) -> Any:
         return scrub(value)
     if isinstance(value, dict):
         return {scrub(k): _scrub_deep(v) for k, v in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_scrub_deep(v) for v in value]
     return value

@@ -4,6 +4,7 @@ A lone surrogate can't be encoded as UTF-8, so one inside a message would break 
 every write of the log. It is replaced here, at the door, and nowhere else.
 """
 
+import re
 from typing import Any
 
 
@@ -14,6 +15,26 @@ def scrub(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+_ESCAPES = re.compile(
+    r"""
+    \x1b\][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?      # OSC: titles, clipboard, links
+  | \x1b[PX^_][^\x1b\x9c]*(?:\x1b\\|\x9c)?           # DCS, SOS, PM, APC strings
+  | (?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?                # CSI: colours, cursor, erase
+  | \x1b[ -/]*[0-~]?                                 # two-character escapes
+    """,
+    re.X,
+)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def strip_terminal(text: str) -> str:
+    """Return `text` without terminal control: escape sequences, control characters but newline and tab, bidirectional overrides.
+
+    For everything from outside that a person sees on a terminal: it can't move the cursor, set the title or reach the clipboard.
+    """
+    return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
 
 
 def scrub_deep(value: Any) -> Any:

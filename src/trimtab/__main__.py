@@ -1,0 +1,5 @@
+"""`python -m trimtab`."""
+
+from trimtab.main import main
+
+raise SystemExit(main())

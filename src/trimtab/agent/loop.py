@@ -1,0 +1,226 @@
+"""The agent's loop: ask the model, run the tools it called, until it is done.
+
+    turn  = prompt … step* … end
+    step  = view → request → answer (recorded) → verdict → calls run, results recorded
+
+One coroutine that pushes events through `emit`; it knows a provider, a transcript and tools only by their ports. The one rule is the
+order: *record, then tell, then act*. An answer is durable before `message_ended` and before any of its tools runs; a result is
+durable before `tool_ended`. What is being recorded when a cancel comes is recorded to the end.
+
+A cancel leaves `scope` (or whatever scope is outside it). On the way out the partial answer and a result for every call are recorded,
+so the conversation is always whole: the next request needs no repair.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+import anyio
+
+from trimtab.agent.answer import Draft
+from trimtab.agent.calls import with_unique_ids
+from trimtab.agent.dispatch import Bench, ended_event, run_calls
+from trimtab.agent.events import Error, MessageEnded, StepEnded, StepStarted, TurnEnded, TurnReason, TurnStarted
+from trimtab.agent.inbox import Inbox
+from trimtab.agent.ports import Provider
+from trimtab.agent.verdict import EMPTY_PROMPT, Verdict, judge
+from trimtab.types.errors import BudgetExceeded, ContextFloor, ErrorInfo, StoreError, TrimtabError
+from trimtab.types.messages import Assistant, Message, StopReason, ToolResult, User, user
+from trimtab.types.models import ModelInfo, ModelRequest
+from trimtab.types.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """All that a turn works with. `seen` are the call ids of the session so far; it grows. `max_output` in tokens."""
+
+    provider: Provider
+    model: ModelInfo
+    bench: Bench
+    inbox: Inbox = field(default_factory=Inbox)
+    seen: set[str] = field(default_factory=set)
+    system: str = ""
+    thinking: str | None = None
+    max_output: int | None = None
+    max_steps: int | None = None
+    session_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """How a turn ended. `message` is the last answer that was recorded, `usage` the sum over its requests."""
+
+    reason: TurnReason
+    message: Assistant | None
+    usage: Usage
+    steps: int
+    error: Error | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the last answer."""
+        return self.message.text if self.message else ""
+
+
+async def run_turn(kit: Kit, opening: Sequence[Message], *, scope: anyio.CancelScope) -> Turn:
+    """Record `opening` (a prompt, or answers to parked calls) and take steps until the turn ends.
+
+    Never raises a `TrimtabError`: that ends the turn with an `error` event. Cancelling `scope` ends it with reason `cancelled`; a
+    cancel from outside does the same and goes on upwards.
+    """
+    state = _State(kit)
+    reason: TurnReason = "error"
+    try:
+        with scope:
+            reason = await _steps(state, opening)
+        if scope.cancelled_caught:
+            reason = "cancelled"
+    except TrimtabError as error:
+        reason, state.error = _ended_by(error)
+    except anyio.get_cancelled_exc_class():
+        reason = "cancelled"
+        raise
+    finally:
+        with anyio.CancelScope(shield=True):
+            if state.error is not None:
+                await kit.bench.emit(state.error)
+            await kit.bench.emit(TurnEnded(reason=reason, usage=state.usage))
+    return Turn(reason, state.message, state.usage, state.steps, state.error)
+
+
+async def _steps(state: "_State", opening: Sequence[Message]) -> TurnReason:
+    kit = state.kit
+    with anyio.CancelScope(shield=True):  # what a person said is kept, even when the cancel comes right behind it
+        await kit.bench.emit(TurnStarted())
+        await state.record(opening)
+    while not kit.bench.parked:
+        if kit.max_steps is not None and state.steps >= kit.max_steps:
+            return "max_steps"
+        await _deliver_steering(state)
+        verdict = await _step(state)
+        state.error = _as_event(verdict.failure) if verdict.failure else None
+        if verdict.reason == "stop" and kit.inbox.steering:
+            continue
+        if verdict.reason is not None:
+            return verdict.reason
+        if verdict.flaw == "empty":
+            await state.record([user(EMPTY_PROMPT, origin="command")])
+    return "parked"
+
+
+async def _step(state: "_State") -> Verdict:
+    """One model request, and the calls of its answer."""
+    kit = state.kit
+    bench = kit.bench
+    stop: StopReason = "error"
+    answer: Assistant | None = None
+    state.steps += 1
+    try:
+        await bench.emit(StepStarted(step=state.steps))
+        answer = await _ask(state)
+        stop = answer.stop_reason
+        verdict = judge(answer, empties=state.empties, cuts=state.cuts)
+        state.empties = state.empties + 1 if verdict.flaw == "empty" else 0
+        state.cuts = state.cuts + 1 if verdict.flaw == "cut" else 0
+        await run_calls(answer.tool_calls, bench, answered=verdict.answered)
+        return verdict
+    except anyio.get_cancelled_exc_class():
+        stop = "cancelled"
+        raise
+    finally:
+        with anyio.CancelScope(shield=True):
+            usage = answer.usage if answer else None
+            await bench.emit(StepEnded(step=state.steps, stop_reason=stop, usage=usage))
+
+
+async def _ask(state: "_State") -> Assistant:
+    """Send the view, hear the answer, record it."""
+    kit = state.kit
+    request = ModelRequest(
+        model=kit.model,
+        messages=kit.bench.transcript.view(),
+        system=kit.system,
+        tools=tuple(tool.spec for tool in kit.bench.tools.values()),
+        max_output=kit.max_output,
+        thinking=kit.thinking,
+        session_id=kit.session_id,
+    )
+    draft = Draft(request, kit.bench.emit)
+
+    async def void(partial: Assistant) -> None:
+        await state.record([partial], draft=draft)
+
+    try:
+        await draft.hear(kit.provider, void=void)
+    except anyio.get_cancelled_exc_class():
+        if not draft.empty:
+            with anyio.CancelScope(shield=True):
+                partial = await state.keep(draft.cancelled(), draft)
+                verdict = judge(partial)
+                await run_calls(partial.tool_calls, kit.bench, answered=verdict.answered)
+        raise
+    return await state.keep(draft.message(), draft)
+
+
+async def _deliver_steering(state: "_State") -> None:
+    messages = state.kit.inbox.take_steering()
+    try:
+        await state.record(messages)
+    except TrimtabError:
+        state.kit.inbox.give_back(messages)
+        raise
+
+
+class _State:
+    """What a turn has come to so far."""
+
+    def __init__(self, kit: Kit) -> None:
+        self.kit = kit
+        self.steps = 0
+        self.usage = Usage()
+        self.message: Assistant | None = None
+        self.error: Error | None = None
+        self.empties = 0
+        self.cuts = 0
+
+    async def keep(self, answer: Assistant, draft: Draft) -> Assistant:
+        """Record an answer with call ids that are new to the session; return it as recorded."""
+        answer = with_unique_ids(answer, self.kit.seen)
+        self.usage += answer.usage or Usage()
+        await self.record([answer], draft=draft)
+        self.message = answer
+        return answer
+
+    async def record(self, messages: Sequence[Message], *, draft: Draft | None = None) -> None:
+        """Make messages durable, then tell; not to be cut in half by a cancel. `draft` is the one an answer comes from."""
+        if not messages:
+            return
+        bench = self.kit.bench
+        with anyio.CancelScope(shield=True):
+            entry_ids = await bench.transcript.append(messages)
+            for entry_id, message in zip(entry_ids, messages, strict=True):
+                match message:
+                    case ToolResult():
+                        bench.parked.pop(message.call_id, None)
+                        await bench.emit(ended_event(entry_id, message))
+                    case Assistant() if draft is not None:
+                        await draft.announce()
+                        await bench.emit(MessageEnded(entry_id=entry_id, message=message, message_id=draft.message_id))
+                    case User() | Assistant():
+                        await bench.emit(MessageEnded(entry_id=entry_id, message=message))
+                    case _:
+                        assert_never(message)
+
+
+def _as_event(failure: ErrorInfo) -> Error:
+    return Error(kind=failure.kind, message=failure.message, hint=failure.hint)
+
+
+def _ended_by(error: TrimtabError) -> tuple[TurnReason, Error]:
+    reason: TurnReason = "error"
+    kind = "store" if isinstance(error, StoreError) else "invalid"
+    if isinstance(error, ContextFloor):
+        reason = kind = "floor"
+    elif isinstance(error, BudgetExceeded):
+        reason = kind = "budget"
+    return reason, Error(kind=kind, message=error.message, hint=error.hint)

@@ -1,0 +1,191 @@
+"""The doctor: looks at what is configured, asks what can be asked, and says in plain words what is missing and what to do.
+
+Each check is a value; frontends print them. Nothing beyond loopback is contacted unless `online` is given, and then only the configured model's own server.
+"""
+
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from trimtab import __version__
+from trimtab.coding.first_model import Found, look_around
+from trimtab.coding.models import resolve_model
+from trimtab.coding.project import Project
+from trimtab.coding.toolset import removed_variables
+from trimtab.coding.tools.ripgrep import find_rg
+from trimtab.coding.trust import project_inputs
+from trimtab.providers.probe import probe
+from trimtab.providers.resolve import is_loopback
+from trimtab.types.errors import TrimtabError
+
+Status = Literal["ok", "note", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding: `status`, what it is about, what was found, and what to do about it (empty when nothing)."""
+
+    status: Status
+    name: str
+    found: str
+    todo: str = ""
+
+
+async def examine(project: Project, *, online: bool = False) -> tuple[Check, ...]:
+    """Look at everything. Never raises for what it finds."""
+    around = await look_around(project)
+    return (
+        Check("ok", "version", f"trimtab {__version__}, Python {platform.python_version()} on {project.platform}"),
+        *_folders(project),
+        *_settings(project),
+        await _model(project, around, online=online),
+        *_around(around),
+        *_programs(),
+        *_safety(project),
+    )
+
+
+def _folders(project: Project) -> Iterator[Check]:
+    folders = dict.fromkeys((project.home.config, project.home.data))
+    for folder in folders:
+        problem = _unwritable(folder)
+        if problem:
+            yield Check(
+                "missing",
+                "home",
+                f"{folder} can't be written: {problem}",
+                "Fix its permissions, or set TRIMTAB_HOME to another folder. Until then sessions aren't kept.",
+            )
+        else:
+            yield Check("ok", "home", f"{folder}")
+
+
+def _unwritable(folder: Path) -> str:
+    """Why nothing can be written to `folder` (or to where it would be made); empty when it can."""
+    there = folder
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            return ""
+    except OSError as e:
+        return e.strerror or str(e)
+
+
+def _settings(project: Project) -> Iterator[Check]:
+    file = project.home.config_file
+    if file.exists():
+        yield Check("ok", "config", f"{file}")
+    else:
+        yield Check("note", "config", f"{file} isn't there; defaults, variables and flags are used")
+    for notice in project.loaded.notices:
+        yield Check("note", "config", notice)
+
+
+async def _model(project: Project, around: Found, *, online: bool) -> Check:
+    ref = project.settings.model
+    if not ref:
+        return Check(
+            "missing",
+            "model",
+            "none is configured",
+            f'Set model = "PROVIDER/MODEL" in {project.home.config_file}, or give --model. {_offer(around)}'.strip(),
+        )
+    try:
+        resolved = resolve_model(project, ref)
+    except TrimtabError as e:
+        return Check("missing", "model", e.message, e.hint)
+    info, endpoint = resolved.model, resolved.endpoint
+    facts = f"{info.ref}: window {info.context_window:,}, at most {info.max_output:,} out (from {info.source})"
+    if resolved.needs_key and not endpoint.api_key:
+        return Check("missing", "model", f"{facts}; there is no key", f"Set the variable {resolved.api_key_env}.")
+    if info.api in ("scripted", "recorded"):
+        return Check("ok", "model", f"{facts}; a test model")
+    if not (online or is_loopback(endpoint.base_url)):
+        return Check(
+            "ok", "model", f"{facts}; key found; not contacted (trimtab doctor --online asks {endpoint.base_url})"
+        )
+    answer = await probe(endpoint.base_url, api_key=endpoint.api_key, headers=endpoint.headers)
+    if answer.kind is None:
+        return Check(
+            "missing",
+            "model",
+            f"{facts}; {endpoint.base_url} doesn't answer: {answer.error}",
+            "Start the server, or correct base_url.",
+        )
+    served = answer.model(info.id)
+    if answer.models and served is None:
+        names = ", ".join(m.id for m in answer.models[:5])
+        return Check(
+            "note", "model", f"{facts}; {answer.kind} answers, but doesn't list {info.id!r} (it lists {names})"
+        )
+    if served and served.context_window and served.context_window < info.context_window:
+        return Check(
+            "note",
+            "model",
+            f"{facts}; the server gives it {served.context_window:,} tokens only",
+            f"Set context_window = {served.context_window}, or give the server a larger window.",
+        )
+    return Check("ok", "model", f"{facts}; {answer.kind} answers at {endpoint.base_url}")
+
+
+def _offer(around: Found) -> str:
+    names = [name for name, _ in around.keys] + [f"{s.kind} at {s.base_url}" for s in around.servers]
+    return f"Found: {', '.join(names)}." if names else ""
+
+
+def _around(around: Found) -> Iterator[Check]:
+    if around.keys:
+        yield Check("ok", "keys", ", ".join(f"{variable} ({name})" for name, variable in around.keys))
+    else:
+        yield Check("note", "keys", "no variable with a known provider's key is set")
+    for server in around.servers:
+        models = ", ".join(m.id for m in server.models[:3]) or "no model"
+        yield Check("ok", "local server", f"{server.kind} at {server.base_url}: {models}")
+    if not around.servers:
+        yield Check("note", "local server", "none on the usual loopback ports")
+
+
+def _programs() -> Iterator[Check]:
+    for name, use in (("bash", "commands run in sh instead"), ("git", "the model can't look at history")):
+        path = shutil.which(name)
+        yield Check("ok", name, path) if path else Check("note", name, f"not found: {use}", f"Install {name}.")
+    ripgrep = find_rg()
+    if ripgrep:
+        yield Check("ok", "ripgrep", str(ripgrep))
+    else:
+        yield Check(
+            "note",
+            "ripgrep",
+            "not found: grep and find work, slower",
+            "pip install 'ripgrep<15', or your system's package.",
+        )
+
+
+def _safety(project: Project) -> Iterator[Check]:
+    yield Check(
+        "ok",
+        "permissions",
+        f"mode {project.settings.permissions.mode}; no sandbox in this version: a command that may run can do what you can",
+    )
+    inputs = project_inputs(project.cwd)
+    if inputs:
+        state = "trusted" if project.trusted else "not trusted, so they are ignored"
+        todo = "" if project.trusted else "trimtab --trust folder trusts this folder."
+        yield Check("ok" if project.trusted else "note", "trust", f"{', '.join(p.name for p in inputs)}: {state}", todo)
+    else:
+        yield Check("ok", "trust", "this folder has no settings of its own")
+    removed = removed_variables(project)
+    yield Check(
+        "ok",
+        "secrets",
+        f"not given to commands: {', '.join(removed)}" if removed else "no variable looks like a secret",
+    )
+    if os.geteuid() == 0:
+        yield Check("note", "user", f"running as root ({sys.executable})")

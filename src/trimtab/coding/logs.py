@@ -1,0 +1,113 @@
+"""Opening the log that a choice means: a new file, an existing one, a copy, or none.
+
+A session goes on in its own folder; one whose folder is gone goes on here, and says so. A disk that refuses a *new* session is a
+notice, not the end: the session then lives in memory.
+"""
+
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import assert_never
+
+from trimtab.coding.choose import AtFile, Choice, Ephemeral, Fork, New, Resume
+from trimtab.coding.project import Project
+from trimtab.context.stores.folder import SessionFolder
+from trimtab.context.stores.log import SessionLog
+from trimtab.types.errors import UsageError
+from trimtab.types.messages import Assistant
+
+
+def now() -> datetime:
+    """The clock that sessions are given."""
+    return datetime.now(UTC)
+
+
+def session_folder(project: Project) -> SessionFolder:
+    """All sessions of this user."""
+    return SessionFolder(project.home.sessions, project.home.bodies, now=now)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An open log. `model_ref` is the model that the session used last."""
+
+    project: Project
+    log: SessionLog
+    model_ref: str | None = None
+    notices: tuple[str, ...] = ()
+
+
+def open_log(project: Project, choice: Choice, *, takeover: bool = False) -> Opened:
+    """Open or make the log. Raises `UnknownSession`, `SessionLocked`, `SessionError` or `UsageError`."""
+    folder = session_folder(project)
+    match choice:
+        case Ephemeral():
+            return Opened(project, SessionLog.in_memory(str(project.cwd), now=now))
+        case New():
+            log, refusal = folder.begin(str(project.cwd))
+            return Opened(project, log, notices=(refusal,) if refusal else ())
+        case AtFile(path=path):
+            absolute = Path(project.cwd, path.expanduser())
+            return _place(project, folder.open_or_create(absolute, str(project.cwd), takeover=takeover))
+        case Resume(ref=ref):
+            path = folder.find(ref, str(project.cwd))
+            return _place(project, folder.open(path, takeover=takeover, cwd=str(project.cwd)))
+        case Fork(ref=ref):
+            copy = folder.fork(folder.find(ref, str(project.cwd)), cwd=str(project.cwd))
+            return _place(project, folder.open(copy))
+        case _:
+            assert_never(choice)
+
+
+def writes_at_once(choice: Choice, project: Project) -> bool:
+    """Whether `open_log` makes a file: what can fail otherwise should then be tried before."""
+    match choice:
+        case New():
+            return True
+        case AtFile(path=path):
+            return not Path(project.cwd, path.expanduser()).exists()
+        case _:
+            return False
+
+
+def _place(project: Project, log: SessionLog) -> Opened:
+    """Decide where an existing session goes on, and what the person should know of it."""
+    try:
+        project, notices = _folder_for(project, log)
+        if log.damage:
+            notices = (
+                *notices,
+                f"{len(log.damage)} damaged places in {log.path} were read around; nothing readable is lost",
+            )
+        return Opened(project, log, last_model(log), notices)
+    except BaseException:
+        log.close()
+        raise
+
+
+def _folder_for(project: Project, log: SessionLog) -> tuple[Project, tuple[str, ...]]:
+    """Where the session goes on: in its own folder, unless the person named one or it is gone."""
+    there = log.cwd
+    if not there or os.path.realpath(there) == str(project.cwd):
+        return project, ()
+    if project.asked.cwd_given or not os.path.isdir(there):
+        log.set_cwd(str(project.cwd))
+        why = "as asked" if project.asked.cwd_given else "its folder is gone"
+        return project, (f"the session was in {there} and goes on in {project.cwd}: {why}",)
+    try:
+        return project.moved_to(Path(there)), (
+            f"the session goes on in its own folder, {there} (--cwd . keeps you here)",
+        )
+    except UsageError as e:
+        log.set_cwd(str(project.cwd))
+        return project, (f"{e.message}; the session goes on in {project.cwd}",)
+
+
+def last_model(log: SessionLog) -> str | None:
+    """The model that the session's branch chose or heard last, as `PROVIDER/ID`; None when nothing answered yet."""
+    if log.archive.model is not None:
+        return "/".join(log.archive.model)
+    answers = (m for m in reversed(log.view()) if isinstance(m, Assistant))
+    last = next(answers, None)
+    return f"{last.provider}/{last.model}" if last else None

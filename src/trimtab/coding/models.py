@@ -1,0 +1,82 @@
+"""Which model answers: from settings and a reference to a provider that can be asked.
+
+reference (flag, setting, or what the session used) → `resolve` → key and proxy from the environment → `open_provider`.
+"""
+
+from dataclasses import dataclass, replace
+
+from trimtab.agent.ports import Provider
+from trimtab.coding.project import Project
+from trimtab.config.keys import find_key, find_proxy
+from trimtab.providers.catalogue import Catalogue
+from trimtab.providers.open import open_provider
+from trimtab.providers.resolve import Resolved, is_loopback, resolve
+from trimtab.types.errors import ConfigError
+from trimtab.types.models import ModelInfo
+
+_EXPLICIT = ("a flag", "--set", "environment")
+"""Layers whose word is for this run, and so beats what a session used before."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenModel:
+    """A model with its provider. `notes` are for a person."""
+
+    info: ModelInfo
+    provider: Provider
+    thinking: str | None
+    notes: tuple[str, ...]
+
+
+def resolve_model(project: Project, ref: str | None, *, catalogue: Catalogue | None = None) -> Resolved:
+    """Find the model that `ref` names, with its key and proxy. Raises `UnknownModel` or `ConfigError`."""
+    settings = project.settings
+    found = resolve(
+        ref,
+        config_providers=settings.providers,
+        catalogue=catalogue or Catalogue.load(),
+        model_overrides=settings.models,
+    )
+    if found.endpoint.api_key is None:
+        found = found.with_key(find_key(found.api_key_env, project.env))
+    if found.endpoint.proxy is None and not is_loopback(found.endpoint.base_url):
+        proxy = find_proxy(found.endpoint.base_url, project.env)
+        found = replace(found, endpoint=replace(found.endpoint, proxy=proxy))
+    return found
+
+
+def open_model(project: Project, ref: str | None) -> OpenModel:
+    """Resolve `ref` and open its provider. Raises `ConfigError` when a key is needed and missing."""
+    found = resolve_model(project, ref)
+    if found.needs_key and not found.endpoint.api_key:
+        name = found.model.provider
+        variable = found.api_key_env or f"TRIMTAB_PROVIDERS__{name.upper()}__API_KEY"
+        raise ConfigError(
+            f"there is no key for {name}",
+            hint=f"Set the variable {variable}, or providers.{name}.api_key in {project.home.config_file}.",
+        )
+    thinking = found.thinking or project.settings.thinking
+    return OpenModel(found.model, open_provider(found.endpoint), thinking, found.notes)
+
+
+def pick_model(project: Project, session_ref: str | None, *, provider: Provider | None = None) -> OpenModel:
+    """The model for a session: what the person named now, else what the session used, else the configured one.
+
+    `provider` answers instead of the model's own. Raises `UnknownModel` or `ConfigError`.
+    """
+    settings = project.settings
+    named = project.loaded.origins.get("model", "")
+    ref = settings.model if session_ref is None or named.startswith(_EXPLICIT) else session_ref
+    if provider is None:
+        return open_model(project, ref)
+    found = resolve_model(project, ref)
+    return OpenModel(found.model, provider, found.thinking or settings.thinking, ())
+
+
+def known_models(project: Project, *, usable: bool) -> tuple[ModelInfo, ...]:
+    """Every model that settings or catalogue list, the person's own first; `usable`: only those that need no more configuration."""
+    catalogue = Catalogue.load()
+    declared = [f"{name}/{m.id}" for name, p in project.settings.providers.items() for m in p.models]
+    refs = dict.fromkeys([*declared, *(m.ref for m in catalogue.models())])
+    found = [resolve_model(project, ref, catalogue=catalogue) for ref in refs]
+    return tuple(r.model for r in found if not usable or not r.needs_key or r.endpoint.api_key)

@@ -1,0 +1,113 @@
+"""The folder one works in, and everything that is decided about it before a session opens: settings, trust, notices.
+
+Frozen once built. Nothing of the project's own is read before its folder is trusted.
+"""
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trimtab.coding.trust import ANSWERS, TrustAnswer, decide
+from trimtab.config.home import Home, environment, find_home
+from trimtab.config.load import Layer, Loaded, environment_layer, file_layer, load, set_layer
+from trimtab.config.settings import Settings
+from trimtab.types.errors import ConfigError, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the person asked for by flags; kept so that another folder can be opened the same way."""
+
+    overrides: Mapping[str, object] = field(default_factory=dict)
+    sets: tuple[str, ...] = ()
+    trust: TrustAnswer | None = None
+    cwd_given: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Where one works and by which rules. `cwd` is a real path; `env` is the whole environment, keys included."""
+
+    cwd: Path
+    home: Home
+    loaded: Loaded
+    env: Mapping[str, str] = field(repr=False)
+    trusted: bool = False
+    notices: tuple[str, ...] = ()
+    asked: Asked = Asked()
+
+    @property
+    def platform(self) -> str:
+        """Operating system and machine, in words for the model."""
+        return f"{platform.system()} {platform.release()} {platform.machine()}"
+
+    def moved_to(self, cwd: Path) -> "Project":
+        """The same wishes in another folder, with that folder's own settings and trust. Raises as `open_project` does."""
+        asked = self.asked
+        return open_project(cwd, overrides=asked.overrides, sets=asked.sets, trust=asked.trust, env=self.env)
+
+    @property
+    def settings(self) -> Settings:
+        """The merged settings."""
+        return self.loaded.settings
+
+
+def open_project(
+    cwd: Path,
+    *,
+    overrides: Mapping[str, object] | None = None,
+    sets: Sequence[str] = (),
+    trust: TrustAnswer | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd_given: bool = False,
+) -> Project:
+    """Read what is configured for `cwd`. `overrides` are flags as a tree of settings; `sets` are `a.b=VALUE` texts;
+    `cwd_given` says that the person named the folder.
+
+    Raises `UsageError` when `cwd` is no folder one can enter, `ConfigError` for a bad setting.
+    """
+    env = environment() if env is None else env
+    real = _folder(cwd)
+    home = find_home(env)
+    decision = decide(real, home.trust_file, answer=trust or _trust_variable(env))
+    files = [file_layer(home.config_file, name="user config")]
+    if decision.trusted:
+        files.append(file_layer(real / ".trimtab" / "config.toml", name="project config"))
+    declared = [name for layer in files if layer for name in _tables(layer.values.get("providers"))]
+    variables, notices = environment_layer(env, known=declared)
+    flags = Layer("a flag", dict(overrides or {}))
+    loaded = load([*files, variables, set_layer(sets), flags], notices=notices)
+    told = (decision.notice,) if decision.notice else ()
+    asked = Asked(dict(overrides or {}), tuple(sets), trust, cwd_given)
+    return Project(real, home, loaded, env, decision.trusted, (*told, *loaded.notices), asked)
+
+
+def _folder(cwd: Path) -> Path:
+    try:
+        real = Path(os.path.realpath(cwd, strict=True))
+        os.listdir(real)
+    except FileNotFoundError:
+        raise UsageError(f"there is no folder {str(cwd)!r}", hint="Check --cwd, or create the folder.") from None
+    except NotADirectoryError:
+        raise UsageError(f"{str(cwd)!r} is no folder", hint="Give a folder to --cwd; name files with @FILE.") from None
+    except OSError as e:
+        raise UsageError(
+            f"{str(cwd)!r} can't be entered: {e.strerror}", hint="Check the folder's permissions."
+        ) from None
+    return real
+
+
+def _trust_variable(env: Mapping[str, str]) -> TrustAnswer | None:
+    value = env.get("TRIMTAB_TRUST")
+    if not value:
+        return None
+    for answer in ANSWERS:
+        if value == answer:
+            return answer
+    raise ConfigError(f"TRIMTAB_TRUST is {value!r}", hint=f"Use one of {', '.join(ANSWERS)}.")
+
+
+def _tables(value: object) -> Sequence[str]:
+    return list(value) if isinstance(value, dict) else []

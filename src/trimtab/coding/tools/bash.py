@@ -1,0 +1,197 @@
+"""The `bash` tool: one command line, run as written, in the project folder.
+
+    arguments → Command → process.run_command → Finished → text + details
+
+The text that the model reads is what the command printed and, only when there is something to say, one line per fact about
+how it ended. A failed command is an error result: the model and everybody who watches should see it as one.
+"""
+
+import codecs
+import errno
+import shutil
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from trimtab.agent.ports import Access, ToolOutput, ToolRun
+from trimtab.coding.tools.caps import Caps
+from trimtab.coding.tools.capture import Capture, PrivateFolder
+from trimtab.coding.tools.process import Finished, Watch, run_command
+from trimtab.coding.tools.terminal import plain, settled
+from trimtab.types.text import scrub
+from trimtab.types.tools import ToolSpec
+
+DEFAULT_TIMEOUT_S = 120
+MAX_TIMEOUT_S = 3600
+_UPDATE_EVERY_S = 0.1
+_UPDATE_CHARS = 8_000
+_LISTED = 10
+
+_SPEC = ToolSpec(
+    name="bash",
+    description="Run a shell command in the project folder. No terminal, no stdin. Long output is cut; the whole goes to a file.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "command": {"type": "string"},
+            "timeout": {
+                "type": "number",
+                "description": f"seconds, default {DEFAULT_TIMEOUT_S}, at most {MAX_TIMEOUT_S}",
+            },
+        },
+        "required": ["command"],
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BashTool:
+    """Runs commands in `cwd` with `environment` (see `environment.command_environment`), which is all they get.
+
+    `folder` takes output that outgrows the caps; `default_timeout_s` holds when a call names none.
+    """
+
+    cwd: Path
+    environment: Mapping[str, str]
+    folder: PrivateFolder = field(default_factory=PrivateFolder)
+    caps: Caps = field(default_factory=Caps)
+    default_timeout_s: float = DEFAULT_TIMEOUT_S
+
+    @property
+    def spec(self) -> ToolSpec:
+        """Name, description and JSON Schema."""
+        return _SPEC
+
+    @property
+    def snippet(self) -> str:
+        """One line for the system prompt."""
+        return "run shell commands"
+
+    @property
+    def guidelines(self) -> tuple[str, ...]:
+        """What the system prompt adds while the tool is on."""
+        return ("Run programs that never end with `&` and their output redirected to a file.",)
+
+    def access(self, arguments: Mapping[str, Any]) -> Access:
+        """A command may read anything: it waits for earlier writes, and runs beside reads and other commands."""
+        return Access(reads="*")
+
+    async def run(self, arguments: Mapping[str, Any], run: ToolRun) -> ToolOutput:
+        """Run the command; an error result when it exits with another code than 0, by a signal, or is out of time."""
+        command = scrub(str(arguments["command"]))
+        timeout_s = float(arguments.get("timeout") or self.default_timeout_s)
+        if not 0 < timeout_s <= MAX_TIMEOUT_S:
+            return ToolOutput.text(f"timeout must be above 0 and at most {MAX_TIMEOUT_S} seconds", is_error=True)
+        path = self.environment.get("PATH")
+        shell = shutil.which("bash", path=path) or shutil.which("sh", path=path)
+        if shell is None:
+            return ToolOutput.text("there is neither bash nor sh on the PATH", is_error=True)
+        live = _Live(run.update)
+        async with anyio.create_task_group() as group:
+            group.start_soon(live.run)
+            finished = await self._attempt((shell, "-c", command), timeout_s, live.see)
+            group.cancel_scope.cancel()
+        if isinstance(finished, str):
+            return ToolOutput.text(finished, is_error=True)
+        await live.flush()
+        notice = "" if shell.endswith("bash") else "bash was not found; this ran in sh\n"
+        return _output(finished, timeout_s=timeout_s, notice=notice)
+
+    async def _attempt(self, argv: tuple[str, ...], timeout_s: float, watch: Watch) -> Finished | str:
+        """Run it; words instead when it could not be started."""
+        try:
+            return await run_command(
+                argv,
+                cwd=self.cwd,
+                environment=self.environment,
+                timeout_s=timeout_s,
+                capture=Capture(self.folder, self.caps.bash_head_bytes, self.caps.bash_tail_bytes),
+                watch=watch,
+            )
+        except (OSError, ValueError) as failure:
+            return _why_not_started(failure, argv[-1], self.cwd)
+
+
+class _Live:
+    """Shows output while it comes: joined, cleaned, at most ten times a second, the newest part when it is too much."""
+
+    def __init__(self, update: Callable[[str], Awaitable[None]]) -> None:
+        self._update = update
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._pending = ""
+        self._news = anyio.Event()
+
+    def see(self, data: bytes) -> None:
+        self._pending = (self._pending + self._decoder.decode(data))[-_UPDATE_CHARS:]
+        self._news.set()
+
+    async def run(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news = anyio.Event()
+            await self._send(settled(self._pending))
+            await anyio.sleep(_UPDATE_EVERY_S)
+
+    async def flush(self) -> None:
+        await self._send(len(self._pending))
+
+    async def _send(self, size: int) -> None:
+        text, self._pending = self._pending[:size], self._pending[size:]
+        if text:
+            await self._update(plain(text))
+
+
+def _output(finished: Finished, *, timeout_s: float, notice: str) -> ToolOutput:
+    ending, failed = _ending(finished, timeout_s)
+    printed = finished.output.text
+    lines = [notice + printed.removesuffix("\n")] if printed else []
+    if not printed:
+        lines.append(f"{notice}(no output), {ending or 'exit 0'}")
+    elif ending:
+        lines.append(f"[{ending}]")
+    if finished.left_running:
+        lines.append(_still_running(finished))
+    return ToolOutput.text(
+        "\n".join(lines),
+        is_error=failed,
+        cut=finished.output.cut,
+        details={
+            "exit_code": finished.exit_code,
+            "signal": finished.signal,
+            "timed_out": finished.timed_out,
+            "duration_ms": round(finished.duration_s * 1000),
+            "output_file": finished.output.file,
+            "left_running": [p.pid for p in finished.left_running],
+        },
+    )
+
+
+def _ending(finished: Finished, timeout_s: float) -> tuple[str, bool]:
+    """Return how it ended in words (empty for success) and whether that is a failure."""
+    if finished.timed_out:
+        return f"timed out after {timeout_s:g} s; all its processes were stopped", True
+    if finished.signal:
+        return f"killed by {finished.signal}", True
+    if finished.exit_code:
+        return f"exit {finished.exit_code}", True
+    return "", False
+
+
+def _still_running(finished: Finished) -> str:
+    listed = ", ".join(f"{p.pid} ({plain(p.command)[:60]})" for p in finished.left_running[:_LISTED])
+    more = len(finished.left_running) - _LISTED
+    output = f"; what they print goes on in {finished.output.file}" if finished.output.file else ""
+    return f"[still running in the background: {listed}{f' and {more} more' if more > 0 else ''}{output}]"
+
+
+def _why_not_started(failure: OSError | ValueError, command: str, cwd: Path) -> str:
+    if isinstance(failure, OSError) and not cwd.is_dir():
+        return f"the working folder {str(cwd)!r} is gone"
+    if isinstance(failure, OSError) and failure.errno == errno.E2BIG:
+        return f"the command is too long ({len(command):,} characters): write it to a file and run that"
+    if isinstance(failure, ValueError):
+        return "the command holds a NUL character, which no program can be given"
+    return f"the command could not be started: {failure}"

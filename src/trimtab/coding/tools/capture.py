@@ -1,0 +1,171 @@
+"""Output of any size in little memory: the head and the tail are kept, the whole goes to a file.
+
+    pipe ──feed──▶ Capture ──(more than head + tail)──▶ spill file, 0600, in a private folder
+                      └──finish()──▶ Captured: text for the model, exact counts, the cut
+
+Counts are of the bytes as printed; the text is decoded with replacement marks and cleaned (`terminal.plain`). Nothing
+touches the disk until the output outgrows memory or somebody asks for the file.
+"""
+
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from trimtab.coding.tools.terminal import plain
+from trimtab.types.tools import Cut
+
+MAX_FILE_BYTES = 1 << 30
+_FLUSH_BYTES = 1 << 20
+
+
+@dataclass(slots=True)
+class PrivateFolder:
+    """A folder (mode 0700) made when first needed: `path` if given, else a fresh one under the system's temp folder."""
+
+    path: Path | None = None
+    _ready: bool = False
+
+    def ensure(self) -> Path:
+        """Return the folder, made if need be. Raises `OSError`."""
+        if self.path is None:
+            self.path = Path(tempfile.mkdtemp(prefix="trimtab-"))
+        elif not self._ready:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._ready = True
+        return self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What was printed: `text` for the model, exact `lines` and `bytes` of the whole, and where the whole is."""
+
+    text: str
+    lines: int
+    bytes: int
+    cut: Cut | None
+    file: str | None
+
+
+@dataclass(slots=True)
+class Capture:
+    """Takes output in pieces. `feed` and `finish` may write a file: call them off the event loop when `wants_disk`."""
+
+    folder: PrivateFolder
+    head_bytes: int
+    tail_bytes: int
+    _memory: bytearray = field(default_factory=bytearray)
+    _tail: bytearray = field(default_factory=bytearray)
+    _unwritten: bytearray = field(default_factory=bytearray)
+    _file: BinaryIO | None = None
+    _path: Path | None = None
+    _failed: str = ""
+    _written: int = 0
+    _bytes: int = 0
+    _newlines: int = 0
+    _last: int = 0x0A
+
+    def wants_disk(self, more: int) -> bool:
+        """Tell whether feeding `more` bytes would write to disk."""
+        spilling = self._bytes + more > self.head_bytes + self.tail_bytes
+        return spilling and (self._file is None or len(self._unwritten) + more >= _FLUSH_BYTES)
+
+    def feed(self, data: bytes) -> None:
+        """Take more output."""
+        if not data:
+            return
+        self._newlines += data.count(b"\n")
+        self._last = data[-1]
+        self._bytes += len(data)
+        if self._bytes <= self.head_bytes + self.tail_bytes:
+            self._memory += data
+            return
+        if self._tail:
+            self._unwritten += data
+            self._tail += data
+            del self._tail[: -self.tail_bytes]
+        else:
+            whole = self._memory + data
+            self._unwritten += whole
+            self._memory, self._tail = whole[: self.head_bytes], whole[self.head_bytes :][-self.tail_bytes :]
+        if self._file is None or len(self._unwritten) >= _FLUSH_BYTES:
+            self._flush()
+
+    def to_file(self) -> Path | None:
+        """Write what there is to the file (also when it is small) and return its path; None when that failed."""
+        if self._file is None and not self._tail:
+            self._unwritten += self._memory
+        self._flush()
+        return self._path
+
+    def close(self) -> None:
+        """Close the file; what is captured stays readable."""
+        if self._file is not None:
+            if self._unwritten:
+                self._flush()
+            self._file.close()
+
+    def finish(self) -> Captured:
+        """Close the file and return what was printed."""
+        self.close()
+        lines = self._newlines + (self._last != 0x0A)
+        file = str(self._path) if self._path and not self._failed else None
+        if not self._tail:
+            return Captured(_text(self._memory), lines, self._bytes, None, file)
+        where = file or f"(could not be kept: {self._failed})"
+        if self._written < self._bytes and file:
+            where = f"{file} (its first {self._written:,} bytes)"
+        return self._cut_text(lines, where, file)
+
+    def _cut_text(self, lines: int, where: str, file: str | None) -> Captured:
+        head, tail = bytes(self._memory), bytes(self._tail)
+        head_end, tail_start = head.rfind(b"\n") + 1, tail.find(b"\n") + 1
+        if head_end and 0 < tail_start < len(tail):
+            head, tail = head[:head_end], tail[tail_start:]
+            first_tail = lines - (tail.count(b"\n") + (not tail.endswith(b"\n"))) + 1
+            shown = ((1, head.count(b"\n")), (first_tail, lines))
+            gap = f"{first_tail - shown[0][1] - 1:,} of {lines:,} lines"
+            cut = Cut("lines", shown, total=lines, where=file, next="read that file with offset and limit")
+        else:
+            head, tail = _whole_characters(head), _whole_characters(tail)
+            shown = ((1, len(head)), (self._bytes - len(tail) + 1, self._bytes))
+            gap = f"{self._bytes - len(head) - len(tail):,} of {self._bytes:,} bytes"
+            cut = Cut("bytes", shown, total=self._bytes, where=file, next="search that file with grep")
+        text = f"{_text(head).rstrip(chr(10))}\n[… {gap} left out; the whole: {where} …]\n{_text(tail)}"
+        return Captured(text, lines, self._bytes, cut, file)
+
+    def _flush(self) -> None:
+        if self._file is None and not self._failed:
+            self._open()
+        if self._file is not None and not self._failed:
+            try:
+                self._file.write(self._unwritten[: MAX_FILE_BYTES - self._written])
+                self._file.flush()
+                self._written = min(MAX_FILE_BYTES, self._written + len(self._unwritten))
+            except OSError as exc:
+                self._failed = exc.strerror or str(exc)
+        self._unwritten.clear()
+
+    def _open(self) -> None:
+        try:
+            handle, name = tempfile.mkstemp(prefix="output-", suffix=".txt", dir=self.folder.ensure())
+            self._file, self._path = open(handle, "wb"), Path(name)  # noqa: SIM115 - closed by `close`
+        except OSError as exc:
+            self._failed = exc.strerror or str(exc)
+
+
+def _text(data: bytes | bytearray) -> str:
+    return plain(data.decode("utf-8", "replace"))
+
+
+def _whole_characters(data: bytes) -> bytes:
+    """Leave out the pieces of UTF-8 characters that a cut in the middle left at either end."""
+    start = 0
+    while start < min(3, len(data)) and data[start] & 0xC0 == 0x80:
+        start += 1
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte & 0xC0 != 0x80:
+            size = 1 if byte < 0xC0 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return data[start : len(data) - back] if size > back else data[start:]
+    return data[start:]

@@ -1,0 +1,118 @@
+"""Every process of one command, however it tried to leave: found by group, session, ancestry and a marker variable.
+
+A process group is not enough: `setsid` leaves it. So each command gets a unique value of `MARKER` in its environment, which
+children inherit. `/proc` has all four facts; without it (macOS) only the group is known. What clears its environment *and*
+leaves the session *and* outlives its parent can't be found.
+"""
+
+import os
+import signal
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+MARKER = "TRIMTAB_COMMAND"
+_PROC = Path("/proc")
+_ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Proc:
+    """One running process; `command` is its command line on one line."""
+
+    pid: int
+    parent: int
+    group: int
+    session: int
+    command: str = ""
+
+
+def members(leader: int, marker: str) -> tuple[Proc, ...]:
+    """Return the live processes of the command whose session leader is (or was) `leader`, by pid. Reads `/proc`."""
+    table = {p.pid: p for p in _all_processes()}
+    inside = {p.pid for p in table.values() if leader in (p.pid, p.group, p.session) or _is_marked(p.pid, marker)}
+    grown = True
+    while grown:
+        more = {p.pid for p in table.values() if p.parent in inside} - inside
+        inside |= more
+        grown = bool(more)
+    return tuple(
+        Proc(p.pid, p.parent, p.group, p.session, _command(p.pid)) for _, p in sorted(table.items()) if p.pid in inside
+    )
+
+
+async def stop(leader: int, marker: str, *, grace_s: float) -> None:
+    """End every process of the command: SIGTERM, `grace_s` seconds to obey, then SIGKILL until none is left."""
+    found = await anyio.to_thread.run_sync(members, leader, marker)
+    _signal(leader, found, signal.SIGTERM)
+    with anyio.move_on_after(grace_s):
+        if found:
+            await _wait_all(p.pid for p in found)
+        else:
+            await anyio.sleep(grace_s if _group_lives(leader) else 0)
+    for _ in range(_ROUNDS):  # a process may fork between the look and the kill
+        found = await anyio.to_thread.run_sync(members, leader, marker)
+        _signal(leader, found, signal.SIGKILL)
+        if not found:
+            return
+        with anyio.move_on_after(grace_s):
+            await _wait_all(p.pid for p in found)
+
+
+def _signal(leader: int, found: Iterable[Proc], number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, number)
+    for process in found:
+        if process.group != leader:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(process.pid, number)
+
+
+def _group_lives(leader: int) -> bool:
+    try:
+        os.killpg(leader, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+async def _wait_all(pids: Iterable[int]) -> None:
+    for pid in pids:
+        try:
+            handle = os.pidfd_open(pid)
+        except (AttributeError, OSError):  # no such call here, or already gone
+            continue
+        try:
+            await anyio.wait_readable(handle)
+        finally:
+            os.close(handle)
+
+
+def _all_processes() -> Iterable[Proc]:
+    try:
+        names = os.listdir(_PROC)
+    except OSError:
+        return
+    for name in names:
+        if name.isdecimal():
+            with suppress(OSError, ValueError):
+                fields = (_PROC / name / "stat").read_bytes().rpartition(b")")[2].split()
+                if fields[0] not in (b"Z", b"X"):
+                    yield Proc(int(name), int(fields[1]), int(fields[2]), int(fields[3]))
+
+
+def _is_marked(pid: int, marker: str) -> bool:
+    try:
+        return f"{MARKER}={marker}".encode() in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+def _command(pid: int) -> str:
+    try:
+        return (_PROC / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip()
+    except OSError:
+        return ""

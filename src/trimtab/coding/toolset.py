@@ -1,0 +1,71 @@
+"""The tools of a session: which are on, with which limits, in which folder and environment."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from trimtab.agent.ports import Tool
+from trimtab.coding.guard import workspace_of
+from trimtab.coding.project import Project
+from trimtab.coding.tools.bash import BashTool
+from trimtab.coding.tools.caps import Caps
+from trimtab.coding.tools.edit import edit_tool
+from trimtab.coding.tools.environment import command_environment, removed_names
+from trimtab.coding.tools.find import FindTool
+from trimtab.coding.tools.grep import GrepTool
+from trimtab.coding.tools.ls import ls_tool
+from trimtab.coding.tools.read import read_tool
+from trimtab.coding.tools.ripgrep import find_rg
+from trimtab.coding.tools.todo import todo_tool
+from trimtab.coding.tools.write import write_tool
+from trimtab.config.settings import ToolSettings
+from trimtab.providers.catalogue import Catalogue
+from trimtab.types.errors import ConfigError
+
+
+def build_tools(project: Project, *, images: bool) -> tuple[Tool, ...]:
+    """Make the tools that are on. `images`: whether the model takes pictures. Raises `ConfigError` for an unknown tool name."""
+    settings = project.settings.tools
+    caps = _caps(settings)
+    workspace = workspace_of(project)
+    rg = find_rg(project.env.get("PATH"))
+    makers: Mapping[str, Callable[[], Tool]] = {
+        "read": lambda: read_tool(workspace, caps=caps, images=images),
+        "write": lambda: write_tool(workspace, caps=caps),
+        "edit": lambda: edit_tool(workspace, caps=caps),
+        "bash": lambda: BashTool(
+            project.cwd,
+            command_environment(project.env, key_names=_key_names(project), passed=settings.bash.env_pass),
+            caps=caps,
+            default_timeout_s=settings.bash.timeout_s,
+            max_timeout_s=settings.bash.max_timeout_s,
+        ),
+        "grep": lambda: GrepTool(workspace, rg, replace(caps, search_rows=settings.grep.max_rows)),
+        "find": lambda: FindTool(workspace, rg, replace(caps, search_rows=settings.find.max_rows)),
+        "ls": lambda: ls_tool(workspace, caps=caps),
+        "todo": todo_tool,
+    }
+    wanted = tuple(makers) if settings.enabled is None else settings.enabled
+    unknown = [name for name in wanted if name not in makers]
+    if unknown:
+        raise ConfigError(f"there is no tool {unknown[0]!r}", hint=f"Tools: {', '.join(makers)}.")
+    return tuple(make() for name, make in makers.items() if name in wanted)
+
+
+def removed_variables(project: Project) -> tuple[str, ...]:
+    """Names of environment variables that no command gets."""
+    return removed_names(project.env, key_names=_key_names(project), passed=project.settings.tools.bash.env_pass)
+
+
+def _key_names(project: Project) -> tuple[str, ...]:
+    declared = (p.api_key_env for p in project.settings.providers.values() if p.api_key_env)
+    return tuple(dict.fromkeys((*declared, *Catalogue.load().key_variables())))
+
+
+def _caps(settings: ToolSettings) -> Caps:
+    return Caps(
+        read_lines=settings.read.max_lines,
+        read_bytes=settings.read.max_bytes,
+        list_rows=settings.ls.max_rows,
+        bash_head_bytes=settings.bash.head_bytes,
+        bash_tail_bytes=settings.bash.tail_bytes,
+    )

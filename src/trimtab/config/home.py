@@ -1,0 +1,67 @@
+"""Where Trimtab keeps things.
+
+`TRIMTAB_HOME` holds everything in one folder; without it, the platform's config, data and cache folders are used. Nothing is
+created here: whoever writes a file makes its folder.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The three folders. With `TRIMTAB_HOME` they are one."""
+
+    config: Path
+    data: Path
+    cache: Path
+
+    @property
+    def config_file(self) -> Path:
+        """The user's settings."""
+        return self.config / "config.toml"
+
+    @property
+    def auth_file(self) -> Path:
+        """Stored keys, readable by the user alone."""
+        return self.config / "auth.json"
+
+    @property
+    def trust_file(self) -> Path:
+        """Which folders are trusted."""
+        return self.config / "trust.json"
+
+    @property
+    def errors_file(self) -> Path:
+        """The user's own error shapes."""
+        return self.config / "errors.toml"
+
+    @property
+    def sessions(self) -> Path:
+        """One folder a project, one file a session."""
+        return self.data / "sessions"
+
+    @property
+    def bodies(self) -> Path:
+        """Large bodies, by content hash."""
+        return self.data / "bodies"
+
+
+def find_home(env: Mapping[str, str] | None = None) -> Home:
+    """Return the folders for this environment (the process's own by default)."""
+    env = os.environ if env is None else env
+    root = env.get("TRIMTAB_HOME")
+    if root:
+        path = Path(root).expanduser().absolute()
+        return Home(path, path, path)
+    dirs = platformdirs.PlatformDirs("trimtab", appauthor=False)
+    return Home(dirs.user_config_path, dirs.user_data_path, dirs.user_cache_path)
+
+
+def environment() -> dict[str, str]:
+    """A copy of the process's environment: the one place below the frontends that reads it."""
+    return dict(os.environ)

@@ -1,0 +1,206 @@
+"""The archive: every entry of a session as one tree in memory.
+
+    lines of the file ──decode_line──▶ Entry ──Archive.add──▶ tree, leaf, labels, damage
+                                                    │
+                                          path(): root … leaf ──▶ the fold that makes the view
+
+Pure: no file, no clock. Entries arrive in file order, one at a time, and a parent must have arrived before its child; so cycles can't
+exist, and a parent that is missing, later or the entry itself is damage of one kind. Adding costs the same at ten entries and at fifty
+thousand: the path of the leaf is kept and extended, and only a move to another branch walks it again.
+
+The one rule: damage is data. `add` never raises for what a file may hold.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from trimtab.types.codec import Entry
+from trimtab.types.entries import (
+    TIP_TYPES,
+    CustomEntry,
+    LabelEntry,
+    LeafEntry,
+    MessageEntry,
+    ModelChangeEntry,
+    RepairEntry,
+    SessionInfoEntry,
+    ThinkingChangeEntry,
+)
+from trimtab.types.messages import Message, ToolResult
+
+_STEERING = frozenset({"leaf", "label", "session_info", "repair"})
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Something that a file should not hold. `line` counts from 1; 0 is no line of its own."""
+
+    kind: str
+    line: int
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """A call that waits for a person: who asks, and what."""
+
+    call_id: str
+    question: str
+    entry_id: str
+
+
+@dataclass(slots=True)
+class Archive:
+    """The tree of one session. Entries are never changed or removed."""
+
+    leaf: str | None = None
+    title: str | None = None
+    cwd: str | None = None
+    labels: dict[str, str] = field(default_factory=dict)
+    damage: list[Damage] = field(default_factory=list)
+    repaired: set[tuple[str, int]] = field(default_factory=set)
+    """Damage, as (kind, line), that a `repair` entry already speaks of."""
+    _entries: dict[str, Entry] = field(default_factory=dict)
+    _children: dict[str | None, list[str]] = field(default_factory=dict)
+    _path: list[Entry] = field(default_factory=list)
+    _path_leaf: str | None = None
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    def __contains__(self, entry_id: object) -> bool:
+        return entry_id in self._entries
+
+    def get(self, entry_id: str) -> Entry | None:
+        """The entry of that exact id."""
+        return self._entries.get(entry_id)
+
+    def add(self, entry: Entry, *, line: int = 0) -> Entry | None:
+        """Take in the next entry of the log; return it as the tree holds it, or None for an exact copy of an earlier one.
+
+        An entry without an id is named after its line, a second one of an id gets the line appended, and one whose parent
+        hasn't been seen hangs on the leaf. Such names depend on nothing but the file, so each opening gives the same ones.
+        """
+        known = self._entries.get(entry.id)
+        if known is not None or not entry.id:
+            if known is not None and known.raw == entry.raw:
+                return None
+            self._name(entry, line)
+        parent = entry.parent
+        if parent is not None and parent not in self._entries:
+            self.damage.append(Damage("bad_parent", line, f"{entry.id}: no earlier entry {parent!r}"))
+            entry.parent = parent = self.leaf
+        self._entries[entry.id] = entry
+        self._children.setdefault(parent, []).append(entry.id)
+        if entry.type in TIP_TYPES:
+            if parent == self.leaf == self._path_leaf:
+                self._path.append(entry)
+                self._path_leaf = entry.id
+            self.leaf = entry.id
+        if entry.type in _STEERING:
+            self._steer(entry, line)
+        return entry
+
+    def path(self, leaf: str | None = None) -> Sequence[Entry]:
+        """Entries from the root to `leaf` (default: the leaf in use). For the leaf in use it is the live list: read only."""
+        if leaf is not None and leaf != self.leaf:
+            return self._walk(leaf)
+        if self._path_leaf != self.leaf:
+            self._path = self._walk(self.leaf)
+            self._path_leaf = self.leaf
+        return self._path
+
+    def children(self, entry_id: str | None) -> tuple[str, ...]:
+        """Ids of the entries that hang on this one (None: the roots), in order of arrival."""
+        return tuple(self._children.get(entry_id, ()))
+
+    def matches(self, ref: str) -> tuple[str, ...]:
+        """Ids that `ref` can mean: an exact id, else a label, else the start of an id."""
+        if ref in self._entries:
+            return (ref,)
+        labelled = tuple(target for target, label in self.labels.items() if label == ref)
+        return labelled or tuple(entry_id for entry_id in self._entries if ref and entry_id.startswith(ref))
+
+    @property
+    def model(self) -> tuple[str, str] | None:
+        """Provider and model that the path chose last."""
+        for entry in reversed(self.path()):
+            if entry.type == "model_change" and isinstance(value := entry.value, ModelChangeEntry):
+                return value.provider, value.model
+        return None
+
+    @property
+    def thinking(self) -> str | None:
+        """Thinking level that the path chose last."""
+        for entry in reversed(self.path()):
+            if entry.type == "thinking_change" and isinstance(value := entry.value, ThinkingChangeEntry):
+                return value.level
+        return None
+
+    @property
+    def parked(self) -> tuple[Parked, ...]:
+        """Calls on the path that wait for a person and have no result yet, oldest first."""
+        path = self.path()
+        waiting: dict[str, Parked] = {}
+        for entry in path:
+            if (call_id := parked_call(entry)) and isinstance(value := entry.value, CustomEntry):
+                waiting[call_id] = Parked(call_id, str(value.data.get("question", "")), entry.id)
+            elif waiting and isinstance(result := _message(entry), ToolResult):
+                waiting.pop(result.call_id, None)
+        return tuple(waiting.values())
+
+    def _name(self, entry: Entry, line: int) -> None:
+        if entry.id:
+            self.damage.append(Damage("duplicate_id", line, entry.id))
+            entry.id = f"{entry.id}~{line}"
+        else:
+            self.damage.append(Damage("missing_id", line, entry.type))
+            entry.id = f"line-{line}"
+        while entry.id in self._entries:
+            entry.id += "~"
+
+    def _steer(self, entry: Entry, line: int) -> None:
+        """Let an entry act that isn't content but says how to read the rest."""
+        match entry.value:
+            case LeafEntry(target=target):
+                if target is None or target in self._entries:
+                    self.leaf = target
+                else:
+                    self.damage.append(Damage("bad_leaf", line, f"no earlier entry {target!r}"))
+            case LabelEntry(target=target, label=label):
+                self.labels.pop(target, None)
+                if label:
+                    self.labels[target] = label
+            case SessionInfoEntry(title=title, cwd=cwd):
+                self.title = self.title if title is None else title
+                self.cwd = self.cwd if cwd is None else cwd
+            case RepairEntry(kind=kind, detail=detail):
+                lines = detail.get("lines")
+                self.repaired.update(
+                    (kind, n) for n in (lines if isinstance(lines, list) else ()) if isinstance(n, int)
+                )
+            case _:
+                pass
+
+    def _walk(self, leaf: str | None) -> list[Entry]:
+        path: list[Entry] = []
+        while leaf is not None:
+            entry = self._entries[leaf]
+            path.append(entry)
+            leaf = entry.parent
+        path.reverse()
+        return path
+
+
+def _message(entry: Entry) -> Message | None:
+    return value.message if entry.type == "message" and isinstance(value := entry.value, MessageEntry) else None
+
+
+def parked_call(entry: Entry) -> str | None:
+    """The id of the call that `entry` marks as waiting for a person, if it does."""
+    if entry.type == "custom" and isinstance(value := entry.value, CustomEntry) and value.kind == "parked":
+        return value.call_id
+    return None

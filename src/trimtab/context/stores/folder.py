@@ -1,0 +1,189 @@
+"""All sessions of a user: where files go, what there is, which one is meant.
+
+    SESSIONS/SLUG-HASH8/TIME_ID.jsonl     SLUG for people, HASH8 of the exact real path of the project: `/a/b_c` is not `/a/b-c`
+    BODIES/sha256-…                       large bodies of all of them
+
+There is no index to get out of step: names are found by looking at file names, and a list reads each file once. A file that
+can't be read is a note in the list, never its end.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from trimtab.context.archive import Archive
+from trimtab.context.stores.bodies import Bodies
+from trimtab.context.stores.disk import make_folder
+from trimtab.context.stores.jsonl import SessionFile, id_from_name
+from trimtab.context.stores.log import SessionLog, bodies_beside, create_or_memory, new_header
+from trimtab.context.stores.summary import SessionSummary, modified_at, summarise
+from trimtab.types.codec import Entry, copy_line
+from trimtab.types.entries import LabelEntry
+from trimtab.types.errors import SessionError, UnknownSession, UsageError
+from trimtab.types.ids import new_id
+
+_ADDRESS = re.compile(rb"sha256-[0-9a-f]{64}")
+_SLUG = 40
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Sessions, the one that was written last first, and a sentence for each file that can't be read."""
+
+    sessions: tuple[SessionSummary, ...]
+    notes: tuple[str, ...]
+
+
+class SessionFolder:
+    """The sessions below one folder. Makes nothing before a session is written."""
+
+    def __init__(self, sessions: Path, bodies: Path, *, now: Callable[[], datetime]) -> None:
+        self.sessions = sessions
+        self.bodies = bodies
+        self._now = now
+
+    def folder_of(self, cwd: str) -> Path:
+        """Return the folder of a project's sessions."""
+        real = os.path.realpath(cwd)
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", os.path.basename(real)).strip("-")[:_SLUG] or "root"
+        return self.sessions / f"{slug}-{hashlib.sha256(os.fsencode(real)).hexdigest()[:8]}"
+
+    def new_path(self, cwd: str, session_id: str) -> Path:
+        """Return the path for a session that begins now."""
+        stamp = self._now().astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+        return self.folder_of(cwd) / f"{stamp}_{session_id}.jsonl"
+
+    def bodies_of(self, path: Path) -> Bodies:
+        """Return where a session file keeps its bodies: with all others, or beside it when it lies elsewhere."""
+        beside = bodies_beside(path)
+        if path.resolve().is_relative_to(self.sessions.resolve()):
+            return Bodies(self.bodies, others=(beside,))
+        return Bodies(beside, others=(self.bodies,))
+
+    def begin(self, cwd: str) -> tuple[SessionLog, str | None]:
+        """Make a new session; where the disk refuses, one in memory and the notice that says so."""
+        session_id = new_id()
+        path = self.new_path(cwd, session_id)
+        return create_or_memory(path, cwd, now=self._now, session_id=session_id, bodies=self.bodies_of(path))
+
+    def open_or_create(self, path: Path, cwd: str, *, takeover: bool = False) -> SessionLog:
+        """Open the session file that a user named, or make it. Raises as `SessionLog.open` and `SessionLog.create` do."""
+        if path.exists():
+            return self.open(path, takeover=takeover, cwd=cwd)
+        return SessionLog.create(path, cwd, now=self._now, bodies=self.bodies_of(path))
+
+    def open(self, path: Path, *, takeover: bool = False, read_only: bool = False, cwd: str = "") -> SessionLog:
+        """Open a session with the bodies it belongs to. Raises as `SessionLog.open` does."""
+        bodies = self.bodies_of(path)
+        return SessionLog.open(path, now=self._now, takeover=takeover, read_only=read_only, cwd=cwd, bodies=bodies)
+
+    def listing(self, cwd: str | None = None) -> Listing:
+        """List the sessions of one project, or all."""
+        found: list[SessionSummary] = []
+        notes: list[str] = []
+        for path in self._paths(cwd):
+            try:
+                found.append(summarise(path))
+            except SessionError as exc:
+                notes.append(exc.message)
+        found.sort(key=lambda s: (s.modified, s.path.name), reverse=True)
+        return Listing(tuple(found), tuple(notes))
+
+    def find(self, ref: str, cwd: str) -> Path:
+        """Return the file that `ref` means: an id, the start of one, a path, or `last` (of the project in `cwd`).
+
+        Raises `UnknownSession`, with the candidates when there are several.
+        """
+        if ref == "last":
+            return self._last(cwd)
+        path = Path(cwd, Path(ref).expanduser()) if ref.startswith("~") else Path(cwd, ref)
+        if os.sep in ref or ref.endswith(".jsonl"):
+            if path.is_file():
+                return path
+            raise UnknownSession(f"no session file {ref!r}", hint="`trimtab sessions list` shows what there is")
+        by_id = [(id_from_name(path), path) for path in self._paths(None)]
+        hits = [p for i, p in by_id if i == ref] or [p for i, p in by_id if ref and i.startswith(ref)]
+        if len(hits) == 1:
+            return hits[0]
+        if hits:
+            names = ", ".join(id_from_name(p) for p in hits[:_SHOWN]) + (", …" if len(hits) > _SHOWN else "")
+            raise UnknownSession(f"{ref!r} fits {len(hits)} sessions: {names}", hint="give more of the id, or a path")
+        raise UnknownSession(f"no session {ref!r}", hint="`trimtab sessions list` shows what there is")
+
+    def fork(self, source: Path, *, cwd: str, at: str | None = None, to: Path | None = None) -> Path:
+        """Copy the path to entry `at` (id, start of one, or label; default: the leaf) to a new session and return its file.
+
+        Lines are copied as they are, so that what this version doesn't know survives; labels of copied entries come along.
+        No lock is needed. Raises `UsageError` for an unknown entry, `SessionError`, `StoreError`.
+        """
+        file = SessionFile.read(source)
+        archive = Archive()
+        for line, entry in file.found.numbered():
+            archive.add(entry, line=line)
+        kept = list(archive.path(_one_entry(archive, at))) if at is not None else list(archive.path())
+        ids = {entry.id for entry in kept}
+        labels = [
+            entry
+            for entry in archive
+            if entry.type == "label" and isinstance(value := entry.value, LabelEntry) and value.target in ids
+        ]
+        header = new_header(cwd, now=self._now, parent_session=file.header.id)
+        path = to or self.new_path(cwd, header.id)
+        lines = [copy_line(entry) for entry in (*kept, *(_hung_on(label, kept[-1].id, ids) for label in labels))]
+        self._copy_bodies(source, path, lines)
+        make_folder(path.parent)
+        SessionFile.create(path, header, lines=lines).close()
+        return path
+
+    def _copy_bodies(self, source: Path, path: Path, lines: list[bytes]) -> None:
+        """Bring along what the lines refer to, where the copy keeps its bodies elsewhere."""
+        old, new = self.bodies_of(source), self.bodies_of(path)
+        if old.folder == new.folder:
+            return
+        for address in sorted({match.decode() for line in lines for match in _ADDRESS.findall(line)}):
+            if (data := old.get(address)) is not None:
+                new.put(data)
+
+    def _last(self, cwd: str) -> Path:
+        """The session of this project that was written last; one that was moved here is found by what it says."""
+        real = os.path.realpath(cwd)
+        for scope in (cwd, None):
+            for path in sorted(self._paths(scope), key=modified_at, reverse=True):
+                with suppress(SessionError):
+                    summary = summarise(path)
+                    if summary.entries and summary.cwd and os.path.realpath(summary.cwd) == real:
+                        return path
+        raise UnknownSession(
+            f"no session in {cwd!r} yet", hint="start one without --continue; `trimtab sessions list` shows all"
+        )
+
+    def _paths(self, cwd: str | None) -> Iterator[Path]:
+        folders = [self.folder_of(cwd)] if cwd is not None else _entries_of(self.sessions)
+        for folder in folders:
+            yield from (path for path in _entries_of(folder) if path.suffix == ".jsonl")
+
+
+def _entries_of(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _one_entry(archive: Archive, ref: str) -> str:
+    hits = archive.matches(ref)
+    if len(hits) == 1:
+        return hits[0]
+    what = f"{ref!r} fits {len(hits)} entries" if hits else f"no entry {ref!r}"
+    raise UsageError(f"{what} in this session", hint="give the id or the label of one entry")
+
+
+def _hung_on(label: Entry, leaf: str, ids: set[str]) -> Entry:
+    """Return a label entry whose parent is in the copy too."""
+    return label if label.parent in ids else replace(label, parent=leaf)

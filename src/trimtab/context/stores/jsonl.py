@@ -1,0 +1,122 @@
+"""One session file, opened: what it holds, and appending to it.
+
+    create ──▶ header line, fsync, folder fsync
+    open ────▶ read once, scan, keep a descriptor for appending
+    append ──▶ [line end if the last write or the file ended without one] + lines, one write, one fsync
+
+The one rule: bytes that are in the file stay as they are. After a write that failed half-way, or behind a torn last line, the next
+append begins with a line end, so what was cut can't damage what follows.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+from trimtab.context.stores.disk import Disk, disk, read_session_bytes, store_error, store_errors, sync_folder
+from trimtab.context.stores.scan import Scan, scan
+from trimtab.types.codec import encode_entry
+from trimtab.types.entries import FORMAT, Header
+from trimtab.types.errors import SessionError
+
+_ID_IN_NAME = re.compile(r"(?:.*_)?([A-Za-z0-9-]{4,64})")
+
+
+class SessionFile:
+    """A session file that is open. Use `create`, `open` or `read`; not safe for two threads at once."""
+
+    def __init__(self, path: Path, header: Header, found: Scan, *, fd: int | None, disk: Disk) -> None:
+        self.path = path
+        self.header = header
+        self.found = found
+        self._fd = fd
+        self._disk = disk
+        self._fresh_line = found.ends_clean
+        self._needs_header = found.empty
+
+    @classmethod
+    def create(cls, path: Path, header: Header, *, lines: Iterable[bytes] = (), disk: Disk = disk) -> Self:
+        """Make a new file with a header and perhaps lines; durable on return.
+
+        Raises `SessionError` when the path is taken, `StoreError` when the disk refuses (no file is left then).
+        """
+        try:
+            fd = disk.open(path, create=True)
+        except FileExistsError as exc:
+            raise SessionError(f"{str(path)!r} exists already", hint="resume it with --resume") from exc
+        except OSError as exc:
+            raise store_error(path, exc) from exc
+        file = cls(path, header, Scan(header=header), fd=fd, disk=disk)
+        try:
+            file.append([encode_entry(header), *lines])
+        except BaseException:
+            file.close()
+            path.unlink(missing_ok=True)
+            raise
+        sync_folder(path.parent)
+        return file
+
+    @classmethod
+    def open(cls, path: Path, *, disk: Disk = disk) -> Self:
+        """Open a file to go on with it; the caller holds its lock. Raises `SessionError` or `StoreError`."""
+        file = cls.read(path)
+        if file.header.format > FORMAT:
+            return file
+        with store_errors(path):
+            file._fd = disk.open(path, create=False)
+        file._disk = disk
+        return file
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Open a file to look at it. Raises `SessionError`."""
+        found = scan(read_session_bytes(path))
+        header = found.header or Header(id=id_from_name(path), cwd="", created="", format=FORMAT)
+        return cls(path, header, found, fd=None, disk=disk)
+
+    @property
+    def writable(self) -> bool:
+        """Whether `append` can work."""
+        return self._fd is not None
+
+    def append(self, lines: Iterable[bytes]) -> None:
+        """Append lines with one write and one fsync; they are durable on return.
+
+        Raises `StoreError` when the disk refuses (some of the bytes may be in the file; the next append copes), and
+        `SessionError` for a file that can't be written.
+        """
+        if self._fd is None:
+            raise self._refusal()
+        head = [encode_entry(self.header)] if self._needs_header else []
+        data = b"".join(line + b"\n" for line in (*head, *lines))
+        if not self._fresh_line:
+            data = b"\n" + data
+        self._fresh_line = False
+        with store_errors(self.path):
+            view = memoryview(data)
+            while view:
+                view = view[self._disk.write(self._fd, bytes(view)) :]
+            self._disk.sync(self._fd)
+        self._fresh_line = True
+        self._needs_header = False
+
+    def close(self) -> None:
+        """Close the descriptor. Closing twice is fine."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def _refusal(self) -> SessionError:
+        if self.header.format > FORMAT:
+            return SessionError(
+                f"{str(self.path)!r} has format {self.header.format}, newer than {FORMAT}: it is open for reading only",
+                hint="update trimtab, or go on in a copy with --fork",
+            )
+        return SessionError(f"{str(self.path)!r} is open for reading only", hint="resume it to write")
+
+
+def id_from_name(path: Path) -> str:
+    """Return the session id in a file name (`TIME_ID.jsonl`, or the name itself)."""
+    match = _ID_IN_NAME.fullmatch(path.name.split(".")[0])
+    return match[1] if match else path.stem

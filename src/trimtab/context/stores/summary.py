@@ -1,0 +1,117 @@
+"""One session in one line of a list: what it is about, where, how old, how large.
+
+Read in one pass without decoding bodies: of an answer only its usage, of the first prompt its first line. Prices are the caller's
+matter, so usage is given by model.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from trimtab.context.archive import Archive
+from trimtab.context.stores.jsonl import SessionFile
+from trimtab.types.codec import Entry
+from trimtab.types.entries import MessageEntry
+from trimtab.types.messages import Text, User
+from trimtab.types.usage import Usage
+
+_TITLE = 80
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """What a list shows of a session.
+
+    `cwd` is the one recorded last; `created` is as the file says, `modified` that of the file; `usage` maps `provider/model` to the sum
+    of what was reported; `damage` counts what opening it would repair.
+    """
+
+    id: str
+    path: Path
+    cwd: str
+    title: str
+    created: str
+    modified: datetime
+    entries: int
+    usage: dict[str, Usage]
+    parent_session: str | None
+    damage: int
+
+    @property
+    def tokens(self) -> int:
+        """Everything sent and received, in tokens."""
+        return sum(u.prompt + u.output for u in self.usage.values())
+
+
+class _Answer(msgspec.Struct):
+    role: str
+    usage: Usage | None = None
+    model: str = ""
+    provider: str = ""
+
+
+class _Line(msgspec.Struct):
+    message: _Answer
+
+
+_line = msgspec.json.Decoder(_Line)
+
+
+def summarise(path: Path) -> SessionSummary:
+    """Read one session for a list. Raises `SessionError` when it can't be read."""
+    file = SessionFile.read(path)
+    modified = modified_at(path)
+    archive = Archive()
+    usage: dict[str, Usage] = {}
+    prompt = ""
+    for number, entry in file.found.numbered():
+        if archive.add(entry, line=number) is None or entry.type != "message":
+            continue
+        answer = _answer(entry)
+        if answer is None or (answer.role == "user" and not prompt):
+            prompt = prompt or _prompt(entry)
+        elif answer.usage is not None:
+            name = f"{answer.provider}/{answer.model}"
+            usage[name] = usage.get(name, Usage()) + answer.usage
+    return SessionSummary(
+        id=file.header.id,
+        path=path,
+        cwd=archive.cwd or file.header.cwd,
+        title=_plain(archive.title or prompt),
+        created=file.header.created,
+        modified=datetime.fromtimestamp(modified, UTC),
+        entries=len(archive),
+        usage=usage,
+        parent_session=file.header.parent_session,
+        damage=len(file.found.damage) + len(archive.damage),
+    )
+
+
+def modified_at(path: Path) -> float:
+    """Return when a file was written last, in seconds since 1970; 0 when nobody can say."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _answer(entry: Entry) -> _Answer | None:
+    try:
+        return _line.decode(entry.raw).message
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _prompt(entry: Entry) -> str:
+    """The first line of a user's prompt; empty for any other message."""
+    if not isinstance(value := entry.value, MessageEntry) or not isinstance(value.message, User):
+        return ""
+    text = next((part.text for part in value.message.parts if isinstance(part, Text) and part.text.strip()), "")
+    return text.strip().partition("\n")[0]
+
+
+def _plain(title: str) -> str:
+    """One short line without control characters: a title is shown in terminals."""
+    return " ".join("".join(c if c.isprintable() else " " for c in title).split())[:_TITLE]

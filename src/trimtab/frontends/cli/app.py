@@ -1,0 +1,117 @@
+"""The command line's front door: which words are commands, and what happens when something goes wrong.
+
+`trimtab COMMAND …` runs a command; anything else is a prompt, run by `run.py`. Commands live one a file and are imported when they are used. Each
+returns its exit code; a `TrimtabError` becomes one message with its next step, never a traceback.
+"""
+
+import difflib
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from trimtab import __version__
+from trimtab.types.errors import TrimtabError
+from trimtab.types.text import strip_terminal
+
+COMMANDS = {
+    "answer": "answer a parked call, and go on",
+    "chat": "talk line by line in this folder",
+    "completion": "print shell completion",
+    "demo": "watch the main job, offline",
+    "doctor": "what is configured, what answers, what is missing",
+    "models": "list models",
+    "sessions": "list and show sessions",
+}
+_RUN = "run"
+
+
+class Root(click.Group):
+    """Dispatches to a command, or to `run` when the first word is none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands that help lists."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in COMMANDS and cmd_name != _RUN:
+            return None
+        module = import_module(f"trimtab.frontends.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Send everything that is no command to `run`."""
+        if not args or args[0] not in (*COMMANDS, "--help", "-h", "--version"):
+            _refuse_misspelt(args)
+            args = [_RUN, *args]
+        return super().parse_args(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List commands without importing them, then the options of `run`."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+        run = self.get_command(ctx, _RUN)
+        if run is not None:
+            with formatter.section("Options of a run"):
+                formatter.write_dl([r for p in run.get_params(ctx) if (r := p.get_help_record(ctx))])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Complete commands, and the options of `run`."""
+        found = super().shell_complete(ctx, incomplete)
+        run = self.get_command(ctx, _RUN) if incomplete.startswith("-") else None
+        if run is not None:
+            with run.make_context(_RUN, [], parent=ctx, resilient_parsing=True) as sub:
+                found += [c for c in run.shell_complete(sub, incomplete) if c.value != "--help"]
+        return found
+
+
+def _refuse_misspelt(args: Sequence[str]) -> None:
+    """One lone word that nearly is a command is a slip, not a prompt."""
+    if len(args) == 1 and args[0].isalpha():
+        close = difflib.get_close_matches(args[0], COMMANDS, n=1, cutoff=0.75)
+        if close:
+            raise click.UsageError(
+                f"no command {args[0]!r} (did you mean {close[0]!r}?). To ask that, write: trimtab -p {args[0]}"
+            )
+
+
+@click.group(
+    cls=Root,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog='One turn: trimtab -p "fix the failing test". More: trimtab COMMAND --help, docs/usage.md.',
+)
+@click.version_option(__version__, prog_name="trimtab", message="%(prog)s %(version)s")
+def root() -> None:
+    """A coding agent for the terminal. `trimtab` alone talks; `trimtab -p TEXT` does one turn and exits."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command line; return the exit code."""
+    try:
+        code = root.main(args=list(argv), prog_name="trimtab", standalone_mode=False)
+    except click.exceptions.Exit as e:
+        return e.exit_code
+    except click.Abort:
+        return 130
+    except click.ClickException as e:
+        _complain(e.format_message(), "trimtab --help lists what there is.")
+        return 2
+    except TrimtabError as e:
+        _complain(e.message, e.hint)
+        return e.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader is gone: nothing more can be said, and Python must not say so at exit.
+        sys.stdout = None
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _complain(message: str, hint: str) -> None:
+    text = f"trimtab: {message}" + (f"\n  {hint}" if hint else "")
+    sys.stderr.write(strip_terminal(text) + "\n")

@@ -1,0 +1,72 @@
+"""`trimtab demo`: the main job, offline. Says plainly that the model is a script."""
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import anyio
+import click
+
+from trimtab.coding.choose import New
+from trimtab.coding.demo import PROMPT, script_lines, tests_pass, write_project
+from trimtab.coding.project import open_project
+from trimtab.coding.session import open_session
+from trimtab.config.home import environment
+from trimtab.frontends.cli.text import TextPrinter
+from trimtab.providers.scripted import ScriptedProvider
+from trimtab.types.messages import user
+
+
+@click.command("demo")
+@click.option("--keep", is_flag=True, help="Keep the temp folder with the project and the session.")
+def command(*, keep: bool) -> int:
+    """Watch a failing test being repaired: real loop, tools and session; the model is a script."""
+    folder = Path(tempfile.mkdtemp(prefix="trimtab-demo-"))
+    code = anyio.run(_demo, folder)
+    if keep:
+        click.echo(f"kept: {folder}", err=True)
+    else:
+        _remove(folder)
+    return code
+
+
+async def _demo(folder: Path) -> int:
+    work, home = folder / "receipt", folder / "home"
+    work.mkdir()
+    home.mkdir()
+    write_project(work)
+    _say("This demo runs offline. The model is a SCRIPT: its words were written beforehand.")
+    _say("Everything else is real: the loop, the tools, the files, the test runs, the session on disk.\n")
+    _say(f"Project: {work} (a small program whose test fails)\nPrompt:  {PROMPT}\n")
+    env = {**environment(), "TRIMTAB_HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
+    overrides = {"model": "scripted/demo", "permissions": {"mode": "full"}}
+    project = open_project(work, overrides=overrides, env=env)
+    async with open_session(project, New(), provider=ScriptedProvider(script_lines())) as session:
+        printer = TextPrinter(live=True)
+        printer.progress = True
+        async with anyio.create_task_group() as group:
+            group.start_soon(printer.follow, session.feed.subscribe())
+            await session.announce()
+            turn = await session.prompt(user(PROMPT))
+            result = session.result(turn)
+            session.feed.close()
+    fixed = tests_pass(work)
+    _say("")
+    _say(f"The tests, run once more outside the agent: {'pass' if fixed else 'FAIL'}.")
+    _say(f"Changed: {', '.join(os.path.basename(f) for f in result.changed_files)}. Steps: {result.steps}.")
+    entries = await anyio.Path(result.session_file).read_bytes() if result.session_file else b""
+    _say(f"The session file held {entries.count(10)} lines, each on disk before the step after it.")
+    _say('Next: trimtab doctor shows what is configured; trimtab -p "…" works in your own project.')
+    return 0 if fixed and turn.reason == "stop" else 1
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def _remove(folder: Path) -> None:
+
+    shutil.rmtree(folder, ignore_errors=True)

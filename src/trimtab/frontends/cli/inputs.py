@@ -1,0 +1,60 @@
+"""What the person gave: words, `@file` arguments and piped text become the parts of one prompt.
+
+Standard input is read only when something is there: a silent pipe (a scheduler, an editor's task) never makes a run hang.
+"""
+
+import os
+import select
+import stat
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from trimtab.coding.attachments import attach
+from trimtab.types.errors import UsageError
+from trimtab.types.messages import Part, Text
+from trimtab.types.text import scrub
+
+PATIENCE_S = 1.0
+MAX_STDIN = 10_000_000
+
+
+def prompt_parts(words: Sequence[str], *, cwd: Path) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+    """Return the prompt's parts and notices. A word `-` waits for standard input. Raises `UsageError` when there is nothing to ask."""
+    text_words = [w for w in words if not _is_file(w) and w != "-"]
+    files = [w[1:] for w in words if _is_file(w)]
+    piped, notices = _piped(wait="-" in words or not (text_words or files))
+    parts: list[Part] = []
+    for name in files:
+        parts.extend(attach(name, cwd=cwd))
+    if piped.strip():
+        parts.append(Text(scrub(piped)))
+    if text_words:
+        parts.append(Text(scrub(" ".join(text_words))))
+    if not any(isinstance(p, Text) and p.text.strip() for p in parts) and not parts:
+        raise UsageError(
+            "there is no prompt", hint='Write trimtab -p "what to do", name a file with @FILE, or pipe text in.'
+        )
+    return tuple(parts), notices
+
+
+def _is_file(word: str) -> bool:
+    return len(word) > 1 and word.startswith("@")
+
+
+def _piped(*, wait: bool) -> tuple[str, tuple[str, ...]]:
+    """Text on standard input, if any is coming."""
+    stdin = sys.stdin
+    if stdin is None or stdin.closed or stdin.isatty():
+        return "", ()
+    try:
+        fd = stdin.fileno()
+        mode = os.fstat(fd).st_mode
+    except (OSError, ValueError):
+        return "", ()
+    waits = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+    if waits and not wait and not select.select([fd], [], [], PATIENCE_S)[0]:
+        return "", ("standard input is a pipe with nothing in it and is left alone (add - to wait for it)",)
+    data = stdin.buffer.read(MAX_STDIN + 1)
+    notices = (f"standard input was cut at {MAX_STDIN:,} bytes",) if len(data) > MAX_STDIN else ()
+    return data[:MAX_STDIN].decode("utf-8", "replace"), notices

@@ -1,0 +1,83 @@
+"""The options that every command which runs a session takes, and the value they become."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from trimtab.coding.choose import AtFile, Choice, Ephemeral, Fork, New, Resume
+from trimtab.coding.trust import TrustAnswer
+from trimtab.types.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flags:
+    """What was given on the command line, unchanged."""
+
+    model: str | None = None
+    cwd: str | None = None
+    continue_: bool = False
+    resume: str | None = None
+    fork: str | None = None
+    session: str | None = None
+    no_session: bool = False
+    takeover: bool = False
+    tools: str | None = None
+    no_tools: bool = False
+    system_prompt: str | None = None
+    append_system_prompt: str | None = None
+    max_steps: int | None = None
+    permission: str | None = None
+    trust: TrustAnswer | None = None
+    sets: tuple[str, ...] = ()
+
+    def choice(self) -> Choice:
+        """Which session is meant. Raises `UsageError` when two flags disagree."""
+        given = {
+            "--continue": Resume("last") if self.continue_ else None,
+            "--resume": Resume(self.resume) if self.resume else None,
+            "--fork": Fork(self.fork) if self.fork else None,
+            "--session": AtFile(Path(self.session)) if self.session else None,
+            "--no-session": Ephemeral() if self.no_session else None,
+        }
+        named = {flag: choice for flag, choice in given.items() if choice is not None}
+        if len(named) > 1:
+            raise UsageError(f"{' and '.join(named)} exclude each other", hint="Give one of them.")
+        return next(iter(named.values()), New())
+
+
+_OPTIONS = (
+    click.option("--model", metavar="P/M[:THINKING]", help="Provider, model and thinking level."),
+    click.option("--continue", "-c", "continue_", is_flag=True, help="Go on with the last session of this folder."),
+    click.option("--resume", "-r", metavar="ID", help="Go on with a session: id, start of an id, path, or last."),
+    click.option("--fork", metavar="ID", help="Start a new session from a copy of this one."),
+    click.option("--session", metavar="FILE", help="Use this session file; it is created when it isn't there."),
+    click.option("--no-session", is_flag=True, help="Write no session."),
+    click.option("--takeover", is_flag=True, help="Take a session over that another host has locked."),
+    click.option("--tools", metavar="A,B", help="Only these tools."),
+    click.option("--no-tools", is_flag=True, help="No tools at all."),
+    click.option("--system-prompt", metavar="TEXT|FILE", help="Replace the system prompt."),
+    click.option("--append-system-prompt", metavar="TEXT|FILE", help="Add to the system prompt."),
+    click.option("--max-steps", type=click.IntRange(min=1), metavar="N", help="At most N model requests."),
+    click.option(
+        "--permission",
+        type=click.Choice(["ask", "auto-edit", "full", "plan"]),
+        help="What may run unasked. Default: auto-edit.",
+    ),
+    click.option(
+        "--trust",
+        type=click.Choice(["once", "folder", "parent", "never"]),
+        help="Whether this project's own settings act. Default: never.",
+    ),
+    click.option("--set", "sets", metavar="KEY=VALUE", multiple=True, help="Any setting, as in config.toml."),
+    click.option("--cwd", metavar="DIR", help="Work in this folder."),
+)
+
+
+def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of `Flags` to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command

@@ -1,0 +1,27 @@
+"""`trimtab [-p] WORDS…`: one turn in this folder; without words on a terminal, the talk of `chat.py`."""
+
+import sys
+from typing import Any
+
+import click
+
+from trimtab.frontends.cli.options import Flags, session_options
+
+
+@click.command("run", add_help_option=False, context_settings={"ignore_unknown_options": False})
+@click.argument("words", nargs=-1)
+@click.option("-p", "--print", "print_", is_flag=True, help="One turn, then exit.")
+@click.option(
+    "--mode", type=click.Choice(["text", "json"]), default="text", show_default=True, help="What goes to stdout."
+)
+@session_options
+def command(words: tuple[str, ...], *, print_: bool, mode: str, **flags: Any) -> int:
+    """Ask for one thing, or talk."""
+    options = Flags(**flags)
+    if not words and not print_ and mode == "text" and sys.stdin is not None and sys.stdin.isatty():
+        from trimtab.frontends.cli.chat import talk
+
+        return talk(options)
+    from trimtab.frontends.cli.turn import one_turn
+
+    return one_turn(words, flags=options, mode=mode)

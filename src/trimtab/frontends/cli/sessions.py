@@ -1,0 +1,128 @@
+"""`trimtab sessions`: what was said before, and where."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import assert_never
+
+import click
+import msgspec
+
+from trimtab.coding.logs import session_folder
+from trimtab.coding.project import open_project
+from trimtab.coding.session_list import Row, list_sessions
+from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, User
+from trimtab.types.text import strip_terminal
+
+
+@click.group("sessions")
+def command() -> None:
+    """List and show sessions."""
+
+
+@command.command("list")
+@click.option("--all", "everywhere", is_flag=True, help="Of every folder, not only this one.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def list_(*, everywhere: bool, as_json: bool) -> int:
+    """List this folder's sessions, the newest first."""
+    rows, notes = list_sessions(open_project(Path(".")), everywhere=everywhere)
+    if as_json:
+        click.echo(json.dumps([_json(row) for row in rows], indent=2))
+    elif rows:
+        _table(rows, everywhere=everywhere)
+    else:
+        click.echo("no sessions here yet" + ("" if everywhere else "; --all looks everywhere"), err=True)
+    for note in notes:
+        click.echo(strip_terminal(f"note: {note}"), err=True)
+    return 0
+
+
+@command.command("show")
+@click.argument("session")
+@click.option("--json", "as_json", is_flag=True, help="The messages of the branch, as JSON.")
+def show(session: str, *, as_json: bool) -> int:
+    """Show what was said. SESSION is an id, the start of one, a path, or last."""
+    project = open_project(Path("."))
+    folder = session_folder(project)
+    log = folder.open(folder.find(session, str(project.cwd)), read_only=True)
+    try:
+        messages = log.view()
+        if as_json:
+            facts = {"session": msgspec.to_builtins(log.header), "file": str(log.path), "cwd": log.cwd}
+            click.echo(json.dumps({**facts, "messages": msgspec.to_builtins(messages)}, indent=2))
+            return 0
+        click.echo(strip_terminal(f"session {log.header.id} in {log.cwd}\nfile {log.path}\n"))
+        for message in messages:
+            click.echo(strip_terminal(_shown(message)))
+    finally:
+        log.close()
+    return 0
+
+
+def _json(row: Row) -> dict[str, object]:
+    s = row.summary
+    return {
+        "id": s.id,
+        "title": s.title,
+        "cwd": s.cwd,
+        "file": str(s.path),
+        "created": s.created,
+        "modified": s.modified.isoformat(),
+        "age_s": round(row.age_s),
+        "entries": s.entries,
+        "tokens": s.tokens,
+        "cost_usd": row.cost_usd,
+        "parent_session": s.parent_session,
+        "damage": s.damage,
+    }
+
+
+def _table(rows: Sequence[Row], *, everywhere: bool) -> None:
+    cells = [("ID", "AGE", "ENTRIES", "TOKENS", "COST", "TITLE", "FOLDER")]
+    for row in rows:
+        s = row.summary
+        cost = "?" if row.cost_usd is None else f"${row.cost_usd:.2f}"
+        cells.append((s.id, _age(row.age_s), str(s.entries), f"{s.tokens:,}", cost, s.title or "(empty)", s.cwd))
+    shown = [c if everywhere else c[:-1] for c in cells]
+    widths = [max(len(c[i]) for c in shown) for i in range(len(shown[0]))]
+    for line in shown:
+        click.echo(strip_terminal("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip()))
+
+
+def _age(seconds: float) -> str:
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _shown(message: Message) -> str:
+    match message:
+        case User():
+            who = "you" if message.origin == "prompt" else f"you ({message.origin.replace('_', '-')})"
+        case Assistant():
+            who = f"{message.model or 'model'}" + (
+                "" if message.stop_reason in ("stop", "tool_use") else f" [{message.stop_reason}]"
+            )
+        case ToolResult():
+            who = f"{message.tool_name}" + (" [failed]" if message.is_error else "")
+        case _:
+            assert_never(message)
+    body = "\n".join(filter(None, map(_part, message.parts)))
+    return f"── {who}\n{body}\n"
+
+
+def _part(part: Part) -> str:
+    match part:
+        case Text():
+            return part.text
+        case Thinking():
+            return f"(thinking) {part.text}" if part.text else ""
+        case ToolCall():
+            return f"→ {part.name} {part.raw}"
+        case Image():
+            return f"[image {part.media_type}]"
+        case Opaque():
+            return f"[{part.provider} item]"
+        case _:
+            assert_never(part)

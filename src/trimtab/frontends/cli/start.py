@@ -1,0 +1,44 @@
+"""From flags to a project: what every command that runs a session does first."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from trimtab.coding.project import Project, open_project
+from trimtab.frontends.cli.options import Flags
+from trimtab.types.errors import UsageError
+
+MAX_PROMPT_FILE = 1_000_000
+
+
+def open_flags(flags: Flags) -> Project:
+    """Open the project that `flags` name. Raises `UsageError` and `ConfigError`."""
+    overrides: dict[str, Any] = {}
+    for key in ("model", "max_steps"):
+        value = getattr(flags, key)
+        if value is not None:
+            overrides[key] = value
+    for key in ("system_prompt", "append_system_prompt"):
+        value = getattr(flags, key)
+        if value is not None:
+            overrides[key] = _text_or_file(value)
+    if flags.permission is not None:
+        overrides["permissions"] = {"mode": flags.permission}
+    if flags.no_tools and flags.tools:
+        raise UsageError("--tools and --no-tools exclude each other", hint="Give one of them.")
+    if flags.no_tools or flags.tools is not None:
+        names = [] if flags.no_tools else [n.strip() for n in (flags.tools or "").split(",") if n.strip()]
+        overrides["tools"] = {"enabled": names}
+    cwd = Path(flags.cwd or ".")
+    return open_project(cwd, overrides=overrides, sets=flags.sets, trust=flags.trust, cwd_given=flags.cwd is not None)
+
+
+def _text_or_file(value: str) -> str:
+    """The content of the file that `value` names, or `value` itself."""
+    if "\n" in value or len(value) > 255 or not os.path.isfile(value):
+        return value
+    try:
+        data = Path(value).read_bytes()[:MAX_PROMPT_FILE]
+    except OSError as e:
+        raise UsageError(f"{value} can't be read: {e.strerror}", hint="Check the file's permissions.") from None
+    return data.decode("utf-8", "replace")

@@ -1,0 +1,40 @@
+"""Opening a provider: from an endpoint to something that streams, loading only the code of its API.
+
+`openai-chat`, `openai-responses`, `anthropic` and `google` are wires over the one HTTP layer; `scripted` and `recorded` read a
+file (the endpoint's `base_url` is its path); `bridge` hands over to another library (`base_url` is its `PROVIDER:MODEL`). Nothing of them is imported before its first use.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import cast
+
+from trimtab.providers.provider import Provider
+from trimtab.providers.wire import Endpoint, Wire
+from trimtab.types.models import Api
+
+_WIRES: Mapping[Api, tuple[str, str]] = {
+    "openai-chat": ("openai_chat", "OpenAIChat"),
+    "openai-responses": ("openai_responses", "OpenAIResponses"),
+    "anthropic": ("anthropic", "AnthropicWire"),
+    "google": ("google", "GoogleWire"),
+}
+
+
+def open_provider(endpoint: Endpoint) -> Provider:
+    """Return the provider of an endpoint. Raises `ConfigError` for a script, cassette or bridged name that can't be used."""
+    if endpoint.api in _WIRES:
+        http = import_module("trimtab.providers.http")
+        return cast(Provider, http.HttpProvider(endpoint, _wire(endpoint.api)))
+    if endpoint.api == "scripted":
+        scripted = import_module("trimtab.providers.scripted")
+        return cast(Provider, scripted.ScriptedProvider(endpoint.base_url, max_retries=endpoint.max_retries))
+    if endpoint.api == "recorded":
+        recorded = import_module("trimtab.providers.recorded")
+        return cast(Provider, recorded.RecordedProvider(endpoint.base_url))
+    bridge = import_module("trimtab.providers.bridge")
+    return cast(Provider, bridge.open_bridge(endpoint.base_url))
+
+
+def _wire(api: Api) -> Wire:
+    module, name = _WIRES[api]
+    return cast(Wire, getattr(import_module(f"trimtab.providers.{module}"), name)())

@@ -1,0 +1,114 @@
+"""Layers of settings become one value, and every mistake is named with its place."""
+
+from pathlib import Path
+
+import pytest
+
+from trimtab.config.load import Layer, environment_layer, file_layer, load, set_layer
+from trimtab.types.errors import ConfigError
+
+
+def test_later_layers_win_key_by_key_and_origins_say_which() -> None:
+    low = Layer("user", {"model": "a/b", "tools": {"bash": {"timeout_s": 5, "env_pass": ["A"]}}})
+    loaded = load([low, set_layer(["tools.bash.timeout_s=60"])])
+    assert loaded.settings.tools.bash.timeout_s == 60
+    assert loaded.settings.tools.bash.env_pass == ("A",)
+    assert loaded.origins == {
+        "model": "user",
+        "tools.bash.env_pass": "user",
+        "tools.bash.timeout_s": "--set tools.bash.timeout_s",
+    }
+
+
+@pytest.mark.parametrize(
+    ("tree", "named", "nearest"),
+    [
+        ({"modle": "x"}, "'modle'", "'model'"),
+        ({"tools": {"bahs": {}}}, "'tools.bahs'", "'bash'"),
+        ({"providers": {"local": {"base_ulr": "x"}}}, "providers", "'base_url'"),
+        ({"providers": {"local": {"models": [{"id": "m", "context_windw": 1}]}}}, "models[0]", "'context_window'"),
+    ],
+)
+def test_an_unknown_key_names_the_nearest_one(tree: dict[str, object], named: str, nearest: str) -> None:
+    with pytest.raises(ConfigError) as e:
+        load([Layer("config", tree)])
+    assert named in e.value.message
+    assert f"did you mean {nearest}" in e.value.message
+
+
+def test_a_wrong_type_names_the_setting_and_its_layer() -> None:
+    with pytest.raises(ConfigError, match=r"^user .*'tools\.bash\.timeout_s'.*expected `float`, got `str`"):
+        load([Layer("user (x.toml)", {"tools": {"bash": {"timeout_s": "soon"}}})])
+
+
+def test_bad_toml_names_file_line_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('model = "a"\nmax_steps = = 3\n')
+    with pytest.raises(ConfigError, match=r"config\.toml isn't valid TOML: .*line 2, column"):
+        file_layer(path, name="user")
+
+
+def test_a_file_with_a_byte_order_mark_is_read_and_one_that_is_not_utf8_names_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes(b'\xef\xbb\xbfmodel = "a"\n')
+    layer = file_layer(path, name="user")
+    assert layer is not None
+    assert layer.values == {"model": "a"}
+    path.write_bytes(b'model = "a"\nthinking = "\xe9"\n')
+    with pytest.raises(ConfigError, match="line 2 isn't UTF-8"):
+        file_layer(path, name="user")
+
+
+def test_a_missing_file_is_no_layer(tmp_path: Path) -> None:
+    assert file_layer(tmp_path / "none.toml", name="user") is None
+
+
+def test_every_setting_has_a_variable_and_text_that_looks_like_a_number_stays_text_where_text_is_meant() -> None:
+    layer, notices = environment_layer(
+        {
+            "TRIMTAB_PROVIDERS__LOCAL__BASE_URL": "http://127.0.0.1:9/v1",
+            "TRIMTAB_PROVIDERS__LOCAL__API_KEY": "12345",
+            "TRIMTAB_PROVIDERS__LOCAL__CONTEXT_WINDOW": "32768",
+            "TRIMTAB_HOME": "/x",
+            "TRIMTAB_TRUST": "once",
+            "OTHER": "1",
+        }
+    )
+    local = load([layer]).settings.providers["local"]
+    assert (local.base_url, local.api_key, local.context_window) == ("http://127.0.0.1:9/v1", "12345", 32768)
+    assert notices == ()
+
+
+def test_a_provider_whose_name_no_variable_can_spell_is_found_by_its_letters() -> None:
+    layer, _ = environment_layer({"TRIMTAB_PROVIDERS__MY_HOST__MAX_OUTPUT": "7"}, known=["my-host"])
+    base = Layer("user", {"providers": {"my-host": {"base_url": "http://127.0.0.1/v1"}}})
+    assert load([base, layer]).settings.providers["my-host"].max_output == 7
+
+
+def test_a_variable_that_is_no_setting_is_a_notice_not_an_error() -> None:
+    layer, notices = environment_layer({"TRIMTAB_MODLE": "x"})
+    assert layer.raw == ()
+    assert notices == ("the variable TRIMTAB_MODLE is no setting (did you mean 'model'?) and is ignored",)
+
+
+@pytest.mark.parametrize("text", ["tools.bash.timeout_s", "=3", ""])
+def test_a_set_flag_without_a_value_shows_how_to_write_one(text: str) -> None:
+    with pytest.raises(ConfigError) as e:
+        set_layer([text])
+    assert "--set a.b.c=VALUE" in e.value.hint
+
+
+def test_a_set_flag_reaches_keys_with_dots_and_slashes_by_quoting() -> None:
+    loaded = load([set_layer(['models."local/tiny.1".context_window=4096'])])
+    assert loaded.settings.models["local/tiny.1"].context_window == 4096
+
+
+def test_a_value_with_a_newline_is_one_value() -> None:
+    loaded = load([set_layer(["append_system_prompt=1\nmodel = 'x'"])])
+    assert loaded.settings.append_system_prompt == "1\nmodel = 'x'"
+    assert loaded.settings.model is None
+
+
+def test_setting_a_section_that_does_not_act_yet_gives_a_notice() -> None:
+    loaded = load([set_layer(["context.soft=0.5"])])
+    assert loaded.notices == ("[context] is read, but this version doesn't act on it yet",)

@@ -1,0 +1,227 @@
+"""Commands end when they end, take what they started with them, and never wait for a person."""
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import anyio
+import pytest
+
+from trimtab.agent.ports import Access, ToolOutput, ToolRun
+from trimtab.coding.tools.bash import BashTool
+from trimtab.coding.tools.capture import PrivateFolder
+from trimtab.coding.tools.environment import command_environment
+from trimtab.types.messages import Text
+
+pytestmark = pytest.mark.anyio
+
+
+async def _ignore(_text: str) -> None: ...
+
+
+def tool(tmp_path: Path, environment: Mapping[str, str] | None = None) -> BashTool:
+    work = tmp_path / "work"
+    work.mkdir(exist_ok=True)
+    given = environment if environment is not None else os.environ
+    return BashTool(work, command_environment(given), PrivateFolder(tmp_path / "outputs"))
+
+
+async def bash(
+    tmp_path: Path, command: str, timeout: float | None = None, environment: Mapping[str, str] | None = None
+) -> ToolOutput:
+    arguments = {"command": command} | ({} if timeout is None else {"timeout": timeout})
+    return await tool(tmp_path, environment).run(arguments, ToolRun("call", _ignore))
+
+
+def text(output: ToolOutput) -> str:
+    (part,) = output.parts
+    assert isinstance(part, Text)
+    return part.text
+
+
+def alive(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def content(path: Path) -> str:
+    return path.read_text()
+
+
+def staged_repository(repo: Path) -> None:
+    repo.mkdir()
+    (repo / "f").write_text("x")
+    for arguments in (["init", "-q"], ["add", "f"]):
+        subprocess.run(["git", "-C", str(repo), *arguments], check=True, stdin=subprocess.DEVNULL)
+
+
+def pids(path: Path) -> list[int]:
+    return [int(line) for line in path.read_text().split()]
+
+
+async def test_a_command_returns_when_it_exits_not_when_its_background_child_closes_the_pipe(tmp_path: Path) -> None:
+    began = time.monotonic()
+    output = await bash(tmp_path, "sleep 41 & echo started")
+    assert time.monotonic() - began < 2
+    (child,) = output.details["left_running"]
+    os.kill(child, 9)
+    assert (text(output).splitlines()[0], output.is_error) == ("started", False)
+    assert f"still running in the background: {child} (sleep 41)" in text(output)
+
+
+async def test_a_child_that_left_the_session_neither_holds_the_command_nor_goes_unlisted(tmp_path: Path) -> None:
+    began = time.monotonic()
+    output = await bash(tmp_path, "setsid sleep 41 >/dev/null 2>&1 & echo started")
+    assert time.monotonic() - began < 2
+    (child,) = output.details["left_running"]
+    os.kill(child, 9)
+    assert text(output).startswith("started\n[still running in the background: ")
+
+
+async def test_a_server_left_behind_goes_on_printing_into_the_file_that_was_named(tmp_path: Path) -> None:
+    output = await bash(tmp_path, "(sleep 0.4; echo late; echo later) & echo now")
+    file = Path(output.details["output_file"])
+    for _ in range(40):
+        if content(file).endswith("later\n"):
+            break
+        await anyio.sleep(0.05)
+    assert content(file) == "now\nlate\nlater\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sleep 77 & echo $! >>pids; sleep 77 & echo $! >>pids; wait",
+        "setsid sh -c 'echo $$ >>pids; exec sleep 77' & sleep 77",
+        "setsid sh -c 'trap \"\" TERM; echo $$ >>pids; while :; do sleep 1; done' & sleep 77",
+    ],
+    ids=["group", "setsid", "setsid that ignores SIGTERM"],
+)
+async def test_a_timeout_leaves_no_survivor_however_it_tried_to_leave(tmp_path: Path, command: str) -> None:
+    output = await bash(tmp_path, command, timeout=0.4)
+    assert text(output) == "(no output), timed out after 0.4 s; all its processes were stopped"
+    assert (output.is_error, output.details["timed_out"], output.details["exit_code"]) == (True, True, None)
+    started = pids(tmp_path / "work/pids")
+    assert started
+    assert not [pid for pid in started if alive(pid)]
+
+
+async def test_what_was_printed_before_a_timeout_is_kept(tmp_path: Path) -> None:
+    output = await bash(tmp_path, "echo half; sleep 30", timeout=0.3)
+    assert text(output) == "half\n[timed out after 0.3 s; all its processes were stopped]"
+
+
+async def test_cancelling_leaves_no_process_behind(tmp_path: Path) -> None:
+    with anyio.move_on_after(0.4) as scope:
+        await bash(tmp_path, "setsid sh -c 'echo $$ >>pids; exec sleep 77' & echo $$ >>pids; sleep 77")
+    assert scope.cancelled_caught
+    started = pids(tmp_path / "work/pids")
+    assert len(started) == 2
+    assert not [pid for pid in started if alive(pid)]
+
+
+async def test_commands_run_side_by_side(tmp_path: Path) -> None:
+    began = time.monotonic()
+    async with anyio.create_task_group() as group:
+        for _ in range(3):
+            group.start_soon(bash, tmp_path, "sleep 0.5")
+    assert time.monotonic() - began < 1.3
+    assert tool(tmp_path).access({"command": "ls"}) == Access(reads="*")
+
+
+@pytest.mark.parametrize(
+    ("command", "said", "code", "signal"),
+    [
+        ("kill -9 $$", "killed by SIGKILL", None, "SIGKILL"),
+        ("kill -TERM $$", "killed by SIGTERM", None, "SIGTERM"),
+        ("exit 143", "exit 143", 143, None),
+        ("exit 1", "exit 1", 1, None),
+    ],
+)
+async def test_exit_codes_signals_and_timeouts_are_three_things(
+    tmp_path: Path, command: str, said: str, code: int | None, signal: str | None
+) -> None:
+    output = await bash(tmp_path, command)
+    assert text(output) == f"(no output), {said}"
+    assert output.is_error
+    ended = {key: output.details[key] for key in ("exit_code", "signal", "timed_out")}
+    assert ended == {"exit_code": code, "signal": signal, "timed_out": False}
+
+
+async def test_success_without_output_says_so(tmp_path: Path) -> None:
+    output = await bash(tmp_path, "true")
+    assert (text(output), output.is_error) == ("(no output), exit 0", False)
+
+
+@pytest.mark.parametrize("command", ["read answer", "cat", "sudo -v", "python3 -c 'input()'", "cat </dev/tty"])
+async def test_whatever_reads_a_person_meets_an_end_instead(tmp_path: Path, command: str) -> None:
+    began = time.monotonic()
+    await bash(tmp_path, command)
+    assert time.monotonic() - began < 5
+
+
+async def test_an_editor_ends_at_once_and_says_what_to_do(tmp_path: Path) -> None:
+    staged_repository(tmp_path / "work")
+    began = time.monotonic()
+    given = {**os.environ, "EDITOR": "sleep 60", "GIT_EDITOR": "sleep 60", "VISUAL": "sleep 60"}
+    output = await bash(tmp_path, "git -c user.name=a -c user.email=a@b commit", environment=given)
+    assert time.monotonic() - began < 5
+    assert output.is_error
+    assert "git commit -m TEXT" in text(output)
+
+
+async def test_git_asks_nobody_for_a_password(tmp_path: Path) -> None:
+    output = await bash(tmp_path, "printf 'protocol=https\\nhost=localhost\\n\\n' | git credential fill")
+    assert "terminal prompts disabled" in text(output)
+
+
+async def test_the_script_arrives_unaltered_and_leaves_nothing_in_the_folder(tmp_path: Path) -> None:
+    script = "printf '%s\\n' 'select(.x != 1)' \"it's\" '!!' '$HOME' '\\t' \"a  b\""
+    output = await bash(tmp_path, script)
+    assert text(output) == "select(.x != 1)\nit's\n!!\n$HOME\n\\t\na  b"
+    assert (list((tmp_path / "work").iterdir()), (tmp_path / "outputs").exists()) == ([], False)
+
+
+async def test_bash_syntax_works_where_sh_is_something_smaller(tmp_path: Path) -> None:
+    assert text(await bash(tmp_path, '[[ abc =~ ^a(.)c$ ]] && echo "${BASH_REMATCH[1]}"')) == "b"
+
+
+async def test_sh_steps_in_with_a_notice_where_there_is_no_bash(tmp_path: Path) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    shell = shutil.which("sh")
+    assert shell
+    (folder / "sh").symlink_to(shell)
+    output = await bash(tmp_path, "echo x", environment={"PATH": str(folder)})
+    assert text(output) == "bash was not found; this ran in sh\nx"
+
+
+@pytest.mark.parametrize(
+    ("command", "timeout", "said"),
+    [
+        ("echo a\0b", None, "the command holds a NUL character, which no program can be given"),
+        (
+            "true " + "x" * 200_000,
+            None,
+            "the command is too long (200,005 characters): write it to a file and run that",
+        ),
+        ("true", 3601, "timeout must be above 0 and at most 3600 seconds"),
+        ("true", -1, "timeout must be above 0 and at most 3600 seconds"),
+    ],
+    ids=["NUL", "too long", "timeout too long", "negative timeout"],
+)
+async def test_what_cannot_start_is_explained(tmp_path: Path, command: str, timeout: float | None, said: str) -> None:
+    output = await bash(tmp_path, command, timeout=timeout)
+    assert (text(output), output.is_error) == (said, True)
+
+
+async def test_a_working_folder_that_is_gone_is_explained(tmp_path: Path) -> None:
+    bash_tool = BashTool(tmp_path / "gone", command_environment(os.environ))
+    output = await bash_tool.run({"command": "true"}, ToolRun("call", _ignore))
+    assert (text(output), output.is_error) == (f"the working folder {str(tmp_path / 'gone')!r} is gone", True)
