@@ -132,7 +132,7 @@ def test_a_notebook_is_shown_as_cells(read: Call, cwd: Path) -> None:
     (cwd / "n.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4}))
     assert said(read(path="n.ipynb")) == (
         "# %% [markdown] 0\n# Title\nwords\n\n# %% [code] 1\n1 + 1\n# output:\nhi\n"
-        "# output:\n<Figure> [image/png]\n# output:\nValueError: no\n[notebook as text]"
+        "# output:\n<Figure> [image/png]\n# output:\nValueError: no\n[notebook as text; the file itself is JSON]"
     )
 
 

@@ -6,7 +6,6 @@ the partial message, so a delta costs O(1); `Assembler` builds the message, and 
 """
 
 import json
-import re
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -14,7 +13,7 @@ import msgspec
 from trimtab.types.errors import ErrorClass, ErrorInfo
 from trimtab.types.ids import new_call_id
 from trimtab.types.messages import Assistant, Part, StopReason, Text, Thinking, ToolCall
-from trimtab.types.text import scrub
+from trimtab.types.text import scrub, scrub_deep
 from trimtab.types.usage import Usage
 
 DeltaKind = Literal["text", "thinking", "tool_arguments"]
@@ -69,23 +68,21 @@ class Ended(msgspec.Struct, frozen=True):
 StreamEvent: TypeAlias = PartStarted | PartDelta | PartEnded | Retrying | Ended
 
 
-_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-
-
 def parse_arguments(raw: str) -> dict[str, Any] | None:
     """Return tool arguments parsed from `raw`: an object, `{}` for blank text, or None when it is neither.
 
-    An escaped lone surrogate becomes U+FFFD here too: `raw` can hold its escape, but no value could be written to the log.
+    Escapes can spell lone surrogates that the raw text doesn't hold, so the strings are scrubbed here.
     """
     if not raw.strip():
         return {}
     try:
         value = json.loads(raw)
-        if _ESCAPED_SURROGATE.search(raw):
-            value = json.loads(scrub(json.dumps(value, ensure_ascii=False)))
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    parsed: dict[str, Any] = scrub_deep(value) if "\\ud" in raw.lower() else value
+    return parsed
 
 
 def make_call(call_id: str, name: str, raw: str, *, wire: dict[str, Any] | None = None) -> ToolCall:

@@ -59,7 +59,7 @@ def edit_tool(workspace: Workspace, *, caps: Caps) -> SimpleTool:
     return SimpleTool(
         SPEC,
         answering(handle),
-        snippet="edit: change parts of a file",
+        snippet="change parts of a file",
         guidelines=("Prefer edit to write for files that exist; put all changes of one file into one edit.",),
         accesses=lambda arguments: Access(writes=identities(workspace.locate, arguments.get("path"))),
     )

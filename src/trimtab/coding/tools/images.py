@@ -169,14 +169,29 @@ def _gif_colours(flags: int) -> int:
 
 
 def _webp(data: bytes) -> tuple[int, int]:
-    if len(data) < int.from_bytes(data[4:8], "little") + 8:
+    end = int.from_bytes(data[4:8], "little") + 8
+    if len(data) < end:
         raise BadImage("the file ends too early")
-    kind = data[12:16]
-    if kind == b"VP8X":
-        return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
-    if kind == b"VP8L" and data[20] == 0x2F:
-        bits = int.from_bytes(data[21:25], "little")
-        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-    if kind == b"VP8 " and data[23:26] == b"\x9d\x01\x2a":
-        return (data[26] | data[27] << 8) & 0x3FFF, (data[28] | data[29] << 8) & 0x3FFF
-    raise BadImage("its first part is damaged")
+    at, size = 12, (0, 0)
+    while at + 8 <= end:
+        kind, body = data[at : at + 4], at + 8
+        if kind == b"VP8X":
+            size = _little(data, body + 4, 3) + 1, _little(data, body + 7, 3) + 1
+        elif kind == b"ANMF":
+            return size
+        elif kind == b"VP8L" and data[body] == 0x2F:
+            bits = _little(data, body + 1, 4)
+            return size if size != (0, 0) else ((bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1)
+        elif kind == b"VP8 " and data[body + 3 : body + 6] == b"\x9d\x01\x2a":
+            return (
+                size if size != (0, 0) else (_little(data, body + 6, 2) & 0x3FFF, _little(data, body + 8, 2) & 0x3FFF)
+            )
+        length = _little(data, at + 4, 4)
+        at = body + length + length % 2
+    raise BadImage("it has no pixel data")
+
+
+def _little(data: bytes, at: int, size: int) -> int:
+    if at + size > len(data):
+        raise IndexError
+    return int.from_bytes(data[at : at + size], "little")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 
 from trimtab.agent.ports import Access, SimpleTool, ToolOutput, ToolRun
 from trimtab.coding.tools.arguments import text_argument
@@ -43,7 +44,7 @@ def ls_tool(workspace: Workspace, *, caps: Caps) -> SimpleTool:
     return SimpleTool(
         SPEC,
         answering(handle),
-        snippet="ls: list a folder",
+        snippet="list a folder",
         accesses=lambda _arguments: Access(reads="*"),  # a row tells of a file that another call may be writing
     )
 
@@ -61,10 +62,11 @@ def _list(workspace: Workspace, path: Path, caps: Caps) -> ToolOutput:
     names.sort(key=lambda name: (name.casefold(), name))
     listed = [_row(path, name) for name in names[: caps.list_rows]]
     clip = rows(listed, limit=caps.list_rows, total=len(names), more="use find or grep to narrow it down")
-    text = clip.text or f"{shown} is empty"
-    if clip.cut is not None:
-        text += f"\n[{len(listed):,} of {'more than ' if more else ''}{len(names):,} entries; {clip.cut.next}]"
-    return ToolOutput.text(text, details={"path": shown}, cut=clip.cut)
+    text, cut = clip.text or f"{shown} is empty", clip.cut
+    if cut is not None:
+        text += f"\n[{len(listed):,} of {'more than ' if more else ''}{len(names):,} entries; {cut.next}]"
+        cut = msgspec.structs.replace(cut, total=None if more else len(names))
+    return ToolOutput.text(text, details={"path": shown}, cut=cut)
 
 
 def _names(path: Path) -> tuple[list[str], bool]:

@@ -79,16 +79,26 @@ def read_tool(workspace: Workspace, *, caps: Caps, images: bool) -> SimpleTool:
 
         def work() -> ToolOutput:
             found = workspace.locate(path)
-            return _read(_Target(found, workspace.shown(found), offset, limit), caps, images=images)
+            return read_file(found, workspace.shown(found), caps=caps, images=images, offset=offset, limit=limit)
 
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
 
     return SimpleTool(
         SPEC,
         answering(handle),
-        snippet="read: show a file or image",
+        snippet="show a file or image",
         accesses=lambda arguments: Access(reads=identities(workspace.locate, arguments.get("path"))),
     )
+
+
+def read_file(
+    path: Path, shown: str, *, caps: Caps, images: bool, offset: int = 1, limit: int | None = None
+) -> ToolOutput:
+    """Return what `read` answers for the file `path`, called `shown`: `limit` lines from line `offset` (1-based) on, or a picture.
+
+    Raises `ToolFailure` for what can't be shown. Blocks on the disk: call it in a thread.
+    """
+    return _read(_Target(path, shown, offset, limit or caps.read_lines), caps, images=images)
 
 
 def _read(target: _Target, caps: Caps, *, images: bool) -> ToolOutput:
@@ -101,13 +111,18 @@ def _read(target: _Target, caps: Caps, *, images: bool) -> ToolOutput:
             text = notebook_text(file.readall())
             if text is not None:
                 source = iter((text.encode("utf-8", "replace"),))
-                return _text(target, _window(target, source, caps, count_all=True), UTF8, "notebook as text")
+                return _text(
+                    target,
+                    _window(target, source, caps, count_all=True),
+                    UTF8,
+                    "notebook as text; the file itself is JSON",
+                )
         encoding = sniff(head, complete=len(head) < _SNIFFED)
         if encoding is None:
             return _binary(target, head, max(status.st_size, len(head)))
         file.seek(0)
-        shown = _window(target, blocks(file, encoding), caps, count_all=status.st_size <= _COUNTED)
-    return _text(target, shown, encoding)
+        found = _window(target, blocks(file, encoding), caps, count_all=status.st_size <= _COUNTED)
+    return _text(target, found, encoding)
 
 
 def _window(target: _Target, source: Iterator[bytes], caps: Caps, *, count_all: bool) -> Window:

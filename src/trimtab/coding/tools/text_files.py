@@ -118,12 +118,14 @@ def _invalid_utf8(data: bytes, *, complete: bool) -> int:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data, complete)
     except UnicodeDecodeError:
-        return sum(0xDC80 <= ord(c) <= 0xDCFF for c in data.decode("utf-8", "surrogateescape") if c > "\ud7ff") or 1
+        text = data.decode("utf-8", "surrogateescape")
+        return len(text) - len(data.decode("utf-8", "ignore"))
     return 0
 
 
 def _valid_multibyte(data: bytes) -> int:
-    return sum(c > "\x7f" for c in data.decode("utf-8", "ignore"))
+    text = data.decode("utf-8", "ignore")
+    return len(text) - len(text.encode("ascii", "ignore"))
 
 
 def _decodes(data: bytes, name: str) -> bool:

@@ -48,7 +48,7 @@ class TodoItem(msgspec.Struct, frozen=True):
 
 def todo_tool() -> SimpleTool:
     """Return the tool. It touches nothing."""
-    return SimpleTool(SPEC, answering(_handle), snippet="todo: keep a list of steps")
+    return SimpleTool(SPEC, answering(_handle), snippet="keep a list of steps")
 
 
 def current_todos(messages: Iterable[Message]) -> tuple[TodoItem, ...]:

@@ -51,7 +51,7 @@ def write_tool(workspace: Workspace, *, caps: Caps) -> SimpleTool:
     return SimpleTool(
         SPEC,
         answering(handle),
-        snippet="write: create or replace a file",
+        snippet="create or replace a file",
         accesses=lambda arguments: Access(writes=identities(workspace.place, arguments.get("path"))),
     )
 
