@@ -17,8 +17,8 @@ from trimtab import __version__
 from trimtab.coding.first_model import Found, look_around
 from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
-from trimtab.coding.toolset import removed_variables
 from trimtab.coding.tools.ripgrep import find_rg
+from trimtab.coding.toolset import removed_variables
 from trimtab.coding.trust import project_inputs
 from trimtab.providers.probe import probe
 from trimtab.providers.resolve import is_loopback

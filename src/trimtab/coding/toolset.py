@@ -25,7 +25,7 @@ from trimtab.types.errors import ConfigError
 def build_tools(project: Project, *, images: bool) -> tuple[Tool, ...]:
     """Make the tools that are on. `images`: whether the model takes pictures. Raises `ConfigError` for an unknown tool name."""
     settings = project.settings.tools
-    caps = _caps(settings)
+    caps = caps_of(settings)
     workspace = workspace_of(project)
     rg = find_rg(project.env.get("PATH"))
     makers: Mapping[str, Callable[[], Tool]] = {
@@ -61,7 +61,8 @@ def _key_names(project: Project) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*declared, *Catalogue.load().key_variables())))
 
 
-def _caps(settings: ToolSettings) -> Caps:
+def caps_of(settings: ToolSettings) -> Caps:
+    """The limits that the settings give."""
     return Caps(
         read_lines=settings.read.max_lines,
         read_bytes=settings.read.max_bytes,

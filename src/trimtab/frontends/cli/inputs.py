@@ -8,9 +8,9 @@ import select
 import stat
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from trimtab.coding.attachments import attach
+from trimtab.coding.project import Project
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Part, Text
 from trimtab.types.text import scrub
@@ -19,19 +19,19 @@ PATIENCE_S = 1.0
 MAX_STDIN = 10_000_000
 
 
-def prompt_parts(words: Sequence[str], *, cwd: Path) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+def prompt_parts(words: Sequence[str], project: Project) -> tuple[tuple[Part, ...], tuple[str, ...]]:
     """Return the prompt's parts and notices. A word `-` waits for standard input. Raises `UsageError` when there is nothing to ask."""
     text_words = [w for w in words if not _is_file(w) and w != "-"]
     files = [w[1:] for w in words if _is_file(w)]
     piped, notices = _piped(wait="-" in words or not (text_words or files))
     parts: list[Part] = []
-    for name in files:
-        parts.extend(attach(name, cwd=cwd))
+    if text_words:
+        parts.append(Text(scrub(" ".join(text_words)) + ("\n\n" if files or piped.strip() else "")))
     if piped.strip():
         parts.append(Text(scrub(piped)))
-    if text_words:
-        parts.append(Text(scrub(" ".join(text_words))))
-    if not any(isinstance(p, Text) and p.text.strip() for p in parts) and not parts:
+    for name in files:
+        parts.extend(attach(name, project))
+    if not parts or not any(not isinstance(p, Text) or p.text.strip() for p in parts):
         raise UsageError(
             "there is no prompt", hint='Write trimtab -p "what to do", name a file with @FILE, or pipe text in.'
         )

@@ -26,7 +26,7 @@ _CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 def one_turn(words: Sequence[str], *, flags: Flags, mode: str) -> int:
     """Run one prompt; return the exit code. Raises `TrimtabError` for what is wrong before the turn begins."""
     project = open_flags(flags)
-    parts, notices = prompt_parts(words, cwd=project.cwd)
+    parts, notices = prompt_parts(words, project)
 
     async def work(session: Session) -> Turn:
         for text in notices:
