@@ -168,7 +168,15 @@ def test_full_runs_everything_that_no_rule_denies() -> None:
 def test_a_denial_wins_over_an_allowance() -> None:
     given = rules(allow=("bash(git *)",), deny=("bash(git push)",))
     assert [bash(c, given=given) == Allow() for c in ("git pull", "git push")] == [True, False]
-    assert bash("ls", given=rules(deny=("bash",))) != Allow()
+    assert [bash(c, given=rules(deny=("bash",))) for c in ("ls", "> x")] == [
+        Deny("a rule of permissions.deny refuses 'bash'", GO_ON)
+    ] * 2
+
+
+def test_rules_of_denial_need_a_command_that_can_be_read() -> None:
+    assert bash("[[ a ]] && git push", mode="full", given=rules(deny=("bash(git push)",))) == Deny(
+        "the command can't be judged: it uses '[['", "Use simpler commands. Rules of permissions.deny hold."
+    )
 
 
 @pytest.mark.parametrize("text", ["", "()", "bash(", "a b", "bash()"])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from blockbuster import blockbuster_ctx
 
 from trimtab.agent.ports import Access, ToolOutput, ToolRun
 from trimtab.coding.tools.bash import BashTool
@@ -225,3 +226,16 @@ async def test_a_working_folder_that_is_gone_is_explained(tmp_path: Path) -> Non
     bash_tool = BashTool(tmp_path / "gone", command_environment(os.environ))
     output = await bash_tool.run({"command": "true"}, ToolRun("call", _ignore))
     assert (text(output), output.is_error) == (f"the working folder {str(tmp_path / 'gone')!r} is gone", True)
+
+
+async def test_a_lone_surrogate_in_a_command_is_replaced_not_fatal(tmp_path: Path) -> None:
+    assert text(await bash(tmp_path, "echo a\udc83b")) == "a\ufffdb"
+
+
+async def test_nothing_blocks_the_event_loop(tmp_path: Path) -> None:
+    with blockbuster_ctx("trimtab"):
+        output = await bash(tmp_path, "seq 300000; sleep 41 & exit 3")
+        await bash(tmp_path, "sleep 9", timeout=0.1)
+    (child,) = output.details["left_running"]
+    os.kill(child, 9)
+    assert output.details["exit_code"] == 3

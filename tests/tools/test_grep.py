@@ -7,8 +7,9 @@ from pathlib import Path
 
 import anyio
 import pytest
+from blockbuster import blockbuster_ctx
 
-from support.search_kit import NO_MATCHES, grep, text, tree
+from support.search_kit import NO_MATCHES, find, grep, text, tree
 from trimtab.agent.ports import Access, ToolRun
 from trimtab.coding.tools import ripgrep
 from trimtab.coding.tools.grep import GrepTool
@@ -196,3 +197,17 @@ async def test_a_program_that_dies_is_an_error_not_an_empty_answer(tmp_path: Pat
     tool = GrepTool(Workspace(tmp_path, tmp_path), shutil.which("false"))
     output = await tool.run({"pattern": "x"}, ToolRun("c", update))
     assert (text(output), output.is_error) == ("the search program died", True)
+
+
+@both
+async def test_nothing_blocks_the_event_loop(tmp_path: Path, engine: str) -> None:
+    tree(tmp_path, {"f": "foo"})
+    with blockbuster_ctx("trimtab"):
+        found = [text(await grep(tmp_path, engine, pattern="foo")), text(await find(tmp_path, engine, pattern="f"))]
+        missing = await grep(tmp_path, engine, pattern="foo", path="g")
+    assert (found, missing.is_error) == (["f:1:foo", "f"], True)
+
+
+@both
+async def test_a_lone_surrogate_in_a_pattern_finds_nothing_and_breaks_nothing(tmp_path: Path, engine: str) -> None:
+    assert text(await grep(tree(tmp_path, {"f": "a"}), engine, pattern="\udc83")) == NO_MATCHES

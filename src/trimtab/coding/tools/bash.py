@@ -86,8 +86,7 @@ class BashTool:
         timeout_s = float(arguments.get("timeout") or self.default_timeout_s)
         if not 0 < timeout_s <= self.max_timeout_s:
             return ToolOutput.text(f"timeout must be above 0 and at most {self.max_timeout_s:g} seconds", is_error=True)
-        path = self.environment.get("PATH")
-        shell = shutil.which("bash", path=path) or shutil.which("sh", path=path)
+        shell = await anyio.to_thread.run_sync(_find_shell, self.environment.get("PATH"))
         if shell is None:
             return ToolOutput.text("there is neither bash nor sh on the PATH", is_error=True)
         live = _Live(run.update)
@@ -113,7 +112,7 @@ class BashTool:
                 watch=watch,
             )
         except (OSError, ValueError) as failure:
-            return _why_not_started(failure, argv[-1], self.cwd)
+            return await anyio.to_thread.run_sync(_why_not_started, failure, argv[-1], self.cwd)
 
 
 class _Live:
@@ -143,6 +142,10 @@ class _Live:
         text, self._pending = self._pending[:size], self._pending[size:]
         if text:
             await self._update(plain(text))
+
+
+def _find_shell(path: str | None) -> str | None:
+    return shutil.which("bash", path=path) or shutil.which("sh", path=path)
 
 
 def _output(finished: Finished, *, timeout_s: float, notice: str) -> ToolOutput:
