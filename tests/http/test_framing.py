@@ -24,3 +24,10 @@ def test_the_first_byte_that_is_not_blank_decides():
 def test_a_web_page_is_refused_at_its_first_byte():
     with pytest.raises(WireFailure, match="web page"):
         BodyFramer().feed(b"\n<html>")
+
+
+def test_plain_words_are_shown_at_the_end():
+    with pytest.raises(WireFailure, match="upstream connect error"):
+        frame(b"upstream connect error\n", b"or reset")
+    assert frame(b": waiting\n\n") == []
+    assert frame(b"event: ping") == []
