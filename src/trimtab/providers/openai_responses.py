@@ -18,22 +18,18 @@ Switches in `ModelInfo.compat`: `prompt_cache_key` and `tool_images` (bool; defa
 The answer's half is `openai_responses_answer.py`. Source: platform.openai.com/docs/api-reference/responses.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from trimtab.providers.history import adapt, describe_image
-from trimtab.providers.lenient import arguments_object
+from trimtab.providers.lenient import arguments_object, portable_name
 from trimtab.providers.openai_responses_answer import ResponsesDecoder
 from trimtab.providers.wire import Endpoint, WireRequest
 from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, User
 from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.tools import ToolSpec
-
-_ILLEGAL_IN_NAME = re.compile(r"[^A-Za-z0-9_-]")
-_NO_EFFORT = frozenset({"off", "none"})
 
 
 class _InputText(msgspec.Struct, frozen=True, tag_field="type", tag="input_text"):
@@ -104,7 +100,8 @@ class OpenAIResponses:
         """Shape a request. Pure; the same input gives the same bytes, a longer history only appends to `input`."""
         headers = {"authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
         body: _Body | dict[str, Any] = _body(request)
-        if extra := request.model.compat.get("extra_body"):
+        extra = request.model.compat.get("extra_body")
+        if isinstance(extra, dict):
             fields = msgspec.to_builtins(body)
             items = fields.pop("input")
             body = {**fields, **extra, "input": items}
@@ -115,22 +112,18 @@ class OpenAIResponses:
         return ResponsesDecoder(provider=request.model.provider, max_output=request.max_output)
 
 
-def legal_name(name: str) -> str:
-    """Return a tool name as the API accepts it; a model of another wire may have invented an illegal one."""
-    return _ILLEGAL_IN_NAME.sub("_", name)[:64] or "_"
-
-
 def _body(request: ModelRequest) -> _Body:
     model = request.model
     at_home = model.provider == "openai"
+    reasoning = _reasoning(model, request.thinking)
     return _Body(
         model=model.id,
         stream=True,
         store=False,
         instructions=request.system,
         tools=[_tool(t) for t in request.tools],
-        reasoning=_reasoning(model, request.thinking),
-        include=["reasoning.encrypted_content"] if model.thinking else [],
+        reasoning=reasoning,
+        include=["reasoning.encrypted_content"] if model.thinking or reasoning else [],
         max_output_tokens=request.max_output,
         prompt_cache_key=request.session_id if _switch(model, "prompt_cache_key", at_home) else "",
         input=list(_items(adapt(request.messages, model), tool_images=_switch(model, "tool_images", at_home))),
@@ -142,19 +135,20 @@ def _switch(model: ModelInfo, name: str, default: bool) -> bool:  # noqa: FBT001
 
 
 def _reasoning(model: ModelInfo, level: str | None) -> dict[str, str]:
-    if not model.thinking:
+    """What is asked of the model's thinking; {} when nothing says that it thinks. Where no levels are listed, the person knows best."""
+    if not model.thinking and level is None:
         return {}
     summary = model.compat.get("reasoning_summary", "auto")
     reasoning: dict[str, str] = {}
-    if level is not None:
-        reasoning["effort"] = "none" if level in _NO_EFFORT else level
-    if isinstance(summary, str) and level not in _NO_EFFORT:
+    if level is not None and (not model.thinking or level in model.thinking):
+        reasoning["effort"] = "none" if level == "off" else level
+    if isinstance(summary, str) and level != "off":
         reasoning["summary"] = summary
     return reasoning
 
 
 def _tool(spec: ToolSpec) -> _Tool:
-    return _Tool(legal_name(spec.name), spec.description, spec.parameters)
+    return _Tool(portable_name(spec.name), spec.description, spec.parameters)
 
 
 def _items(messages: tuple[Message, ...], *, tool_images: bool) -> Iterator[_Item]:
@@ -214,7 +208,7 @@ def _answer_item(part: Part) -> _Item | None:
         phase = (part.wire or {}).get("phase")
         return _Message("assistant", part.text, phase=phase if isinstance(phase, str) else None)
     if isinstance(part, ToolCall):
-        return _Call(part.id, legal_name(part.name), bytes(arguments_object(part)).decode())
+        return _Call(part.id, portable_name(part.name), bytes(arguments_object(part)).decode())
     if isinstance(part, Opaque):
         return part.data
     if isinstance(part, Image):
