@@ -11,7 +11,8 @@ import anyio
 import pytest
 
 from support.servers import FakeServer, HangUp, Pause, Received, Reply, Reset, Stall, json_reply, one_byte_each, sse
-from trimtab.providers.http import HttpProvider, is_loopback, join_url
+from trimtab.providers.http import HttpProvider, join_url
+from trimtab.providers.loopback import is_loopback
 from trimtab.providers.wire import Endpoint, WireFailure, WireRequest
 from trimtab.types import ErrorInfo, ModelInfo, ModelRequest, StreamEvent
 from trimtab.types.stream import Ended, PartDelta, Retrying

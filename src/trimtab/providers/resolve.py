@@ -7,7 +7,6 @@ row, which beats the provider's.
 """
 
 import difflib
-import ipaddress
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from trimtab.providers.catalogue import Catalogue, ProviderInfo, nearest_refs
+from trimtab.providers.loopback import is_loopback as is_loopback
 from trimtab.providers.wire import Endpoint
 from trimtab.types.config import ModelConfig, ProviderConfig
 from trimtab.types.errors import ConfigError, UnknownModel
@@ -143,20 +143,6 @@ def resolve(
     level = level or known.default_level(model.ref)
     thinking, level_notes = _fit_thinking(model, level, certain=known.knows_thinking(provider, model_id))
     return Resolved(model, endpoint, api_key_env, thinking, (*notes, *key_notes, *level_notes))
-
-
-def is_loopback(url: str) -> bool:
-    """Whether `url` points at this machine: a loopback address, `localhost` or a name below it."""
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        return False
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _split(ref: str, known: _Known) -> tuple[str, str, str | None]:

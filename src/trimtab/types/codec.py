@@ -13,7 +13,7 @@ import msgspec
 
 from trimtab.types.entries import FORMAT, Envelope, Header, KnownEntry
 from trimtab.types.messages import Assistant, Message, Opaque, Part, Text, ToolResult, User
-from trimtab.types.text import scrub
+from trimtab.types.text import scrub, scrub_deep
 
 _encoder = msgspec.json.Encoder()
 _envelope = msgspec.json.Decoder(Envelope)
@@ -49,7 +49,7 @@ def encode_entry(value: KnownEntry | Header) -> bytes:
     try:
         return _encoder.encode(value)
     except UnicodeEncodeError:
-        return _encoder.encode(_scrub_deep(msgspec.to_builtins(value)))
+        return _encoder.encode(scrub_deep(msgspec.to_builtins(value)))
 
 
 def entry_of(value: KnownEntry) -> Entry:
@@ -188,14 +188,4 @@ def _lenient_object(line: bytes) -> dict[str, Any] | None:
         data = json.loads(scrub(line.decode("utf-8-sig", "replace")))
     except (ValueError, RecursionError):
         return None
-    return _scrub_deep(data) if isinstance(data, dict) else None
-
-
-def _scrub_deep(value: Any) -> Any:
-    if isinstance(value, str):
-        return scrub(value)
-    if isinstance(value, dict):
-        return {scrub(k): _scrub_deep(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_scrub_deep(v) for v in value]
-    return value
+    return scrub_deep(data) if isinstance(data, dict) else None
