@@ -173,7 +173,10 @@ def _cut(target: _Target, shown: Window) -> Cut | None:
 def _range_words(shown: Window, cut: Cut) -> str:
     if shown.cut_inside:
         length = f"of {shown.line_bytes:,} " if shown.line_bytes is not None else ""
-        return f"line {shown.first:,} is very long: its first {len(shown.data):,} {length}bytes; rest: {cut.next}"
+        further = f"; next line: offset={shown.first + 1}" if shown.total != shown.first else ""
+        return (
+            f"line {shown.first:,} is very long: its first {len(shown.data):,} {length}bytes; rest: {cut.next}{further}"
+        )
     total = f" of {shown.total:,}" if shown.total is not None else ""
     return f"lines {shown.first:,}-{shown.last:,}{total}" + (f"; go on with {cut.next}" if cut.next else "")
 
