@@ -24,7 +24,14 @@ WIRES: dict[str, Callable[[], Wire]] = {
 }
 APIS = sorted(WIRES)
 LONG = "call_" + "x" * 90 + "|fc_1"
-LEGAL = re.compile(r"[A-Za-z0-9_-]{1,64}")
+FIFTY = "call_" + "y" * 45
+LEGAL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+LEGAL = {
+    "openai-chat": re.compile(r"[A-Za-z0-9_-]{1,40}"),
+    "openai-responses": re.compile(r"[A-Za-z0-9_-]{1,64}"),
+    "anthropic": re.compile(r"[A-Za-z0-9_-]+"),
+    "google": re.compile(r".+"),
+}
 PIXELS = "QUJD"
 SECRET = "c2VjcmV0"
 """Stands in everything that only the maker may see again."""
@@ -58,8 +65,8 @@ def history(maker: ModelInfo) -> tuple[Message, ...]:
     parts, wire = private(maker.api, maker.provider)
     calls = [
         ToolCall(LONG, "read", {"path": "a"}, '{"path":"a"}', wire=wire or None),
-        ToolCall("b.1", "read", None, "{broken"),
-        ToolCall("same", "read", {}, ""),
+        ToolCall("b.1", "no such.tool/", None, "{broken"),
+        ToolCall(FIFTY, "read", {}, ""),
     ]
     image = Image("image/png", PIXELS, name="plot.png")
 
@@ -70,10 +77,10 @@ def history(maker: ModelInfo) -> tuple[Message, ...]:
         User((Text("look"), image)),
         said(*parts, Text("I look."), *calls),
         ToolResult(LONG, "read", (Text("here"), image), is_error=False),
-        ToolResult("b.1", "read", (Text("bad arguments"),), is_error=True),
-        ToolResult("same", "read", (), is_error=False),
-        said(ToolCall("same", "read", {}, "{}")),
-        ToolResult("same", "read", (Text("again"),), is_error=False),
+        ToolResult("b.1", "no such.tool/", (Text("bad arguments"),), is_error=True),
+        ToolResult(FIFTY, "read", (), is_error=False),
+        said(ToolCall(FIFTY, "read", {}, "{}")),
+        ToolResult(FIFTY, "read", (Text("again"),), is_error=False),
         said(Text("Done.")),
         user("thanks"),
     )
@@ -102,6 +109,7 @@ def check_chat(body: dict[str, Any]) -> list[list[str]]:
             waiting = [c["id"] for c in message.get("tool_calls", [])]
             steps.append(list(waiting))
             for call in message.get("tool_calls", []):
+                assert LEGAL_NAME.fullmatch(call["function"]["name"])
                 assert isinstance(json.loads(call["function"]["arguments"]), dict)
     return [s for s in steps if s]
 
@@ -117,6 +125,7 @@ def check_responses(body: dict[str, Any]) -> list[list[str]]:
                 steps.append([])
             waiting.append(item["call_id"])
             steps[-1].append(item["call_id"])
+            assert LEGAL_NAME.fullmatch(item["name"])
             assert isinstance(json.loads(item["arguments"]), dict)
         elif item["type"] == "function_call_output":
             assert waiting.pop(0) == item["call_id"]
@@ -137,6 +146,7 @@ def check_anthropic(body: dict[str, Any]) -> list[list[str]]:
     for turn, following in zip(body["messages"], [*body["messages"][1:], None], strict=True):
         assert turn["content"]
         calls = [b["id"] for b in turn["content"] if b["type"] == "tool_use"]
+        assert all(LEGAL_NAME.fullmatch(b["name"]) for b in turn["content"] if b["type"] == "tool_use")
         assert all(isinstance(b["input"], dict) for b in turn["content"] if b["type"] == "tool_use")
         if calls:
             assert following is not None
@@ -156,6 +166,7 @@ def check_google(body: dict[str, Any]) -> list[list[str]]:
         assert content["parts"]
         calls = [p["functionCall"]["name"] for p in content["parts"] if "functionCall" in p]
         assert all(isinstance(p["functionCall"]["args"], dict) for p in content["parts"] if "functionCall" in p)
+        assert all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.:-]*", name) for name in calls)
         if calls:
             assert following is not None
             assert [p["functionResponse"]["name"] for p in following["parts"]] == calls
@@ -179,7 +190,8 @@ def test_every_pair_is_whole_and_every_id_legal_and_unique(maker: str, target: s
     ids = [i for s in steps for i in s]
     if target != "google":
         assert len(set(ids)) == 4
-        assert all(LEGAL.fullmatch(i) for i in ids)
+    if maker != target:
+        assert all(LEGAL[target].fullmatch(i) for i in ids)
 
 
 @pytest.mark.parametrize("target", APIS)

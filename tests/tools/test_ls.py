@@ -69,7 +69,7 @@ def test_rows_over_the_cap_are_counted(workspace: Workspace) -> None:
     output = anyio.run(tool.run, {}, ToolRun("c", _silent))
     more = "use find or grep to narrow it down"
     assert said(output) == f"f00  0 B\nf01  0 B\nf02  0 B\n[3 of 12 entries; {more}]"
-    assert output.cut == Cut("rows", ((1, 3),), 12, None, more)
+    assert output.cut == Cut("rows", ((1, 3),), 12, ".", more)
 
 
 @pytest.mark.parametrize("path", ["", "."])

@@ -63,6 +63,7 @@ def test_row_2_crlf_is_kept_never_doubled_and_said(write: Call, cwd: Path) -> No
         (b"caf\xe9\n", "th\xe9\n", b"th\xe9\n", "Windows-1252, not UTF-8 kept"),
         (b"caf\xe9\n", "日\n", "日\n".encode(), "was Windows-1252, not UTF-8, which can't hold this; now UTF-8"),
         (b"a\0b", "text\n", b"text\n", "the old content was binary"),
+        (b"a\nb\n", "a\r\n", b"a\r\n", "the old file had LF line ends; now as given"),
         (b"a\r\nb\n", "c\n", b"c\n", "the old file mixed CRLF and LF; now as given"),
     ],
 )

@@ -412,7 +412,7 @@ def test_an_error_in_a_stream_says_whether_to_try_again():
     assert not failure({"error": {"type": "invalid_request_error", "message": "x"}}).retryable
 
 
-@pytest.mark.parametrize("chunk", [b"{", b"<html>", b'{"choices": [}', b"\xff"])
+@pytest.mark.parametrize("chunk", [b"{", b"<html>", b'{"choices": [}', b"\xff", b"[" * 100_000])
 def test_what_is_no_json_is_malformed(chunk):
     info = failure(delta(content="a"), chunk)
     assert (info.kind, info.retryable) == ("malformed", True)
@@ -545,3 +545,16 @@ def test_text_and_thinking_come_out_as_they_went_in(pieces):
 def test_surrogates_spelled_by_escapes_in_arguments_are_replaced():
     (got,) = message(calls(call('{"a\\uD83D": ["\\ud83d\\ude00\\ud83d"]}', id="a", name="f")), STOP).tool_calls
     assert got.arguments == {"a\ufffd": ["😀\ufffd"]}
+
+
+def test_surrogates_in_ids_names_and_extra_fields_are_replaced():
+    piece = call("{}", id="a\ud83d", name="f\ud83d", extra_content={"k\ud83d": "\ud83d"})
+    (got,) = message(calls(piece), STOP).tool_calls
+    assert (got.id, got.name) == ("a\ufffd", "f\ufffd")
+    assert got.wire == {"extra_content": {"k\ufffd": "\ufffd"}}
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "content"])
+def test_a_surrogate_pair_cut_between_deltas_is_one_character(field):
+    got = message(delta(**{field: "\ud83d"}), delta(**{field: "\ude00"}), STOP)
+    assert "".join(p.text for p in got.parts) == "😀"

@@ -134,7 +134,7 @@ def test_images_are_data_urls_and_those_of_results_follow_in_a_user_message():
 def test_a_model_that_reads_text_only_gets_a_description():
     image = Image("image/png", "aGk=", name="a.png")
     body = sent(User((Text("see"), image)), answer(call("a")), result("a", image), model=model(input=("text",)))
-    note = "[image 'a.png' (image/png) not shown: this model reads text only]"
+    note = "[image not shown: a.png, image/png, 2 bytes]"
     assert [m.get("content") for m in body["messages"]] == ["see\n" + note, None, note]
 
 

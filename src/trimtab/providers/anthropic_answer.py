@@ -59,7 +59,8 @@ _event = msgspec.json.Decoder(_Event | None)
 _anything = msgspec.json.Decoder()
 
 _PART_KINDS: dict[str, DeltaKind] = {"text": "text", "thinking": "thinking", "tool_use": "tool_arguments"}
-_IMPLIED = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "thinking"}
+_IMPLIED = {"text_delta": "text", "thinking_delta": "thinking"}
+"""Deltas that make a block of their own when no start came before them."""
 _STOPS: Mapping[str, StopReason] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -258,7 +259,7 @@ def _read(data: bytes) -> _Event | None:
     raise odd_shape(data, why)
 
 
-_DELTAS = frozenset({*_IMPLIED, "input_json_delta", "citations_delta"})
+_DELTAS = frozenset({*_IMPLIED, "signature_delta", "input_json_delta", "citations_delta"})
 _EVENTS = frozenset(
     {
         "message_start",

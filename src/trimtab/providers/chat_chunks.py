@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from trimtab.types.text import scrub, scrub_deep
 from trimtab.types.usage import Usage
 
 
@@ -64,7 +65,6 @@ class Chunk(msgspec.Struct):
     choices: list[Choice] | None = None
     usage: RawUsage | None = None
     error: Any = None
-    object: str = ""
 
 
 _decoder = msgspec.json.Decoder(Chunk)
@@ -76,7 +76,7 @@ def decode_chunk(data: bytes) -> Chunk | None:
     """Return the chunk in `data`, or None when it isn't a chunk of the exact types."""
     try:
         return _decoder.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 
@@ -105,7 +105,6 @@ def pick_chunk(value: dict[str, Any]) -> Chunk:
         choices=[_choice(c) for c in choices if isinstance(c, dict)] if isinstance(choices, list) else None,
         usage=_usage(value.get("usage")),
         error=value.get("error"),
-        object=_str(value.get("object")) or "",
     )
 
 
@@ -147,15 +146,18 @@ def _delta(value: Any) -> Delta | None:
     return Delta(
         content=content,
         reasoning_content=_texts(value.get("reasoning_content"))[0] or thought,
-        reasoning=_str(value.get("reasoning")),
-        refusal=_str(value.get("refusal")),
+        reasoning=_texts(value.get("reasoning"))[0],
+        refusal=_texts(value.get("refusal"))[0],
         tool_calls=[_call(c) for c in calls if isinstance(c, dict)] if isinstance(calls, list) else None,
         function_call=_function(value.get("function_call")),
     )
 
 
 def _texts(value: Any) -> tuple[str, str]:
-    """The text and the thinking in a content that is text, or a list of typed parts (Mistral)."""
+    """The text and the thinking in a content that is text, or a list of typed parts (Mistral).
+
+    Not scrubbed: a surrogate pair may be cut between two deltas.
+    """
     if isinstance(value, str):
         return value, ""
     text, thought = "", ""
@@ -177,7 +179,7 @@ def _call(value: dict[str, Any]) -> Call:
         index=_int(index),
         id=_str(value.get("id")),
         function=_function(value.get("function")),
-        extra_content=extra if isinstance(extra, dict) else None,
+        extra_content=scrub_deep(extra) if isinstance(extra, dict) else None,
     )
 
 
@@ -217,7 +219,7 @@ def _details(value: Any) -> Details | None:
 def _str(value: Any) -> str | None:
     """Text, or a number as text (ids of some servers)."""
     if isinstance(value, str):
-        return value
+        return scrub(value)
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 

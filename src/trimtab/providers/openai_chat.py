@@ -16,7 +16,6 @@ What a server wants differently stands in `ModelInfo.compat`:
     extra_body          fields put into the body as they are
 """
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -27,9 +26,10 @@ from msgspec import UNSET, UnsetType
 
 from trimtab.providers.chat_thinking import thinking_fields
 from trimtab.providers.classify import Rule
+from trimtab.providers.history import adapt, describe_image
+from trimtab.providers.lenient import portable_name
 from trimtab.providers.openai_chat_decoder import ChatDecoder
 from trimtab.providers.wire import Endpoint, WireRequest
-from trimtab.types.ids import portable_call_id
 from trimtab.types.messages import Assistant, Image, Message, Part, Text, Thinking, ToolCall, ToolResult, User
 from trimtab.types.models import ModelInfo, ModelRequest
 
@@ -101,6 +101,8 @@ class _ToolSpec(msgspec.Struct):
 
 
 _encoder = msgspec.json.Encoder()
+_PORTABLE = re.compile(r"[A-Za-z0-9_-]{1,40}")  # OpenAI refuses longer ones here, not in its Responses API
+_PRINTABLE = re.compile(r"[!-~]{1,64}")
 _NO_OUTPUT = "(no output)"
 _NO_RESULT = "(no result was recorded)"
 _SEE_BELOW = "(the image follows in the next message)"
@@ -120,7 +122,9 @@ class OpenAIChat:
             headers[name] = request.session_id
         body = _settings(request)
         if request.tools:
-            body["tools"] = [_ToolSpec(_FunctionSpec(t.name, t.description, t.parameters)) for t in request.tools]
+            body["tools"] = [
+                _ToolSpec(_FunctionSpec(portable_name(t.name), t.description, t.parameters)) for t in request.tools
+            ]
         extra = compat.get("extra_body")
         if isinstance(extra, dict):
             body |= extra
@@ -153,7 +157,9 @@ def _settings(request: ModelRequest) -> dict[str, Any]:
 
 def _messages(request: ModelRequest) -> Iterator[_Message]:
     """Yield wire messages. The results of a step follow its calls, in call order, whatever stands between them."""
-    model, messages = request.model, request.messages
+    model = request.model
+    legal_id, own_id = _legal_ids(model)
+    messages = adapt(request.messages, model, legal_id=legal_id, own_id=own_id)
     if request.system:
         yield _Instructions("developer" if model.compat.get("developer_role") else "system", request.system)
     position = 0
@@ -161,7 +167,7 @@ def _messages(request: ModelRequest) -> Iterator[_Message]:
         message = messages[position]
         position += 1
         if isinstance(message, User):
-            yield from _user(message.parts, model)
+            yield from _user(message.parts)
         elif isinstance(message, Assistant):
             end = _next_answer(messages, position)
             results = {m.call_id: m for m in reversed(messages[position:end]) if isinstance(m, ToolResult)}
@@ -174,12 +180,10 @@ def _next_answer(messages: Sequence[Message], start: int) -> int:
 
 def _step(message: Assistant, results: dict[str, ToolResult], model: ModelInfo) -> Iterator[_Message]:
     """One answer, then the results of its calls, then their images, which a tool message can't carry."""
-    own = message.provider == model.provider and message.model in ("", model.id)
     text = message.text
-    calls = [_call(c, model, own=own) for c in message.tool_calls]
-    thought = "".join(p.text for p in message.parts if isinstance(p, Thinking)) if own else ""
-    if not (thought and model.compat.get("reasoning_content")):
-        thought = ""
+    calls = [_call(c) for c in message.tool_calls]
+    wants = model.compat.get("reasoning_content")
+    thought = "".join(p.text for p in message.parts if isinstance(p, Thinking)) if wants else ""
     if text or calls or thought:
         yield _Assistant("assistant", text or (None if calls else ""), thought or UNSET, calls or UNSET)
     images: list[Part] = []
@@ -189,48 +193,41 @@ def _step(message: Assistant, results: dict[str, ToolResult], model: ModelInfo) 
             yield _Tool("tool", sent.id, _NO_RESULT)
             continue
         pictures = [p for p in result.parts if isinstance(p, Image)]
-        shown = [p for p in pictures if _visible(p, model)]
-        words = [result.text, *(_described(p) for p in pictures if p not in shown)]
+        shown = [p for p in pictures if p.data]
+        words = [result.text, *(describe_image(p) for p in pictures if not p.data)]
         content = "\n".join(w for w in words if w) or (_SEE_BELOW if shown else _NO_OUTPUT)
         yield _Tool("tool", sent.id, content)
         if shown:
             images += [Text(f"Image of the result of {call.name} ({sent.id}):"), *shown]
     if images:
-        yield from _user(images, model)
+        yield from _user(images)
 
 
-def _call(call: ToolCall, model: ModelInfo, *, own: bool) -> _Call:
+def _call(call: ToolCall) -> _Call:
     if call.arguments is None:
         # Servers that parse the history refuse broken JSON for good; the model reads what it wrote in the error result.
         arguments = _encoder.encode({"invalid_arguments": call.raw}).decode()
     else:
         arguments = call.raw if call.raw.strip() else "{}"
-    extra = (call.wire or {}).get("extra_content") if own else None
-    return _Call(
-        _call_id(call.id, model, own=own),
-        "function",
-        _Function(call.name, arguments),
-        UNSET if extra is None else extra,
-    )
+    extra = (call.wire or {}).get("extra_content")
+    return _Call(call.id, "function", _Function(portable_name(call.name), arguments), UNSET if extra is None else extra)
 
 
-def _call_id(call_id: str, model: ModelInfo, *, own: bool) -> str:
-    """An id that this server takes. Its own ids go back as they came."""
+def _legal_ids(model: ModelInfo) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
+    """The ids that this server takes, and those of its own making; some servers expect a form of their own back."""
     length = model.compat.get("call_id_length")
     if isinstance(length, int):
-        if re.fullmatch(rf"[A-Za-z0-9]{{{length}}}", call_id):
-            return call_id
-        return hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:length]
-    return call_id if own and len(call_id) <= 64 else portable_call_id(call_id)
+        return re.compile(rf"[A-Za-z0-9]{{{length}}}"), None
+    return _PORTABLE, _PRINTABLE
 
 
-def _user(parts: Iterable[Part], model: ModelInfo) -> Iterator[_Message]:
+def _user(parts: Iterable[Part]) -> Iterator[_Message]:
     content: list[_TextPart | _ImagePart] = []
     for part in parts:
         if isinstance(part, Text):
             content.append(_TextPart(part.text))
         elif isinstance(part, Image):
-            content.append(_image(part) if _visible(part, model) else _TextPart(_described(part)))
+            content.append(_image(part) if part.data else _TextPart(describe_image(part)))
     texts = [p.text for p in content if isinstance(p, _TextPart)]
     if len(texts) == len(content):  # many servers take only a string
         if content:
@@ -239,14 +236,5 @@ def _user(parts: Iterable[Part], model: ModelInfo) -> Iterator[_Message]:
         yield _User("user", content)
 
 
-def _visible(image: Image, model: ModelInfo) -> bool:
-    return bool(image.data) and "image" in model.input
-
-
 def _image(image: Image) -> _ImagePart:
     return _ImagePart(_Url(f"data:{image.media_type};base64,{image.data}"))
-
-
-def _described(image: Image) -> str:
-    name = f" {image.name!r}" if image.name else ""
-    return f"[image{name} ({image.media_type}) not shown: this model reads text only]"

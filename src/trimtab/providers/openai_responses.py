@@ -18,21 +18,19 @@ Switches in `ModelInfo.compat`: `prompt_cache_key` and `tool_images` (bool; defa
 The answer's half is `openai_responses_answer.py`. Source: platform.openai.com/docs/api-reference/responses.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from trimtab.providers.history import adapt, describe_image
-from trimtab.providers.lenient import arguments_object
+from trimtab.providers.lenient import arguments_object, portable_name
 from trimtab.providers.openai_responses_answer import ResponsesDecoder
 from trimtab.providers.wire import Endpoint, WireRequest
 from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, User
 from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.tools import ToolSpec
 
-_ILLEGAL_IN_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _NO_EFFORT = frozenset({"off", "none"})
 
 
@@ -115,11 +113,6 @@ class OpenAIResponses:
         return ResponsesDecoder(provider=request.model.provider, max_output=request.max_output)
 
 
-def legal_name(name: str) -> str:
-    """Return a tool name as the API accepts it; a model of another wire may have invented an illegal one."""
-    return _ILLEGAL_IN_NAME.sub("_", name)[:64] or "_"
-
-
 def _body(request: ModelRequest) -> _Body:
     model = request.model
     at_home = model.provider == "openai"
@@ -154,7 +147,7 @@ def _reasoning(model: ModelInfo, level: str | None) -> dict[str, str]:
 
 
 def _tool(spec: ToolSpec) -> _Tool:
-    return _Tool(legal_name(spec.name), spec.description, spec.parameters)
+    return _Tool(portable_name(spec.name), spec.description, spec.parameters)
 
 
 def _items(messages: tuple[Message, ...], *, tool_images: bool) -> Iterator[_Item]:
@@ -214,7 +207,7 @@ def _answer_item(part: Part) -> _Item | None:
         phase = (part.wire or {}).get("phase")
         return _Message("assistant", part.text, phase=phase if isinstance(phase, str) else None)
     if isinstance(part, ToolCall):
-        return _Call(part.id, legal_name(part.name), bytes(arguments_object(part)).decode())
+        return _Call(part.id, portable_name(part.name), bytes(arguments_object(part)).decode())
     if isinstance(part, Opaque):
         return part.data
     if isinstance(part, Image):

@@ -77,12 +77,11 @@ def parse_arguments(raw: str) -> dict[str, Any] | None:
         return {}
     try:
         value = json.loads(raw)
+        if "\\ud" in raw.lower():
+            value = scrub_deep(value)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(value, dict):
-        return None
-    parsed: dict[str, Any] = scrub_deep(value) if "\\ud" in raw.lower() else value
-    return parsed
+    return value if isinstance(value, dict) else None
 
 
 def make_call(call_id: str, name: str, raw: str, *, wire: dict[str, Any] | None = None) -> ToolCall:

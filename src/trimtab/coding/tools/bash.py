@@ -59,6 +59,7 @@ class BashTool:
     folder: PrivateFolder = field(default_factory=PrivateFolder)
     caps: Caps = field(default_factory=Caps)
     default_timeout_s: float = DEFAULT_TIMEOUT_S
+    max_timeout_s: float = MAX_TIMEOUT_S
 
     @property
     def spec(self) -> ToolSpec:
@@ -83,8 +84,8 @@ class BashTool:
         """Run the command; an error result when it exits with another code than 0, by a signal, or is out of time."""
         command = scrub(str(arguments["command"]))
         timeout_s = float(arguments.get("timeout") or self.default_timeout_s)
-        if not 0 < timeout_s <= MAX_TIMEOUT_S:
-            return ToolOutput.text(f"timeout must be above 0 and at most {MAX_TIMEOUT_S} seconds", is_error=True)
+        if not 0 < timeout_s <= self.max_timeout_s:
+            return ToolOutput.text(f"timeout must be above 0 and at most {self.max_timeout_s:g} seconds", is_error=True)
         path = self.environment.get("PATH")
         shell = shutil.which("bash", path=path) or shutil.which("sh", path=path)
         if shell is None:

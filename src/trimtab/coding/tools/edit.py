@@ -24,9 +24,10 @@ from trimtab.coding.tools.text_files import TextEncoding, decode, encode, sniff
 from trimtab.types.text import scrub
 from trimtab.types.tools import ToolSpec
 
+# Only `path` is required here: the loop checks arguments against this schema, and what `coerce_edit` mends must get past it.
 SPEC = ToolSpec(
     "edit",
-    "Replace exact texts in a file. Each old must occur once in the file as it is now; all edits are made or none.",
+    "Replace exact texts in a file: each old by its new. Each old must occur once in the file as it is; all edits are made or none.",
     {
         "type": "object",
         "properties": {
@@ -36,11 +37,10 @@ SPEC = ToolSpec(
                 "items": {
                     "type": "object",
                     "properties": {"old": {"type": "string"}, "new": {"type": "string"}},
-                    "required": ["old", "new"],
                 },
             },
         },
-        "required": ["path", "edits"],
+        "required": ["path"],
     },
 )
 _OLD = ("old", "oldText", "old_text", "old_string")

@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import msgspec
 
 from trimtab.agent.ports import Access, SimpleTool, ToolOutput, ToolRun
 from trimtab.coding.tools.arguments import text_argument
-from trimtab.coding.tools.caps import Caps, rows
+from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.failures import ToolFailure, answering, os_failure
 from trimtab.coding.tools.paths import Workspace, missing, shown_name
-from trimtab.types.tools import ToolSpec
+from trimtab.types.tools import Cut, ToolSpec
 
 _COUNTED = 100_000
 """Names that are read of a folder, sorted and counted."""
+_NARROWER = "use find or grep to narrow it down"
 _KINDS = ((stat.S_ISFIFO, "named pipe"), (stat.S_ISSOCK, "socket"), (stat.S_ISCHR, "device"), (stat.S_ISBLK, "device"))
 
 SPEC = ToolSpec(
@@ -61,11 +61,11 @@ def _list(workspace: Workspace, path: Path, caps: Caps) -> ToolOutput:
         raise ToolFailure(os_failure(error, shown)) from error
     names.sort(key=lambda name: (name.casefold(), name))
     listed = [_row(path, name) for name in names[: caps.list_rows]]
-    clip = rows(listed, limit=caps.list_rows, total=len(names), more="use find or grep to narrow it down")
-    text, cut = clip.text or f"{shown} is empty", clip.cut
-    if cut is not None:
-        text += f"\n[{len(listed):,} of {'more than ' if more else ''}{len(names):,} entries; {cut.next}]"
-        cut = msgspec.structs.replace(cut, total=None if more else len(names))
+    text, cut = "\n".join(listed) or f"{shown} is empty", None
+    if len(listed) < len(names):
+        total = f"{'more than ' if more else ''}{len(names):,}"
+        text += f"\n[{len(listed):,} of {total} entries; {_NARROWER}]"
+        cut = Cut("rows", ((1, len(listed)),), None if more else len(names), shown, _NARROWER)
     return ToolOutput.text(text, details={"path": shown}, cut=cut)
 
 

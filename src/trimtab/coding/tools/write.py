@@ -84,6 +84,8 @@ def _fit(content: str, encoding: TextEncoding | None, ends: str) -> _Fitted:
     if ends == "\r\n":
         content = with_line_end(content, "\r\n")
         notes.append("CRLF line ends kept")
+    elif ends == "\n" and "\r\n" in content:
+        notes.append("the old file had LF line ends; now as given")
     elif ends == "mixed":
         notes.append("the old file mixed CRLF and LF; now as given")
     if encoding is None:

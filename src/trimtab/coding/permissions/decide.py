@@ -1,0 +1,196 @@
+"""Decide whether a call may run while nobody can be asked.
+
+    call ─▶ denied by a rule? ─▶ mode full? ─▶ reads only? ─▶ edit: is the real path in the project, and no settings?
+                                                           └▶ command: each part known, allowed by a rule, or refused
+
+Pure but for `Paths`, which resolves links. A refusal is written for two readers: the model learns to go on, the person which flag
+or rule would allow it. Nothing is ever half-run: one refused part refuses the whole command.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Any, Literal, Protocol, TypeAlias
+
+from trimtab.coding.permissions.commands import is_read_only, unsafe_variables, unwrap
+from trimtab.coding.permissions.rules import WRITING, Rule, Rules
+from trimtab.coding.permissions.shell import Command, Unclear, Word, parse
+from trimtab.types.messages import ToolCall
+
+Mode: TypeAlias = Literal["ask", "auto-edit", "full", "plan"]
+"""`ask` and `plan` edit nothing unasked; without a person that means: nothing but what a rule allows."""
+READING_TOOLS = frozenset({"read", "ls", "grep", "find", "todo"})
+PROTECTED = frozenset({".git", ".trimtab"})
+"""Folders whose files can make programs run: not edited without a person, wherever they are in the project."""
+
+_SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
+_PLAIN = re.compile(r"[a-z][\w:-]*")
+_OUTSIDE = "is outside the project"
+
+
+class Paths(Protocol):
+    """Real paths (links resolved) of what a call names; None when the text can't be a path."""
+
+    def of_tool(self, text: str) -> str | None:
+        """As the file tools read a path."""
+        ...
+
+    def of_shell(self, text: str) -> str | None:
+        """As a command in the working folder reads it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What holds in this session. `project` is a real path; `reading` are the tools that change nothing."""
+
+    mode: Mode
+    project: str
+    home: str = "/"
+    rules: Rules = field(default_factory=Rules)
+    reading: frozenset[str] = READING_TOOLS
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """Run it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """Don't run it: why, and what a person can do about it."""
+
+    reason: str
+    hint: str
+
+
+Decision: TypeAlias = Allow | Deny
+
+
+def decide(call: ToolCall, policy: Policy, paths: Paths) -> Decision:
+    """Return whether `call` may run."""
+    arguments = call.arguments or {}
+    if call.name == "bash":
+        return _decide_command(str(arguments.get("command", "")), policy, paths)
+    if call.name in WRITING:
+        return _decide_edit(call.name, arguments, policy, paths)
+    if _any(policy.rules.deny, call.name):
+        return _denied_by_rule(call.name)
+    if policy.mode == "full" or call.name in policy.reading or _any(policy.rules.allow, call.name):
+        return Allow()
+    return Deny(f"the tool {call.name!r} is not known to change nothing", _hint(f'permissions.allow = ["{call.name}"]'))
+
+
+def _decide_edit(tool: str, arguments: dict[str, Any], policy: Policy, paths: Paths) -> Decision:
+    text = str(arguments.get("path", ""))
+    path = paths.of_tool(text)
+    if path is None:
+        return Allow()  # the tool says better what is wrong with it
+    if _any(policy.rules.deny, tool, lambda rule: rule.fits_path(path, project=policy.project, home=policy.home)):
+        return _denied_by_rule(f"{tool} {text}")
+    problem = None if policy.mode == "full" else _edit_problem(path, policy)
+    return Deny(f"{text} {problem}", _hint(_path_rule(path))) if problem else Allow()
+
+
+def _edit_problem(path: str, policy: Policy) -> str | None:
+    """Return why the real path may not be written, None when it may."""
+    if _any(policy.rules.allow, "write", lambda rule: rule.fits_path(path, project=policy.project, home=policy.home)):
+        return None
+    if policy.mode in ("ask", "plan"):
+        return f"is not edited in mode {policy.mode}"
+    if not path.startswith(policy.project.rstrip("/") + "/"):
+        return _OUTSIDE
+    parts = path[len(policy.project) :].casefold().split("/")
+    protected = next((part for part in parts if part in PROTECTED), None)
+    return f"is in {protected}, whose files can make programs run" if protected else None
+
+
+def _decide_command(script: str, policy: Policy, paths: Paths) -> Decision:
+    denials = tuple(rule for rule in policy.rules.deny if rule.is_about("bash"))
+    if policy.mode == "full" and not denials:
+        return Allow()
+    try:
+        commands = _flat(parse(script))
+    except Unclear as unclear:
+        return Deny(f"the command can't be judged: {unclear}", "Use simpler commands. " + _hint(None))
+    for command in commands:
+        if command.words and any(rule.fits_command(command.words) for rule in denials):
+            return _denied_by_rule(_written(command.words))
+    if policy.mode == "full":
+        return Allow()
+    return _decide_parts(parse(script), policy, paths)
+
+
+def _decide_parts(commands: tuple[Command, ...], policy: Policy, paths: Paths) -> Decision:
+    refused = [command for command in commands if not _may_run(command, policy)]
+    if refused:
+        rules = [rule for rule in dict.fromkeys(_suggestion(command.words) for command in refused) if rule]
+        named = ", ".join(repr(_written(command.words)) for command in refused)
+        wanted = ", ".join(f'"{rule}"' for rule in rules)
+        return Deny(f"not known to change nothing: {named}", _hint(f"tools.bash.allow = [{wanted}]" if rules else None))
+    for command in commands:
+        if variables := unsafe_variables(command):
+            return Deny(f"setting {variables[0]} can change what programs do", _hint(None))
+    return _decide_writes(commands, policy, paths)
+
+
+def _decide_writes(commands: tuple[Command, ...], policy: Policy, paths: Paths) -> Decision:
+    moves = any(command.words and command.words[0].text == "cd" for command in commands)
+    for target in (target for command in commands for target in command.writes):
+        if target.text in _SINKS:
+            continue
+        if moves and not target.text.startswith("/"):
+            return Deny(f"after cd it is unclear where {target.text} is", "Redirect to an absolute path.")
+        path = paths.of_shell(target.text)
+        problem = _edit_problem(path, policy) if path else "is no path"
+        if problem:
+            return Deny(f"{target.text} {problem}", _hint(_path_rule(path) if path else None))
+    return Allow()
+
+
+def _may_run(command: Command, policy: Policy) -> bool:
+    if not command.words:
+        return True
+    if is_read_only(command.words) or _any(policy.rules.allow, "bash", lambda rule: rule.fits_command(command.words)):
+        return True
+    inner = unwrap(command)
+    return inner is not None and all(_may_run(c, policy) and not unsafe_variables(c) and not c.writes for c in inner)
+
+
+def _flat(commands: tuple[Command, ...]) -> tuple[Command, ...]:
+    """All commands, those inside wrappers too."""
+    found: list[Command] = []
+    for command in commands:
+        found += [command, *_flat(unwrap(command) or ())]
+    return tuple(found)
+
+
+def _any(rules: tuple[Rule, ...], tool: str, fits: Callable[[Rule], bool] = lambda rule: rule.argument is None) -> bool:
+    return any(rule.is_about(tool) and fits(rule) for rule in rules)
+
+
+def _suggestion(words: tuple[Word, ...]) -> str:
+    """The shortest useful rule: the program and what it is told to do (`npm test`, `python -m pytest`); "" for none."""
+    known = [word.text for word in takewhile(lambda word: word.known, words[:3])]
+    if len(known) == 3 and known[1] == "-m":
+        return " ".join(known)
+    return " ".join(known[:2] if len(known) > 1 and _PLAIN.fullmatch(known[1]) else known[:1])
+
+
+def _written(words: tuple[Word, ...]) -> str:
+    text = " ".join(word.text for word in words)
+    return text if len(text) <= 120 else text[:119] + "…"
+
+
+def _path_rule(path: str) -> str:
+    return f'permissions.allow = ["write({path})"]'
+
+
+def _denied_by_rule(what: str) -> Deny:
+    return Deny(f"a rule of permissions.deny refuses {what!r}", "Go on without it, or say what you need.")
+
+
+def _hint(rule: str | None) -> str:
+    ways = f"--permission full, or the setting {rule}" if rule else "--permission full"
+    return f"Nobody is here to be asked. A person allows it with {ways}. Go on without it, or say what you need."

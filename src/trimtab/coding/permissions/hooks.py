@@ -1,0 +1,54 @@
+"""The hook that answers a refused call, so that the turn goes on.
+
+Resolving links touches the disk, so it happens in a thread.
+"""
+
+import os
+from dataclasses import dataclass
+
+import anyio
+
+from trimtab.agent.ports import Answer, Proceed, ToolOutput
+from trimtab.coding.permissions.decide import Deny, Policy, decide
+from trimtab.coding.tools.failures import ToolFailure
+from trimtab.coding.tools.paths import Workspace, identity
+from trimtab.types.messages import ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspacePaths:
+    """Real paths of what a call names in this workspace (a `decide.Paths`)."""
+
+    workspace: Workspace
+
+    def of_tool(self, text: str) -> str | None:
+        """As the writing tools find it."""
+        try:
+            return identity(self.workspace.place(text))
+        except (ToolFailure, OSError):
+            return None
+
+    def of_shell(self, text: str) -> str | None:
+        """As a redirection finds it: letter by letter."""
+        return None if "\0" in text else os.path.realpath(self.workspace.cwd / text)
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionHooks:
+    """Answers every call that `policy` refuses with an error for the model; lets the others pass."""
+
+    policy: Policy
+    workspace: Workspace
+
+    async def before_tool(self, call: ToolCall) -> Proceed | Answer:
+        """Let `call` run, or answer it."""
+        paths = WorkspacePaths(self.workspace)
+        decision = await anyio.to_thread.run_sync(decide, call, self.policy, paths)
+        if isinstance(decision, Deny):
+            text = f"Not run: {decision.reason}.\n{decision.hint}"
+            return Answer(ToolOutput.text(text, is_error=True, details={"permission": "denied"}))
+        return Proceed()
+
+    async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
+        """Change nothing."""
+        return output

@@ -1,0 +1,214 @@
+"""What may run without a person: edits in the project, commands known to change nothing, and what rules allow."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trimtab.agent.ports import Answer, Hooks, Proceed, ToolOutput
+from trimtab.coding.permissions import Allow, Deny, Mode, PermissionHooks, Policy, Rules, decide, parse_rule
+from trimtab.coding.permissions.rules import command_rule
+from trimtab.coding.tools.paths import Workspace
+from trimtab.types.errors import ConfigError
+from trimtab.types.messages import ToolCall
+
+NOBODY = "Nobody is here to be asked. A person allows it with --permission full"
+GO_ON = "Go on without it, or say what you need."
+
+
+@dataclass(frozen=True)
+class PlainPaths:
+    """Paths of a project without links."""
+
+    cwd: str = "/p"
+
+    def of_tool(self, text: str) -> str | None:
+        return os.path.normpath(os.path.join(self.cwd, text))
+
+    def of_shell(self, text: str) -> str | None:
+        return self.of_tool(text)
+
+
+def call(name: str, **arguments: Any) -> ToolCall:
+    return ToolCall("id", name, arguments, "")
+
+
+def rules(*, allow: tuple[str, ...] = (), deny: tuple[str, ...] = ()) -> Rules:
+    return Rules(tuple(map(parse_rule, allow)), tuple(map(parse_rule, deny)))
+
+
+def bash(command: str, mode: Mode = "auto-edit", given: Rules | None = None) -> Allow | Deny:
+    return decide(call("bash", command=command), Policy(mode, "/p", "/home/me", given or Rules()), PlainPaths())
+
+
+def edit(path: str, mode: Mode = "auto-edit", given: Rules | None = None, tool: str = "edit") -> Allow | Deny:
+    return decide(call(tool, path=path), Policy(mode, "/p", "/home/me", given or Rules()), PlainPaths())
+
+
+@pytest.mark.parametrize("tool", ["read", "ls", "grep", "find", "todo"])
+def test_tools_that_change_nothing_run_anywhere(tool: str) -> None:
+    assert decide(call(tool, path="/etc/passwd"), Policy("auto-edit", "/p"), PlainPaths()) == Allow()
+
+
+def test_another_tool_needs_a_rule_and_is_told_which() -> None:
+    policy = Policy("auto-edit", "/p")
+    hint = f'{NOBODY}, or the setting permissions.allow = ["fetch"]. {GO_ON}'
+    assert decide(call("fetch", url="x"), policy, PlainPaths()) == Deny(
+        "the tool 'fetch' is not known to change nothing", hint
+    )
+    allowed = Policy("auto-edit", "/p", rules=rules(allow=("fetch",)))
+    assert decide(call("fetch", url="x"), allowed, PlainPaths()) == Allow()
+    assert decide(call("fetch", url="x"), Policy("full", "/p"), PlainPaths()) == Allow()
+
+
+@pytest.mark.parametrize("tool", ["write", "edit"])
+def test_edits_run_in_the_project_and_nowhere_else(tool: str) -> None:
+    assert [edit(path, tool=tool) for path in ("a", "src/../b", "/p/c")] == [Allow()] * 3
+    for path in ("../x", "/etc/passwd", "src/../../x", "/pp/x"):
+        assert isinstance(edit(path, tool=tool), Deny)
+    assert edit("../x", tool=tool) == Deny(
+        "../x is outside the project", f'{NOBODY}, or the setting permissions.allow = ["write(/x)"]. {GO_ON}'
+    )
+
+
+@pytest.mark.parametrize("path", [".git/hooks/pre-commit", "sub/.git", ".trimtab/config.toml", ".GIT/config"])
+def test_files_that_can_make_programs_run_are_not_edited(path: str) -> None:
+    decision = edit(path)
+    assert isinstance(decision, Deny)
+    assert "whose files can make programs run" in decision.reason
+    assert isinstance(bash(f"echo x > {path}"), Deny)
+
+
+def test_path_rules_open_what_they_name() -> None:
+    given = rules(allow=("write(/tmp/**)", "edit(~/notes/*.md)", "write(.trimtab/skills/**)"))
+    assert [edit(p, given=given) for p in ("/tmp/a/b", "/home/me/notes/x.md", ".trimtab/skills/x")] == [Allow()] * 3
+    for path in ("/var/tmp/x", "/home/me/notes/x/y.md", ".trimtab/config.toml"):
+        assert isinstance(edit(path, given=given), Deny)
+    assert bash("ls > /tmp/x", given=given) == Allow()
+
+
+def test_redirections_are_edits() -> None:
+    for command in ("ls > out.txt", "ls >> src/a 2>/dev/null", "ls 2>&1 | cat > /p/x", "cat <<'E' > f\nx\nE"):
+        assert bash(command) == Allow()
+    assert bash("ls > ../x") == Deny(
+        "../x is outside the project", f'{NOBODY}, or the setting permissions.allow = ["write(/x)"]. {GO_ON}'
+    )
+    assert bash("cd .. && ls > x") == Deny("after cd it is unclear where x is", "Redirect to an absolute path.")
+
+
+def test_the_missing_part_is_what_is_offered() -> None:
+    given = rules(allow=("bash(git *)", "bash(grep *)"))
+    assert bash("git diff | grep x && ls", given=given) == Allow()
+    assert bash("git push | grep x && npm test -- --watch", given=given) == Deny(
+        "not known to change nothing: 'npm test -- --watch'",
+        f'{NOBODY}, or the setting tools.bash.allow = ["npm test"]. {GO_ON}',
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "offer"),
+    [
+        ("pytest -q", '["pytest"]'),
+        ("python -m pytest x", '["python -m pytest"]'),
+        ("rm -rf /", '["rm"]'),
+        ("make test && npm install x", '["make test", "npm install"]'),
+        ("make a; make a", '["make a"]'),
+    ],
+)
+def test_the_offered_rule_is_short_and_works(command: str, offer: str) -> None:
+    decision = bash(command)
+    assert isinstance(decision, Deny)
+    assert f"tools.bash.allow = {offer}." in decision.hint
+    allow = tuple(command_rule(text.strip('"')) for text in offer.strip("[]").split(", "))
+    assert bash(command, given=Rules(allow=allow)) == Allow()
+
+
+def test_a_rule_opens_no_side_door() -> None:
+    given = rules(allow=("bash(npm test)",))
+    assert bash("npm test -- --grep 'a b'", given=given) == Allow()
+    assert bash("timeout 60 npm test 2>&1 | tail -5", given=given) == Allow()
+    for command in (
+        "npm test; rm x",
+        "npm test $(rm x)",
+        "npm test > ../x",
+        "npm testx",
+        "npm $X",
+        "PATH=. npm test",
+        "NODE_OPTIONS=--require=x npm test",
+        "env NODE_OPTIONS=x npm test",
+        "npm test 3>x",
+        "npm test ((",
+    ):
+        assert isinstance(bash(command, given=given), Deny), command
+
+
+@pytest.mark.parametrize("command", ["ls " + "x" * 10_001, "ls 7>&1", "[[ a =~ b ]]", "ls '"])
+def test_what_cannot_be_read_for_certain_does_not_run(command: str) -> None:
+    decision = bash(command)
+    assert isinstance(decision, Deny)
+    assert decision.reason.startswith("the command can't be judged: ")
+    assert bash(command, mode="full") == Allow()
+
+
+def test_full_runs_everything_that_no_rule_denies() -> None:
+    given = rules(deny=("bash(git push)", "write(secret/**)", "fetch"))
+    assert bash("rm -rf x; [[ a ]]", mode="full") == Allow()
+    assert edit("/etc/passwd", mode="full") == Allow()
+    assert bash("ls && git push -f", mode="full", given=given) == Deny(
+        "a rule of permissions.deny refuses 'git push -f'", GO_ON
+    )
+    assert bash("timeout 5 git push", mode="full", given=given) != Allow()
+    assert bash("git pull", mode="full", given=given) == Allow()
+    assert edit("secret/a", mode="full", given=given) != Allow()
+    assert decide(call("fetch"), Policy("full", "/p", rules=given), PlainPaths()) != Allow()
+
+
+def test_a_denial_wins_over_an_allowance() -> None:
+    given = rules(allow=("bash(git *)",), deny=("bash(git push)",))
+    assert [bash(c, given=given) == Allow() for c in ("git pull", "git push")] == [True, False]
+    assert bash("ls", given=rules(deny=("bash",))) != Allow()
+
+
+@pytest.mark.parametrize("text", ["", "()", "bash(", "a b", "bash()"])
+def test_what_is_no_rule_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        parse_rule(text)
+    assert "bash(npm test)" in error.value.hint
+
+
+@pytest.mark.anyio
+async def test_the_hook_answers_what_is_refused_and_links_are_resolved(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (tmp_path / "outside").mkdir()
+    (project / "link").symlink_to(tmp_path / "outside")
+    hooks: Hooks = PermissionHooks(Policy("auto-edit", str(project)), Workspace(project, tmp_path))
+    assert await hooks.before_tool(call("write", path="new/file.py")) == Proceed()
+    assert await hooks.before_tool(call("bash", command="ls | wc -l > count")) == Proceed()
+    for refused in (
+        call("write", path="link/x"),
+        call("edit", path=str(tmp_path / "x")),
+        call("bash", command="ls > link/x"),
+        call("bash", command="npm test"),
+    ):
+        answer = await hooks.before_tool(refused)
+        assert isinstance(answer, Answer)
+        assert (answer.output.is_error, answer.output.details) == (True, {"permission": "denied"})
+    output = ToolOutput.text("x")
+    assert await hooks.after_tool(call("read"), output) is output
+
+
+@pytest.mark.anyio
+async def test_the_refusal_teaches_the_person_and_the_model(tmp_path: Path) -> None:
+    hooks = PermissionHooks(Policy("auto-edit", str(tmp_path)), Workspace(tmp_path, tmp_path))
+    answer = await hooks.before_tool(call("bash", command="npm test"))
+    assert answer == Answer(
+        ToolOutput.text(
+            "Not run: not known to change nothing: 'npm test'.\nNobody is here to be asked. A person allows it with "
+            '--permission full, or the setting tools.bash.allow = ["npm test"]. Go on without it, or say what you need.',
+            is_error=True,
+            details={"permission": "denied"},
+        )
+    )
