@@ -9,7 +9,7 @@ JOBS ?= 2
 CONSTRAINTS := constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check check-all fix fmt lint types imports test docs bench conformance catalogue clean install dev
+.PHONY: help demo check check-all fix fmt lint types imports test docs docs-check bench conformance catalogue clean install dev
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -45,7 +45,7 @@ demo: $(BIN)/.base ## the main job, offline: a scripted model repairs a failing 
 	$(BIN)/trimtab demo
 
 check: dev ## format, lint, types, import contracts, tests, docs
-	@$(MAKE) --no-print-directory fmt lint types imports test
+	@$(MAKE) --no-print-directory fmt lint types imports docs-check test
 
 fmt: dev
 	$(BIN)/ruff format --check .
@@ -64,6 +64,11 @@ check-all: check ## check, and what is slow: oracles, all kills, the real small 
 fix: dev ## format and repair what a machine can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: dev ## rewrite the pages that are generated from the code
+	$(BIN)/python scripts/make_docs.py
+docs-check: dev
+	$(BIN)/python scripts/make_docs.py --check
 
 catalogue: dev ## rebuild the model catalogue from models.toml and current prices
 	$(BIN)/python scripts/make_catalogue.py
