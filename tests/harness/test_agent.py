@@ -1,5 +1,7 @@
 """The agent as one object: queues, cancelling, parked calls, and starting again."""
 
+import asyncio
+
 import anyio
 import pytest
 
@@ -9,6 +11,7 @@ from trimtab.agent.events import MessageEnded, MessageStarted, StepEnded, ToolEn
 from trimtab.agent.run import PENDING
 from trimtab.types import Assistant, Text, ToolCall, ToolResult, Usage, user
 from trimtab.types.errors import StoreError, UsageError
+from trimtab.types.stream import PartDelta
 
 pytestmark = pytest.mark.anyio
 
@@ -133,7 +136,7 @@ async def test_a_cancel_as_the_turn_ends_starts_no_follow_up():
     assert len(agent.inbox.follow_ups) == 1
 
 
-async def run_and_cancel(agent):
+async def run_and_cancel(agent, wait=anyio.wait_all_tasks_blocked):
     """Prompt, wait until everything is blocked, cancel; the turn."""
     turns = []
 
@@ -142,7 +145,7 @@ async def run_and_cancel(agent):
 
     async with anyio.create_task_group() as group:
         group.start_soon(prompt)
-        await anyio.wait_all_tasks_blocked()
+        await wait()
         agent.cancel()
     return turns[0]
 
@@ -154,6 +157,49 @@ async def test_a_cancel_before_the_first_byte_ends_the_turn_and_records_no_answe
     assert agent.messages == (user("go"),)
     assert feed.of(MessageStarted) == []
     assert feed.types()[-2:] == ["step_ended", "turn_ended"]
+
+
+async def test_a_model_that_never_stops_to_wait_can_still_be_cancelled():
+    class Flood:
+        async def stream(self, request):
+            while True:
+                yield PartDelta(0, "text", "word")
+
+    async def begun():
+        while not agent.busy:
+            await anyio.lowlevel.checkpoint()
+
+    agent, _ = agent_of(Flood())
+    turn = await run_and_cancel(agent, wait=begun)
+    assert turn.reason == "cancelled"
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # which alone can cancel a task from outside its scopes
+async def test_a_killed_task_leaves_a_whole_conversation(anyio_backend):
+    async def endless(arguments, run):
+        await anyio.sleep_forever()
+
+    agent, feed = agent_of(
+        Script([*calls("endless", call_id="a"), *ends("tool_use")]),
+        tool("endless", endless),
+        transcript=DiskTranscript(),
+    )
+    task = asyncio.create_task(agent.prompt("go"))
+    await anyio.wait_all_tasks_blocked()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert agent.messages[-1].text == "cancelled"
+    assert feed.of(TurnEnded)[0].reason == "cancelled"
+
+
+async def test_a_cancel_right_behind_a_prompt_keeps_what_was_said_and_closes_what_was_opened():
+    feed = RecordingFeed(patience_s=0.01)
+    feed.subscribe(max_events=0)  # stalls: the first event holds the agent up, and the cancel comes meanwhile
+    agent, _ = agent_of(Script([anyio.sleep_forever]), feed=feed)
+    assert (await run_and_cancel(agent)).reason == "cancelled"
+    assert agent.messages == (user("go"),)
+    assert feed.types() == ["turn_started", "message_ended", "step_started", "step_ended", "turn_ended"]
 
 
 async def test_a_cancel_while_idle_does_nothing():

@@ -1,6 +1,6 @@
 """The transcript in memory: what a model may see of it."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trimtab.agent import MemoryTranscript
@@ -47,6 +47,7 @@ MESSAGES = st.one_of(
 
 
 @given(st.lists(MESSAGES))
+@settings(deadline=None)
 def test_every_call_in_a_view_is_answered_right_behind_its_message(messages: list[Message]):
     view = list(MemoryTranscript(messages).view())
     while view:

@@ -182,12 +182,32 @@ async def test_web_pages_are_named_as_such():
         assert (ended.error.kind, ended.error.message) == ("server", "Sign in")
 
 
+async def test_plain_words_with_status_200_are_shown():
+    with FakeServer(Reply([b"upstream connect error"])) as server:
+        (ended,) = await ask(server.url, max_retries=0)
+    assert (ended.error.kind, ended.error.retryable) == ("malformed", True)
+    assert "upstream connect error" in ended.error.message
+
+
 async def test_nobody_listening_is_said_at_once_on_this_machine():
     with FakeServer() as server:
         url = server.url
     (ended,) = await ask(url)
     assert ended.error.kind == "network"
     assert url in ended.error.message
+    assert "base_url" in ended.error.hint
+
+
+@pytest.mark.parametrize("proxy", ["gopher://x", "socks9://x"])
+async def test_a_proxy_that_cannot_be_used_is_an_error(proxy):
+    (ended,) = await ask("http://model.invalid", proxy=proxy)
+    assert (ended.error.kind, ended.error.retryable) == ("invalid", False)
+
+
+@pytest.mark.parametrize("url", ["", "http://", "http://[::1", "http://127.0.0.1:99999", "http://\x00", "//x"])
+async def test_a_base_url_that_is_none_is_an_error_and_not_tried_again(url):
+    (ended,) = await ask(url)
+    assert (ended.error.kind, ended.error.retryable) == ("invalid", False)
     assert "base_url" in ended.error.hint
 
 

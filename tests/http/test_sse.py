@@ -47,13 +47,10 @@ def test_bare_json_lines_and_error_fields_are_events():
 
 
 def test_a_huge_line_in_small_chunks_takes_linear_time():
-    def seconds(pieces: int) -> float:
-        start = time.perf_counter()
-        assert len(frame(b"data: ", *[b"x" * 64] * pieces, b"\n\n")[0][1]) == 64 * pieces
-        return time.perf_counter() - start
-
-    seconds(1000)
-    assert seconds(64_000) < 40 * max(seconds(8_000), 0.002)  # 8 × the bytes: quadratic would be 64 ×
+    pieces = 100_000  # joining the line again for every piece would copy 320 GB
+    start = time.process_time()
+    assert len(frame(b"data: ", *[b"x" * 64] * pieces, b"\n\n")[0][1]) == 64 * pieces
+    assert time.process_time() - start < 10
 
 
 LINES = st.lists(

@@ -2,11 +2,11 @@
 
 import pytest
 
-from support.agent_fakes import MODEL, Script, agent_of, calls, ends, says, tool
+from support.agent_fakes import MODEL, DiskTranscript, RecordingFeed, Script, agent_of, calls, ends, says, tool
 from trimtab.agent.events import Error, MessageEnded, MessageStarted, Retry, StepEnded
 from trimtab.agent.verdict import EMPTY_PROMPT
 from trimtab.types import Assistant, ErrorInfo, Text, Thinking, ToolCall, Usage, user
-from trimtab.types.errors import BudgetExceeded, ContextFloor, ProviderError
+from trimtab.types.errors import BudgetExceeded, ConfigError, ContextFloor, ProviderError
 from trimtab.types.stream import Ended, PartDelta, PartEnded, PartStarted, Retrying
 
 pytestmark = pytest.mark.anyio
@@ -32,6 +32,12 @@ async def test_a_provider_that_raises_our_own_error_keeps_its_class():
     agent, _ = agent_of(Script([ProviderError(info)]))
     turn = await agent.prompt("go")
     assert (turn.error.kind, turn.error.message, turn.error.hint) == ("auth", "no key", "log in")
+
+
+async def test_a_provider_that_raises_a_setting_error_keeps_its_hint():
+    agent, _ = agent_of(Script([ConfigError("no url", hint="set base_url")]))
+    turn = await agent.prompt("go")
+    assert (turn.reason, turn.error.message, turn.error.hint) == ("error", "no url", "set base_url")
 
 
 async def test_a_provider_that_cannot_even_be_asked_is_an_error():
@@ -197,8 +203,6 @@ async def test_a_voided_attempt_is_kept_as_superseded_and_the_next_one_is_anothe
 
 
 async def test_a_disk_that_fails_while_a_voided_attempt_is_recorded_is_a_store_error():
-    from support.agent_fakes import DiskTranscript
-
     script = Script([*says("half"), Retrying(1, 0.5, "server")])
     agent, _ = agent_of(script, transcript=DiskTranscript(fails_at=1))
     assert (await agent.prompt("go")).error.kind == "store"
@@ -228,8 +232,6 @@ async def test_a_provider_that_reports_a_cancel_ends_the_turn_as_cancelled():
     ("failure", "reason"), [(ContextFloor("too much"), "floor"), (BudgetExceeded("spent"), "budget")]
 )
 async def test_a_view_that_cannot_be_made_ends_the_turn_by_name(failure, reason):
-    from support.agent_fakes import DiskTranscript
-
     class Full(DiskTranscript):
         def view(self):
             if self.appends:
@@ -284,8 +286,6 @@ async def test_a_bug_in_a_watcher_is_not_hidden_and_the_turn_still_ends_for_the_
     def check(event):
         if event.__struct_config__.tag == "step_started":
             raise ZeroDivisionError
-
-    from support.agent_fakes import RecordingFeed
 
     agent, feed = agent_of(Script(), feed=RecordingFeed(check))
     with pytest.raises(ZeroDivisionError):

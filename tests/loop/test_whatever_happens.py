@@ -126,7 +126,7 @@ def tools():
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 @given(RUN)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 def test_every_call_has_exactly_one_outcome_and_every_event_was_legal(backend, run):
     answers, cancel_after, fails_at = run
     transcript = DiskTranscript(fails_at=fails_at)

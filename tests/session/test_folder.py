@@ -161,6 +161,14 @@ def test_a_session_whose_project_moved_is_the_last_one_of_its_new_place(home: Se
         home.find("last", "/gone/project")
 
 
+def test_a_named_file_is_made_once_and_opened_after(home: SessionFolder, tmp_path: Path):
+    for prompt in ("one", "two"):
+        log = home.open_or_create(tmp_path / "mine" / "s.jsonl", "/proj")
+        log.append_messages([ask(prompt)])
+        log.close()
+    assert (texts(log.view()), log.cwd) == (["one", "two"], "/proj")
+
+
 def test_a_fork_is_a_new_session_with_the_lines_of_the_path_as_they_were(home: SessionFolder, tmp_path: Path):
     unknown = b'{"type":"hologram","id":"h","parent":"a","time":"","beam":  1}'
     odd = line("b", "h", "two", tint="blue")

@@ -93,8 +93,8 @@ class DiskTranscript(MemoryTranscript):
 class RecordingFeed(Feed):
     """A feed that also keeps every event, and can check something at the moment of each."""
 
-    def __init__(self, check: Callable[[Event], None] = lambda _event: None) -> None:
-        super().__init__()
+    def __init__(self, check: Callable[[Event], None] = lambda _event: None, *, patience_s: float = 5.0) -> None:
+        super().__init__(patience_s=patience_s)
         self.events: list[Event] = []
         self.check = check
 

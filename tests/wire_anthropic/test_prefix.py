@@ -13,12 +13,17 @@ from trimtab.types.messages import Message
 from trimtab.types.models import CacheRules, ModelInfo, ModelRequest
 
 ENDPOINT = Endpoint("p", "anthropic", "http://127.0.0.1/v1")
+PLAIN = ModelInfo("p", "m", "anthropic", input=("text", "image"))
 MODEL = ModelInfo("p", "m", "anthropic", input=("text", "image"), cache=CacheRules("explicit"))
 
 
-def messages(history: list[list[Message]]) -> list[dict[str, Any]]:
+def encode(history: list[list[Message]], model: ModelInfo) -> bytes:
     flat = tuple(m for piece in history for m in piece)
-    return json.loads(AnthropicWire().request(ENDPOINT, ModelRequest(MODEL, flat, system="S")).body)["messages"]
+    return AnthropicWire().request(ENDPOINT, ModelRequest(model, flat, system="S")).body
+
+
+def messages(history: list[list[Message]]) -> list[dict[str, Any]]:
+    return json.loads(encode(history, MODEL))["messages"]
 
 
 def flat_blocks(sent: list[dict[str, Any]]) -> list[str]:
@@ -32,7 +37,14 @@ def flat_blocks(sent: list[dict[str, Any]]) -> list[str]:
 
 
 @given(histories(provider="p"))
-def test_a_longer_history_only_adds_blocks_at_the_end(history: list[list[Message]]) -> None:
+def test_a_longer_history_only_adds_bytes_at_the_end(history: list[list[Message]]) -> None:
+    sent = [encode(history[:n], PLAIN) for n in range(1, len(history) + 1) if messages(history[:n])]
+    for shorter, longer in pairwise(sent):
+        assert longer.startswith(shorter.removesuffix(b"]}]}"))
+
+
+@given(histories(provider="p"))
+def test_marks_move_and_nothing_else_changes(history: list[list[Message]]) -> None:
     sent = [flat_blocks(messages(history[:n])) for n in range(len(history) + 1)]
     for shorter, longer in pairwise(sent):
         assert longer[: len(shorter)] == shorter

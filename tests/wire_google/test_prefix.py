@@ -16,18 +16,20 @@ ENDPOINT = Endpoint("p", "google", "http://127.0.0.1/v1beta")
 MODEL = ModelInfo("p", "m", "google", input=("text", "image"), thinking_style="level")
 
 
-def contents(history: list[list[Message]]) -> list[dict[str, Any]]:
+def encode(history: list[list[Message]]) -> bytes:
     flat = tuple(m for piece in history for m in piece)
-    return json.loads(GoogleWire().request(ENDPOINT, ModelRequest(MODEL, flat, system="S")).body)["contents"]
+    return GoogleWire().request(ENDPOINT, ModelRequest(MODEL, flat, system="S")).body
+
+
+def contents(history: list[list[Message]]) -> list[dict[str, Any]]:
+    return json.loads(encode(history))["contents"]
 
 
 @given(histories(provider="p"))
-def test_a_longer_history_only_adds_parts_at_the_end(history: list[list[Message]]) -> None:
-    sent = [
-        [c["role"] + json.dumps(p) for c in contents(history[:n]) for p in c["parts"]] for n in range(len(history) + 1)
-    ]
+def test_a_longer_history_only_adds_bytes_at_the_end(history: list[list[Message]]) -> None:
+    sent = [encode(history[:n]) for n in range(1, len(history) + 1) if contents(history[:n])]
     for shorter, longer in pairwise(sent):
-        assert longer[: len(shorter)] == shorter
+        assert longer.startswith(shorter.removesuffix(b"]}]}"))
 
 
 @given(histories(provider="p"))

@@ -176,7 +176,22 @@ def test_arguments_that_no_server_could_parse_again_are_made_parsable(raw: str, 
     assert body(user("q"), answer(call), result)["input"][1]["arguments"] == sent
 
 
-def test_a_longer_history_only_appends_to_the_input() -> None:
+def test_a_tool_name_that_a_model_invented_is_made_legal() -> None:
+    said = answer(ToolCall("c1", "functions.read file", {}, "{}"), ToolCall("c2", "", {}, "{}"))
+    results = tuple(ToolResult(i, "x", (Text("no such tool"),), is_error=True) for i in ("c1", "c2"))
+    calls = [i["name"] for i in body(user("q"), said, *results)["input"] if i["type"] == "function_call"]
+    assert calls == ["functions_read_file", "_"]
+
+
+def test_extra_fields_of_a_provider_go_into_the_body() -> None:
+    model = ModelInfo(
+        "local", "small", "openai-responses", compat={"extra_body": {"service_tier": "flex", "store": True}}
+    )
+    sent = body(user("hi"), model=model)
+    assert (sent["service_tier"], sent["store"], list(sent)[-1]) == ("flex", True, "input")
+
+
+def test_a_longer_history_only_appends_to_the_bytes() -> None:
     history = (
         user("q"),
         answer(Thinking("Plan", wire={"item": REASONING}), ToolCall("c1", "read", {}, "{}")),
@@ -184,6 +199,7 @@ def test_a_longer_history_only_appends_to_the_input() -> None:
         answer(Text("done")),
         user("more"),
     )
+    whole = OpenAIResponses().request(ENDPOINT, ModelRequest(MODEL, history)).body
     for n in (1, 3, 4):
-        before = body(*history[:n])["input"]
-        assert body(*history)["input"][: len(before)] == before
+        before = OpenAIResponses().request(ENDPOINT, ModelRequest(MODEL, history[:n])).body
+        assert whole.startswith(before.removesuffix(b"]}"))

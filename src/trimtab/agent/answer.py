@@ -8,14 +8,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TypeAlias
 
+import anyio.lowlevel
+
 from trimtab.agent.events import MessageDelta, MessageStarted, Retry
 from trimtab.agent.ports import Emit, Provider
-from trimtab.types.errors import ErrorInfo, ProviderError, StoreError
+from trimtab.types.errors import ErrorInfo, ProviderError, StoreError, TrimtabError
 from trimtab.types.ids import new_id
 from trimtab.types.messages import Assistant
 from trimtab.types.models import ModelRequest
 from trimtab.types.stream import Assembler, Ended, PartDelta, Retrying, StreamEvent
 
+EVENTS_PER_TURN = 128
+"""Events heard in a row before watchers and a cancel get their turn, whether or not the provider ever waits."""
 Void: TypeAlias = Callable[[Assistant], Awaitable[None]]
 
 
@@ -40,7 +44,11 @@ class Draft:
         """Consume the stream. `void` records a partial answer that a retry makes worthless."""
         try:
             async with _closing(provider.stream(self._request)) as events:
+                heard = 0
                 async for event in events:
+                    heard += 1
+                    if heard % EVENTS_PER_TURN == 0:
+                        await anyio.lowlevel.checkpoint()
                     if type(event) is Retrying:
                         await self._start_over(event, void)
                         continue
@@ -101,6 +109,8 @@ _HINT = "Send the prompt again; if it happens again, the model's server or its c
 def _failure(exc: Exception) -> ErrorInfo:
     if isinstance(exc, ProviderError):
         return exc.info
+    if isinstance(exc, TrimtabError):
+        return ErrorInfo(kind="invalid", message=exc.message, hint=exc.hint)
     return ErrorInfo(kind="malformed", message=f"The model's client failed: {type(exc).__name__}: {exc}", hint=_HINT)
 
 

@@ -26,6 +26,9 @@ from trimtab.types.text import scrub
 CANCELLED = ToolOutput.text("cancelled", is_error=True)
 """The stored result of a call that was stopped, or never started, because the turn was cancelled."""
 
+ERROR_CHARS = 2000
+"""How much of a foreign exception's text a model is shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bench:
@@ -70,9 +73,8 @@ async def run_calls(
                 if isinstance(job, _Job):
                     waits = [other.over for other in earlier if conflict(other.access, job.access)]
                     earlier.append(job)
-                    if (
-                        not waits
-                    ):  # said here and not in the task, so that free calls start in call order on every event loop
+                    # Said here and not in the task, so that free calls start in call order on every event loop.
+                    if not waits:
                         await _say_started(call, job, bench)
                     group.start_soon(_work, index, job, waits, bench, ledger)
                 else:
@@ -188,7 +190,7 @@ async def _run(call: ToolCall, runnable: Runnable, bench: Bench) -> Outcome:
 
 
 def _said(exc: Exception) -> str:
-    text = str(exc)
+    text = str(exc)[:ERROR_CHARS]
     return f"{type(exc).__name__}: {text}" if text else type(exc).__name__
 
 
@@ -198,7 +200,7 @@ class _Ledger:
     def __init__(self, calls: Sequence[ToolCall], bench: Bench) -> None:
         self.calls = calls
         self.failure: TrimtabError | None = None
-        self.give_up: Callable[[], None] | None = None
+        self.give_up: Callable[[], None] = lambda: None
         self._bench = bench
         self._outcomes: dict[int, Outcome] = {}
         self._next = 0
@@ -222,8 +224,7 @@ class _Ledger:
                         await self._write()
                 except TrimtabError as failure:
                     self.failure = failure
-                    if self.give_up is not None:
-                        self.give_up()
+                    self.give_up()
 
     async def _write(self) -> None:
         first = self._outcomes[self._next]

@@ -90,8 +90,9 @@ async def run_turn(kit: Kit, opening: Sequence[Message], *, scope: anyio.CancelS
 
 async def _steps(state: "_State", opening: Sequence[Message]) -> TurnReason:
     kit = state.kit
-    await kit.bench.emit(TurnStarted())
-    await state.record(opening)
+    with anyio.CancelScope(shield=True):  # what a person said is kept, even when the cancel comes right behind it
+        await kit.bench.emit(TurnStarted())
+        await state.record(opening)
     while not kit.bench.parked:
         if kit.max_steps is not None and state.steps >= kit.max_steps:
             return "max_steps"
@@ -114,8 +115,8 @@ async def _step(state: "_State") -> Verdict:
     stop: StopReason = "error"
     answer: Assistant | None = None
     state.steps += 1
-    await bench.emit(StepStarted(step=state.steps))
     try:
+        await bench.emit(StepStarted(step=state.steps))
         answer = await _ask(state)
         stop = answer.stop_reason
         verdict = judge(answer, empties=state.empties, cuts=state.cuts)

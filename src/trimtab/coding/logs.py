@@ -14,8 +14,7 @@ from trimtab.coding.choose import AtFile, Choice, Ephemeral, Fork, New, Resume
 from trimtab.coding.project import Project
 from trimtab.context.stores.folder import SessionFolder
 from trimtab.context.stores.log import SessionLog
-from trimtab.types.errors import StoreError, UsageError
-from trimtab.types.ids import new_id
+from trimtab.types.errors import UsageError
 from trimtab.types.messages import Assistant
 
 
@@ -46,19 +45,17 @@ def open_log(project: Project, choice: Choice, *, takeover: bool = False) -> Ope
         case Ephemeral():
             return Opened(project, SessionLog.in_memory(str(project.cwd), now=now))
         case New():
-            return _begin(project, folder)
+            log, refusal = folder.begin(str(project.cwd))
+            return Opened(project, log, notices=(refusal,) if refusal else ())
         case AtFile(path=path):
             absolute = Path(project.cwd, path.expanduser())
-            if absolute.exists():
-                return _resume(project, folder, absolute, takeover=takeover)
-            log = SessionLog.create(absolute, str(project.cwd), now=now, bodies=folder.bodies_of(absolute))
-            return Opened(project, log)
+            return _place(project, folder.open_or_create(absolute, str(project.cwd), takeover=takeover))
         case Resume(ref=ref):
-            return _resume(project, folder, folder.find(ref, str(project.cwd)), takeover=takeover)
+            path = folder.find(ref, str(project.cwd))
+            return _place(project, folder.open(path, takeover=takeover, cwd=str(project.cwd)))
         case Fork(ref=ref):
-            source = folder.find(ref, str(project.cwd))
-            copy = folder.fork(source, cwd=str(project.cwd))
-            return _resume(project, folder, copy, takeover=False)
+            copy = folder.fork(folder.find(ref, str(project.cwd)), cwd=str(project.cwd))
+            return _place(project, folder.open(copy))
         case _:
             assert_never(choice)
 
@@ -74,38 +71,28 @@ def writes_at_once(choice: Choice, project: Project) -> bool:
             return False
 
 
-def _begin(project: Project, folder: SessionFolder) -> Opened:
-    session_id = new_id()
-    path = folder.new_path(str(project.cwd), session_id)
+def _place(project: Project, log: SessionLog) -> Opened:
+    """Decide where an existing session goes on, and what the person should know of it."""
     try:
-        log = SessionLog.create(path, str(project.cwd), now=now, session_id=session_id, bodies=folder.bodies_of(path))
-    except StoreError as e:
-        log = SessionLog.in_memory(str(project.cwd), now=now)
-        return Opened(
-            project, log, notices=(f"{e.message}; going on in memory: this session will NOT be kept. {e.hint}".strip(),)
-        )
-    return Opened(project, log)
-
-
-def _resume(project: Project, folder: SessionFolder, path: Path, *, takeover: bool) -> Opened:
-    log = folder.open(path, takeover=takeover, cwd=str(project.cwd))
-    try:
-        project, notices = _place(project, log)
+        project, notices = _folder_for(project, log)
+        if log.damage:
+            notices = (
+                *notices,
+                f"{len(log.damage)} damaged places in {log.path} were read around; nothing readable is lost",
+            )
+        return Opened(project, log, last_model(log), notices)
     except BaseException:
         log.close()
         raise
-    if log.damage:
-        notices = (*notices, f"{len(log.damage)} damaged places in {path} were read around; nothing readable is lost")
-    return Opened(project, log, last_model(log), notices)
 
 
-def _place(project: Project, log: SessionLog) -> tuple[Project, tuple[str, ...]]:
+def _folder_for(project: Project, log: SessionLog) -> tuple[Project, tuple[str, ...]]:
     """Where the session goes on: in its own folder, unless the person named one or it is gone."""
     there = log.cwd
     if not there or os.path.realpath(there) == str(project.cwd):
         return project, ()
     if project.asked.cwd_given or not os.path.isdir(there):
-        log.set_info(cwd=str(project.cwd))
+        log.set_cwd(str(project.cwd))
         why = "as asked" if project.asked.cwd_given else "its folder is gone"
         return project, (f"the session was in {there} and goes on in {project.cwd}: {why}",)
     try:
@@ -113,7 +100,7 @@ def _place(project: Project, log: SessionLog) -> tuple[Project, tuple[str, ...]]
             f"the session goes on in its own folder, {there} (--cwd . keeps you here)",
         )
     except UsageError as e:
-        log.set_info(cwd=str(project.cwd))
+        log.set_cwd(str(project.cwd))
         return project, (f"{e.message}; the session goes on in {project.cwd}",)
 
 

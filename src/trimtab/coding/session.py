@@ -18,10 +18,10 @@ from trimtab.agent.ports import Provider, Tool
 from trimtab.agent.run import Agent
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.choose import Choice
+from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.logs import last_model, now, open_log, writes_at_once
 from trimtab.coding.models import open_model, pick_model
 from trimtab.coding.outcome import exit_code
-from trimtab.coding.permissions import PermissionHooks
 from trimtab.coding.project import Project
 from trimtab.coding.prompts import describe_tools, load_prompt
 from trimtab.coding.toolset import build_tools
@@ -131,7 +131,7 @@ class Session:
             usage=turn.usage,
             cost_usd=self.cost(turn.usage),
             steps=turn.steps,
-            session_id=self.log.id,
+            session_id=self.log.header.id,
             session_file=str(self.log.path) if self.log.path else None,
             changed_files=self._changes.files,
         )
@@ -156,7 +156,7 @@ async def open_session(
     project, log = opened.project, opened.log
     try:
         model = pick_model(project, opened.model_ref, provider=provider)
-        changes = ChangeRecorder(PermissionHooks.for_project(project))
+        changes = ChangeRecorder(permission_hooks(project, workspace_of(project)))
         tools = (*build_tools(project, images="image" in model.info.input), *extra_tools)
         agent = Agent(
             model.provider,
@@ -169,7 +169,7 @@ async def open_session(
             feed=Feed(now=lambda: now().timestamp()),
             thinking=model.thinking,
             max_steps=project.settings.max_steps,
-            session_id=log.id,
+            session_id=log.header.id,
         )
         notices = (*project.notices, *opened.notices, *model.notes)
         try:

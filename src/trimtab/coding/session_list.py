@@ -21,7 +21,7 @@ class Row:
 
 def list_sessions(project: Project, *, everywhere: bool) -> tuple[tuple[Row, ...], tuple[str, ...]]:
     """The sessions of this folder (or of all), newest first, and notes about files that can't be read."""
-    listing = session_folder(project).list(None if everywhere else str(project.cwd))
+    listing = session_folder(project).listing(None if everywhere else str(project.cwd))
     at = now()
     return tuple(_row(s, at) for s in listing.sessions), listing.notes
 

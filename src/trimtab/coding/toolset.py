@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from trimtab.agent.ports import Tool
+from trimtab.coding.guard import workspace_of
 from trimtab.coding.project import Project
 from trimtab.coding.tools.bash import BashTool
 from trimtab.coding.tools.caps import Caps
@@ -13,7 +13,6 @@ from trimtab.coding.tools.environment import command_environment, removed_names
 from trimtab.coding.tools.find import FindTool
 from trimtab.coding.tools.grep import GrepTool
 from trimtab.coding.tools.ls import ls_tool
-from trimtab.coding.tools.paths import Workspace
 from trimtab.coding.tools.read import read_tool
 from trimtab.coding.tools.ripgrep import find_rg
 from trimtab.coding.tools.todo import todo_tool
@@ -27,8 +26,7 @@ def build_tools(project: Project, *, images: bool) -> tuple[Tool, ...]:
     """Make the tools that are on. `images`: whether the model takes pictures. Raises `ConfigError` for an unknown tool name."""
     settings = project.settings.tools
     caps = _caps(settings)
-    home = Path(project.env.get("HOME") or project.cwd)
-    workspace = Workspace(project.cwd, home)
+    workspace = workspace_of(project)
     rg = find_rg(project.env.get("PATH"))
     makers: Mapping[str, Callable[[], Tool]] = {
         "read": lambda: read_tool(workspace, caps=caps, images=images),

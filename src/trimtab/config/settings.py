@@ -26,13 +26,15 @@ class ReadTool(_Section, frozen=True):
 
 
 class BashTool(_Section, frozen=True):
-    """`[tools.bash]`: output kept (bytes at both ends), seconds allowed, and variables given back to commands."""
+    """`[tools.bash]`: output kept (bytes at both ends), seconds allowed, variables given back to commands (`env_pass`), and
+    first words of commands that may run unasked (`allow`)."""
 
     head_bytes: int = 30_000
     tail_bytes: int = 20_000
     timeout_s: float = 120.0
     max_timeout_s: float = 3_600.0
     env_pass: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
 
 
 class SearchTool(_Section, frozen=True):

@@ -31,9 +31,11 @@ from trimtab.providers.history import adapt, describe_image
 from trimtab.providers.lenient import arguments_object
 from trimtab.providers.wire import Decoder, Endpoint, WireRequest
 from trimtab.types.messages import Assistant, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
-from trimtab.types.models import ModelInfo, ModelRequest
+from trimtab.types.models import CacheRules, ModelInfo, ModelRequest
 
 VERSION = "2023-06-01"
+"""What is sent here is legal in 2026-10-21 too; the older version is the one that every gateway and local server knows. The
+endpoint's own `headers` win over it."""
 _MAX_MARKS = 4
 _MIN_BUDGET = 1_024
 _BUDGETS = {"minimal": 1_024, "low": 4_096, "medium": 10_240, "high": 20_480, "xhigh": 32_768, "max": 49_152}
@@ -134,16 +136,12 @@ class AnthropicWire:
         """Shape a request; the same input gives the same bytes."""
         model = request.model
         turns = _turns(adapt(request.messages, model), model)
-        mark = _Mark("1h" if model.cache.ttl_s >= 3_600 else None) if model.cache.kind == "explicit" else None
         max_tokens = request.max_output or model.max_output
         thinking, output = _thinking(request, max_tokens, turns)
         tools = [_WireTool(legal_name(t.name), t.description, t.parameters) for t in request.tools]
         system = [_TextBlock(request.system)] if request.system.strip() else []
-        if mark is not None:
-            _mark_prefix(tools, system, mark)
-            _mark_turns(
-                turns, mark, limit=min(model.cache.breakpoints or _MAX_MARKS, _MAX_MARKS) - bool(tools or system)
-            )
+        if model.cache.kind == "explicit":
+            _place_marks(tools, system, turns, model.cache)
         body = _Body(
             model=model.id,
             max_tokens=max_tokens,
@@ -239,18 +237,22 @@ def _without_trailing_blanks(blocks: list[_Block]) -> list[_Block]:
     return blocks
 
 
-def _mark_prefix(tools: list[_WireTool], system: list[_TextBlock], mark: _Mark) -> None:
-    """Mark the end of what no step changes. The API's order is tools, system, messages, so one mark covers both."""
+def _place_marks(tools: list[_WireTool], system: list[_TextBlock], turns: list[_Turn], cache: CacheRules) -> None:
+    """Put breakpoints where a later request will look for them, as far as the cache has any.
+
+    One at the end of what no step changes (the API's order is tools, system, messages, so it covers both), one at the end of the newest
+    user turn (the next request reads it) and one at the end of the user turn before (this request reads it).
+    """
+    mark = _Mark("1h" if cache.ttl_s >= 3_600 else None)
+    left = min(cache.breakpoints or _MAX_MARKS, _MAX_MARKS)
     if system:
         system[-1] = replace(system[-1], cache_control=mark)
+        left -= 1
     elif tools:
         tools[-1] = replace(tools[-1], cache_control=mark)
-
-
-def _mark_turns(turns: list[_Turn], mark: _Mark, *, limit: int) -> None:
-    """Mark the end of the newest user turn (the next request reads it) and of the one before (this request reads it)."""
+        left -= 1
     newest_first = [t for t in reversed(turns) if t.role == "user"]
-    for turn in newest_first[: min(limit, 2)]:
+    for turn in newest_first[: min(left, 2)]:
         blocks = turn.blocks or turn.results
         last = blocks[-1]
         if isinstance(last, _UserBlock):

@@ -59,7 +59,8 @@ _event = msgspec.json.Decoder(_Event | None)
 _anything = msgspec.json.Decoder()
 
 _PART_KINDS: dict[str, DeltaKind] = {"text": "text", "thinking": "thinking", "tool_use": "tool_arguments"}
-_IMPLIED = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "thinking"}
+_IMPLIED = {"text_delta": "text", "thinking_delta": "thinking"}
+"""Deltas that make a block of their own when no start came before them."""
 _STOPS: Mapping[str, StopReason] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -250,16 +251,15 @@ def _read(data: bytes) -> _Event | None:
     loose = decode(data, _anything)
     if not isinstance(loose, dict):
         raise odd_shape(data, why)
-    delta = loose.get("delta")
-    unknown_delta = isinstance(delta, dict) and delta.get("type") not in _DELTAS
-    if loose.get("type") not in _EVENTS:
+    kind, delta = text_of(loose.get("type")), loose.get("delta")
+    if kind not in _EVENTS:
         return None
-    if loose.get("type") == "content_block_delta" and unknown_delta:
-        return _Event("content_block_delta", count(loose.get("index")), delta=_NO_DELTA)
+    if kind == "content_block_delta" and isinstance(delta, dict) and text_of(delta.get("type")) not in _DELTAS:
+        return _Event(kind, count(loose.get("index")), delta=_NO_DELTA)
     raise odd_shape(data, why)
 
 
-_DELTAS = frozenset({*_IMPLIED, "input_json_delta", "citations_delta"})
+_DELTAS = frozenset({*_IMPLIED, "signature_delta", "input_json_delta", "citations_delta"})
 _EVENTS = frozenset(
     {
         "message_start",

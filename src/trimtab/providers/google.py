@@ -74,9 +74,9 @@ class _WirePart(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel")
 _Block: TypeAlias = _WirePart | dict[str, Any]
 
 
-class _Content(msgspec.Struct, frozen=True, omit_defaults=True):
-    parts: list[_Block]
+class _Content(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     role: Literal["user", "model"] | None = None
+    parts: list[_Block]
 
 
 class _Declaration(msgspec.Struct, frozen=True, rename="camel"):
@@ -110,7 +110,7 @@ class GoogleWire:
         generation = _Generation(request.max_output, _thinking(request))
         tools = [_Declaration(legal_name(t.name), t.description, t.parameters) for t in request.tools]
         body = _Body(
-            system_instruction=_Content([_WirePart(request.system)]) if request.system.strip() else None,
+            system_instruction=_Content(parts=[_WirePart(request.system)]) if request.system.strip() else None,
             tools=[_Declarations(tools)] if tools else None,
             generation_config=None if generation == _Generation() else generation,
             contents=_contents(adapt(request.messages, model, legal_id=_ANY_ID), model),
@@ -143,7 +143,7 @@ class _Round:
         responses: list[_Block] = [
             self.responses[i] for i in sorted(self.responses, key=lambda i: order.get(i, len(order)))
         ]
-        return [_Content(parts, "user") for parts in (responses, self.rest) if parts]
+        return [_Content(role="user", parts=parts) for parts in (responses, self.rest) if parts]
 
 
 def _contents(messages: Iterable[Message], model: ModelInfo) -> list[_Content]:
@@ -160,15 +160,15 @@ def _contents(messages: Iterable[Message], model: ModelInfo) -> list[_Content]:
             continue
         contents += following.contents(calls)
         if contents and contents[-1].role == "model":
-            contents[-1] = _Content([*contents[-1].parts, *parts], "model")
+            contents[-1] = _Content(role="model", parts=[*contents[-1].parts, *parts])
             calls |= {call.id: call for call in message.tool_calls}
         else:
-            contents.append(_Content(parts, "model"))
+            contents.append(_Content(role="model", parts=parts))
             calls = {call.id: call for call in message.tool_calls}
         following = _Round()
     contents += following.contents(calls)
     if contents and contents[0].role == "model":
-        contents.insert(0, _Content([_WirePart(_OPENING)], "user"))
+        contents.insert(0, _Content(role="user", parts=[_WirePart(_OPENING)]))
     return contents
 
 

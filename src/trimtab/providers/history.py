@@ -6,7 +6,7 @@ makes the rest legal for the target. Every wire calls it first, so the rules sta
     superseded answer        gone, and with it what answered its calls
     thinking                 maker's provider and model: verbatim; same provider: its text; other providers: gone
     text, call, opaque       stay; `wire` only for the maker's provider and model, an opaque item only for its provider
-    call ids                 legal and new: kept; otherwise a deterministic hash, on both sides of the pair
+    call ids                 legal for the target and new: kept; otherwise a deterministic hash, on both sides of the pair
     images                   for a model that sees none: a text note that says what was there
     blank text, empty turns  gone (a tool result stays, however empty: its call needs it)
 
@@ -33,13 +33,18 @@ _SNAPSHOT = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)")
 
 
 def adapt(
-    messages: tuple[Message, ...], model: ModelInfo, *, legal_id: re.Pattern[str] = LEGAL_ID
+    messages: tuple[Message, ...],
+    model: ModelInfo,
+    *,
+    legal_id: re.Pattern[str] = LEGAL_ID,
+    own_id: re.Pattern[str] | None = None,
 ) -> tuple[Message, ...]:
     """Return `messages` as `model` may be shown them: pairs intact, ids legal for `legal_id` and unique, nothing foreign.
 
-    Pure, linear, idempotent for one model. Takes unpaired input without failing: an orphan result keeps its (legal) id.
+    An id that the model's own provider made may instead match `own_id`, for servers whose ids have a form of their own that they expect
+    back. Pure, linear, idempotent for one model. Takes unpaired input without failing: an orphan result keeps its (legal) id.
     """
-    ids = _CallIds(legal_id)
+    ids = _CallIds(legal_id, own_id or legal_id)
     sees_images = "image" in model.input
     out: list[Message] = []
     for message in messages:
@@ -74,7 +79,8 @@ def _adapt_one(message: Message, model: ModelInfo, ids: "_CallIds", *, sees_imag
         if call_id is None:
             return None
         kept = tuple(p for p in message.parts if not isinstance(p, Text) or p.text)
-        return replace(message, call_id=call_id, parts=_seen(kept, sees_images=sees_images))
+        # The texts of a result are read as one, so a note begins a line of its own.
+        return replace(message, call_id=call_id, parts=_seen(kept, sees_images=sees_images, between="\n"))
     if message.superseded:
         for call in message.tool_calls:
             ids.dropped(call.id)
@@ -91,7 +97,7 @@ def _own(message: Assistant, model: ModelInfo, ids: "_CallIds") -> tuple[Part, .
     for part in message.parts:
         if isinstance(part, ToolCall):
             wire = part.wire if maker else None
-            parts.append(replace(part, id=ids.called(part.id), wire=wire))
+            parts.append(replace(part, id=ids.called(part.id, own=home), wire=wire))
         elif isinstance(part, Opaque):
             if part.provider == model.provider:
                 parts.append(part)
@@ -111,10 +117,12 @@ def _visible(parts: tuple[Part, ...], *, sees_images: bool) -> tuple[Part, ...]:
     return _seen(tuple(p for p in parts if not _blank(p)), sees_images=sees_images)
 
 
-def _seen(parts: tuple[Part, ...], *, sees_images: bool) -> tuple[Part, ...]:
+def _seen(parts: tuple[Part, ...], *, sees_images: bool, between: str = "") -> tuple[Part, ...]:
     if sees_images:
         return parts
-    return tuple(Text(describe_image(p)) if isinstance(p, Image) else p for p in parts)
+    return tuple(
+        Text((between if n else "") + describe_image(p)) if isinstance(p, Image) else p for n, p in enumerate(parts)
+    )
 
 
 def _blank(part: Part) -> bool:
@@ -129,14 +137,16 @@ def _blank(part: Part) -> bool:
 class _CallIds:
     """Names calls in the order they were made; each result gets the name of the oldest unanswered call with its id."""
 
-    def __init__(self, legal: re.Pattern[str]) -> None:
+    def __init__(self, legal: re.Pattern[str], own: re.Pattern[str]) -> None:
         self._legal = legal
+        self._own = own
         self._used: set[str] = set()
         self._open: dict[str, deque[str | None]] = {}
 
-    def called(self, call_id: str) -> str:
-        """Return the name of a new call."""
-        name, n = self._map(call_id), 1
+    def called(self, call_id: str, *, own: bool) -> str:
+        """Return the name of a new call; `own`: made by the provider that will read it."""
+        kept = self._legal.fullmatch(call_id) or (own and self._own.fullmatch(call_id))
+        name, n = call_id if kept else self._hash(call_id), 1
         while name in self._used:
             n += 1
             name = self._hash(f"{call_id} #{n}")
@@ -151,17 +161,17 @@ class _CallIds:
     def answered(self, call_id: str) -> str | None:
         """Return the name of the call that this result answers, or None when that call isn't shown."""
         waiting = self._open.get(call_id)
-        return waiting.popleft() if waiting else self._map(call_id)
-
-    def _map(self, call_id: str) -> str:
+        if waiting:
+            return waiting.popleft()
         return call_id if self._legal.fullmatch(call_id) else self._hash(call_id)
 
     def _hash(self, seed: str) -> str:
-        """A legal id made of `seed`: the portable form, or nine letters and digits where only that is legal."""
+        """A legal id made of `seed`: the portable form, or where that isn't legal, as much of a hash as is."""
         portable = portable_call_id(seed, legal=_NOTHING)
         if self._legal.fullmatch(portable):
             return portable
-        return hashlib.sha256(seed.encode("utf-8", "surrogatepass")).hexdigest()[:9]
+        digest = hashlib.sha256(seed.encode("utf-8", "surrogatepass")).hexdigest()
+        return next((digest[:n] for n in range(len(digest), 0, -1) if self._legal.fullmatch(digest[:n])), portable)
 
 
 _NOTHING = re.compile(r"(?!)")

@@ -132,7 +132,9 @@ class HttpProvider:
         headers.update(self.endpoint.headers)
         if any(c in value for value in headers.values() for c in "\r\n\0"):
             raise WireFailure(_UNSENDABLE)
-        url = join_url(self.endpoint.base_url, request.path)
+        url = httpx2.URL(join_url(self.endpoint.base_url, request.path))
+        if url.port is not None and url.port > 65535:
+            raise httpx2.InvalidURL(f"no such port: {url.port}")
         return self._open().build_request("POST", url, headers=headers, content=request.body)
 
     async def _refusal(self, response: httpx2.Response, body: AsyncGenerator[bytes, None]) -> ErrorInfo:
@@ -188,12 +190,11 @@ def _network(endpoint: Endpoint) -> httpx2.AsyncHTTPTransport:
     secure = endpoint.base_url.startswith("https:") or (proxy or "").startswith("https:")
     # Loading the certificates takes longer than a whole local request, so plain HTTP gets a context that trusts nobody.
     verify: ssl.SSLContext | bool = True if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    return httpx2.AsyncHTTPTransport(
-        verify=verify,
-        trust_env=False,
-        proxy=proxy,
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=30.0),
-    )
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=30.0)
+    try:
+        return httpx2.AsyncHTTPTransport(verify=verify, trust_env=False, proxy=proxy, limits=limits)
+    except (ValueError, ImportError) as exc:  # a scheme that is unknown, or SOCKS without its library
+        raise WireFailure(ErrorInfo("invalid", f"the proxy can't be used: {exc}", "Check the proxy settings.")) from exc
 
 
 def _decode(framed: Iterable[SseEvent], decoder: Decoder) -> Iterator[StreamEvent]:
@@ -203,8 +204,9 @@ def _decode(framed: Iterable[SseEvent], decoder: Decoder) -> Iterator[StreamEven
 
 def _decode_end(framer: BodyFramer, decoder: Decoder) -> Iterator[StreamEvent]:
     """What the orderly end of a body brings. A last event that can't be read was cut off."""
+    framed = framer.close()
     try:
-        for event in _decode(framer.close(), decoder):
+        for event in _decode(framed, decoder):
             yield event
             if type(event) is Ended:
                 return

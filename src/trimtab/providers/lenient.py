@@ -5,6 +5,7 @@ leaves this module can be encoded as UTF-8, and no input raises anything but `Wi
 """
 
 import json
+import re
 from typing import TypeVar
 
 import msgspec
@@ -19,6 +20,7 @@ T = TypeVar("T")
 UNPARSED = "unparsed_arguments"
 """Key under which arguments that aren't a JSON object go back to a wire that wants one."""
 
+_ILLEGAL_IN_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _object = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -76,6 +78,11 @@ def text_of(value: object) -> str:
 def compact(value: object) -> str:
     """Return `value` as JSON without blanks, keys in their own order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def portable_name(name: str) -> str:
+    """Return a tool name as OpenAI's APIs accept it; a model may have invented an illegal one, and a history keeps it for ever."""
+    return _ILLEGAL_IN_NAME.sub("_", name)[:64] or "_"
 
 
 def arguments_object(call: ToolCall) -> msgspec.Raw:

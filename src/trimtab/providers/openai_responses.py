@@ -13,7 +13,7 @@ local servers turn it into their system message); everything else becomes input 
 
 Item ids of messages and calls are not sent: an id binds an item to the reasoning before it, and an edited context may have dropped that.
 Switches in `ModelInfo.compat`: `prompt_cache_key` and `tool_images` (bool; default: only for the provider "openai"),
-`reasoning_summary` (text, default "auto"; null asks for none).
+`reasoning_summary` (text, default "auto"; null asks for none), `extra_body` (fields put into the body as they are).
 
 The answer's half is `openai_responses_answer.py`. Source: platform.openai.com/docs/api-reference/responses.
 """
@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from trimtab.providers.history import adapt, describe_image
-from trimtab.providers.lenient import arguments_object
+from trimtab.providers.lenient import arguments_object, portable_name
 from trimtab.providers.openai_responses_answer import ResponsesDecoder
 from trimtab.providers.wire import Endpoint, WireRequest
 from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, User
@@ -74,9 +74,13 @@ class _Tool(msgspec.Struct, frozen=True, tag_field="type", tag="function"):
     """Said aloud: without it the API rewrites the schema into its strict subset."""
 
 
-class _Body(msgspec.Struct, frozen=True, omit_defaults=True):
+class _Body(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The whole request. `input` stands last, so from step to step the bytes only grow at their end.
+
+    `stream` and `store` have no default, so they are never omitted: the API would take that for their opposite.
+    """
+
     model: str
-    input: list[_Item]
     stream: Literal[True]
     store: Literal[False]
     instructions: str = ""
@@ -85,9 +89,9 @@ class _Body(msgspec.Struct, frozen=True, omit_defaults=True):
     include: list[str] = []
     max_output_tokens: int | None = None
     prompt_cache_key: str = ""
+    input: list[_Item]
 
 
-# `stream` and `store` have no default, so `omit_defaults` can never drop them: both would then mean their opposite.
 _encoder = msgspec.json.Encoder()
 
 
@@ -97,11 +101,16 @@ class OpenAIResponses:
     def request(self, endpoint: Endpoint, request: ModelRequest) -> WireRequest:
         """Shape a request. Pure; the same input gives the same bytes, a longer history only appends to `input`."""
         headers = {"authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
-        return WireRequest("/responses", headers, _encoder.encode(_body(request)))
+        body: _Body | dict[str, Any] = _body(request)
+        if extra := request.model.compat.get("extra_body"):
+            fields = msgspec.to_builtins(body)
+            items = fields.pop("input")
+            body = {**fields, **extra, "input": items}
+        return WireRequest("/responses", headers, _encoder.encode(body))
 
     def decoder(self, request: ModelRequest) -> ResponsesDecoder:
         """A decoder for the answer to `request`."""
-        return ResponsesDecoder(provider=request.model.provider)
+        return ResponsesDecoder(provider=request.model.provider, max_output=request.max_output)
 
 
 def _body(request: ModelRequest) -> _Body:
@@ -109,7 +118,6 @@ def _body(request: ModelRequest) -> _Body:
     at_home = model.provider == "openai"
     return _Body(
         model=model.id,
-        input=list(_items(adapt(request.messages, model), tool_images=_switch(model, "tool_images", at_home))),
         stream=True,
         store=False,
         instructions=request.system,
@@ -118,6 +126,7 @@ def _body(request: ModelRequest) -> _Body:
         include=["reasoning.encrypted_content"] if model.thinking else [],
         max_output_tokens=request.max_output,
         prompt_cache_key=request.session_id if _switch(model, "prompt_cache_key", at_home) else "",
+        input=list(_items(adapt(request.messages, model), tool_images=_switch(model, "tool_images", at_home))),
     )
 
 
@@ -138,7 +147,7 @@ def _reasoning(model: ModelInfo, level: str | None) -> dict[str, str]:
 
 
 def _tool(spec: ToolSpec) -> _Tool:
-    return _Tool(spec.name, spec.description, spec.parameters)
+    return _Tool(portable_name(spec.name), spec.description, spec.parameters)
 
 
 def _items(messages: tuple[Message, ...], *, tool_images: bool) -> Iterator[_Item]:
@@ -198,7 +207,7 @@ def _answer_item(part: Part) -> _Item | None:
         phase = (part.wire or {}).get("phase")
         return _Message("assistant", part.text, phase=phase if isinstance(phase, str) else None)
     if isinstance(part, ToolCall):
-        return _Call(part.id, part.name, bytes(arguments_object(part)).decode())
+        return _Call(part.id, portable_name(part.name), bytes(arguments_object(part)).decode())
     if isinstance(part, Opaque):
         return part.data
     if isinstance(part, Image):

@@ -144,8 +144,10 @@ class _Slots:
 class ResponsesDecoder:
     """Turns the events of one answer into stream events. Used once."""
 
-    def __init__(self, *, provider: str) -> None:
+    def __init__(self, *, provider: str, max_output: int | None = None) -> None:
+        """`max_output` is the limit that the request set, in tokens."""
         self._provider = provider
+        self._max_output = max_output
         self._slots = _Slots()
         self._call_ids: set[str] = set()
         self._refused = False
@@ -279,7 +281,10 @@ class ResponsesDecoder:
             yield from self._complete(slot, {})
         reason = text_of(_dict(response.get("incomplete_details")).get("reason"))
         self._over = True
-        yield Ended(self._stop_reason(status, reason), usage=_usage(response.get("usage")))
+        usage = _usage(response.get("usage"))
+        if status == "completed" and usage and self._max_output and usage.output >= self._max_output:
+            status = "incomplete"  # llama.cpp calls an answer complete that it cut at the limit
+        yield Ended(self._stop_reason(status, reason), usage)
 
     def _stop_reason(self, status: str, reason: str) -> StopReason:
         if status == "incomplete":

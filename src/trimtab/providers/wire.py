@@ -5,7 +5,7 @@ into stream events. Neither does I/O, so each is tested with plain values; `http
 and is the only caller of both.
 
 One request: `HttpProvider.stream` → `Wire.request` → POST → `sse.py` frames the body → `Decoder.feed` per event →
-`Decoder.finish` at the end of the body → `Ended`.
+`Decoder.finish` at the end of the body, unless `feed` saw the end → `Ended`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -59,6 +59,7 @@ class Decoder(Protocol):
     def feed(self, event: str, data: bytes) -> Iterable[StreamEvent]:
         """Take one server-sent event (`event` is "" when unnamed). Raises `WireFailure` for an error object.
 
+        May yield `Ended` itself when it sees the final event; the rest of the body is then not waited for and `finish` not called.
         Never raises anything else for any bytes: what can't be understood is a `WireFailure` of class `malformed`, what is merely unknown is skipped.
         """
         ...

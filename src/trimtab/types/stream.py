@@ -13,7 +13,7 @@ import msgspec
 from trimtab.types.errors import ErrorClass, ErrorInfo
 from trimtab.types.ids import new_call_id
 from trimtab.types.messages import Assistant, Part, StopReason, Text, Thinking, ToolCall
-from trimtab.types.text import scrub
+from trimtab.types.text import scrub, scrub_deep
 from trimtab.types.usage import Usage
 
 DeltaKind = Literal["text", "thinking", "tool_arguments"]
@@ -69,11 +69,16 @@ StreamEvent: TypeAlias = PartStarted | PartDelta | PartEnded | Retrying | Ended
 
 
 def parse_arguments(raw: str) -> dict[str, Any] | None:
-    """Return tool arguments parsed from `raw`: an object, `{}` for blank text, or None when it is neither."""
+    """Return tool arguments parsed from `raw`: an object, `{}` for blank text, or None when it is neither.
+
+    Escapes can spell lone surrogates that the raw text doesn't hold, so the strings are scrubbed here.
+    """
     if not raw.strip():
         return {}
     try:
         value = json.loads(raw)
+        if "\\ud" in raw.lower():
+            value = scrub_deep(value)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

@@ -5,6 +5,7 @@ every write of the log. It is replaced here, at the door, and nowhere else.
 """
 
 import re
+from typing import Any
 
 
 def scrub(text: str) -> str:
@@ -34,3 +35,14 @@ def strip_terminal(text: str) -> str:
     For everything from outside that a person sees on a terminal: it can't move the cursor, set the title or reach the clipboard.
     """
     return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
+
+
+def scrub_deep(value: Any) -> Any:
+    """Return a JSON value with every string in it, keys too, scrubbed."""
+    if isinstance(value, str):
+        return scrub(value)
+    if isinstance(value, dict):
+        return {scrub(k): scrub_deep(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [scrub_deep(v) for v in value]
+    return value

@@ -18,7 +18,9 @@ from trimtab.coding.permissions.rules import WRITING, Rule, Rules
 from trimtab.coding.permissions.shell import Command, Unclear, Word, parse
 from trimtab.types.messages import ToolCall
 
-Mode: TypeAlias = Literal["auto-edit", "full"]
+Mode: TypeAlias = Literal["ask", "auto-edit", "full", "plan"]
+"""`ask` and `plan` edit nothing unasked; without a person that means: nothing but what a rule allows."""
+
 READING_TOOLS = frozenset({"read", "ls", "grep", "find", "todo"})
 PROTECTED = frozenset({".git", ".trimtab"})
 """Folders whose files can make programs run: not edited without a person, wherever they are in the project."""
@@ -96,6 +98,8 @@ def _edit_problem(path: str, policy: Policy) -> str | None:
     """Return why the real path may not be written, None when it may."""
     if _any(policy.rules.allow, "write", lambda rule: rule.fits_path(path, project=policy.project, home=policy.home)):
         return None
+    if policy.mode in ("ask", "plan"):
+        return f"is not edited in mode {policy.mode}"
     if not path.startswith(policy.project.rstrip("/") + "/"):
         return _OUTSIDE
     parts = path[len(policy.project) :].casefold().split("/")

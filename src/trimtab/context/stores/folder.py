@@ -72,6 +72,12 @@ class SessionFolder:
         path = self.new_path(cwd, session_id)
         return create_or_memory(path, cwd, now=self._now, session_id=session_id, bodies=self.bodies_of(path))
 
+    def open_or_create(self, path: Path, cwd: str, *, takeover: bool = False) -> SessionLog:
+        """Open the session file that a user named, or make it. Raises as `SessionLog.open` and `SessionLog.create` do."""
+        if path.exists():
+            return self.open(path, takeover=takeover, cwd=cwd)
+        return SessionLog.create(path, cwd, now=self._now, bodies=self.bodies_of(path))
+
     def open(self, path: Path, *, takeover: bool = False, read_only: bool = False, cwd: str = "") -> SessionLog:
         """Open a session with the bodies it belongs to. Raises as `SessionLog.open` does."""
         bodies = self.bodies_of(path)
@@ -118,7 +124,7 @@ class SessionFolder:
         """
         file = SessionFile.read(source)
         archive = Archive()
-        for line, entry in file.found.entries:
+        for line, entry in file.found.numbered():
             archive.add(entry, line=line)
         kept = list(archive.path(_one_entry(archive, at))) if at is not None else list(archive.path())
         ids = {entry.id for entry in kept}

@@ -248,9 +248,8 @@ class SessionLog:
 
     def _load(self, file: SessionFile) -> None:
         self.archive.damage.extend(file.found.damage)
-        for line, entry in file.found.entries:
+        for line, entry in file.found.numbered():
             self.archive.add(entry, line=line)
-        file.found.entries.clear()
         self._owed = owed_repairs(self.archive)
         if self._lock is not None and (stale := self._lock.stale) is not None:
             self._owed.append(("lock_taken_over", msgspec.to_builtins(stale)))

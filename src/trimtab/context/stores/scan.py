@@ -30,22 +30,27 @@ _json = json.JSONDecoder()
 
 @dataclass(slots=True)
 class Scan:
-    """What a session file holds. `entries` are (line, entry) in file order; lines count from 1.
+    """What a session file holds. `entries` are in file order, `lines` the line of each, counted from 1.
 
     `ends_clean`: the next record may be written right behind the last byte. `empty`: there is nothing at all.
     """
 
     header: Header | None = None
-    entries: list[tuple[int, Entry]] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
     ends_clean: bool = True
     empty: bool = False
+
+    def numbered(self) -> Iterator[tuple[int, Entry]]:
+        """Each entry with its line."""
+        return zip(self.lines, self.entries, strict=True)
 
 
 def scan(data: bytes) -> Scan:
     """Read a whole session file. Never raises for what the bytes are."""
     found = Scan(ends_clean=not data or data.endswith(b"\n"), empty=_is_blank(data))
-    legal = _is_utf8(data)
+    ascii_only = data.isascii()
     number = 0
     for number, line in enumerate(data.split(b"\n"), 1):
         entry = decode_line(line)
@@ -57,10 +62,11 @@ def scan(data: bytes) -> Scan:
         else:
             if line.endswith(b"\r"):
                 entry.raw = line.rstrip(b"\r")
-            if not legal and not _is_utf8(line):
+            if not ascii_only and not _is_utf8(line):
                 entry.refused = True
                 found.damage.append(Damage("refused", number, "not valid UTF-8"))
-            found.entries.append((number, entry))
+            found.entries.append(entry)
+            found.lines.append(number)
     if found.header is None and not found.empty:
         found.damage = [d for d in found.damage if d.line != 1]
         found.damage.insert(0, Damage("no_header", 1, "the first line is no session header"))
@@ -94,7 +100,8 @@ def _take_odd(found: Scan, number: int, line: bytes) -> None:
         if entry.type == "session":
             _take_header(found, number, entry.raw)
         else:
-            found.entries.append((number, entry))
+            found.entries.append(entry)
+            found.lines.append(number)
 
 
 def _salvage(line: bytes) -> Iterator[Entry]:

@@ -66,7 +66,7 @@ def summarise(path: Path) -> SessionSummary:
     archive = Archive()
     usage: dict[str, Usage] = {}
     prompt = ""
-    for number, entry in file.found.entries:
+    for number, entry in file.found.numbered():
         if archive.add(entry, line=number) is None or entry.type != "message":
             continue
         answer = _answer(entry)

@@ -51,7 +51,7 @@ def show(session: str, *, as_json: bool) -> int:
             facts = {"session": msgspec.to_builtins(log.header), "file": str(log.path), "cwd": log.cwd}
             click.echo(json.dumps({**facts, "messages": msgspec.to_builtins(messages)}, indent=2))
             return 0
-        click.echo(strip_terminal(f"session {log.id} in {log.cwd}\nfile {log.path}\n"))
+        click.echo(strip_terminal(f"session {log.header.id} in {log.cwd}\nfile {log.path}\n"))
         for message in messages:
             click.echo(strip_terminal(_shown(message)))
     finally:
