@@ -15,10 +15,11 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 $(BIN)/.venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Trimtab needs Python 3.11 or newer, and $(PYTHON) is older (or missing). Name another one: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 ifneq ($(UV),)
 	$(UV) venv --quiet --python $(PYTHON) --seed $(VENV)
 else
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv"; rm -rf $(VENV); exit 1; }
 endif
 	@touch $@
 
