@@ -12,6 +12,7 @@ from trimtab.coding.tools.ripgrep import find_rg
 from trimtab.types.messages import Text
 
 WALKER_NOTE = "\n[ripgrep was not found: Python's regular expressions, and slower]"
+RG = find_rg()
 NO_MATCHES = "no matches (files that ignore files name were skipped; one given as path is always searched)"
 
 
@@ -49,6 +50,5 @@ def _workspace(root: Path) -> Workspace:
 def _program(engine: str) -> str | None:
     if engine == "walker":
         return None
-    rg = find_rg()
-    assert rg, "ripgrep is a dependency"
-    return rg
+    assert RG, "ripgrep is a dependency"
+    return RG
