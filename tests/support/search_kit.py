@@ -28,8 +28,10 @@ def tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
 async def _ignore(_text: str) -> None: ...
 
 
-async def grep(root: Path, engine: str, **arguments: Any) -> ToolOutput:
-    return await GrepTool(_workspace(root), _program(engine)).run(arguments, ToolRun("call", _ignore))
+async def grep(root: Path, engine: str, *, timeout_s: float = 30, **arguments: Any) -> ToolOutput:
+    return await GrepTool(_workspace(root), _program(engine), timeout_s=timeout_s).run(
+        arguments, ToolRun("call", _ignore)
+    )
 
 
 async def find(root: Path, engine: str, **arguments: Any) -> ToolOutput:

@@ -56,7 +56,8 @@ def open_model(project: Project, ref: str | None) -> OpenModel:
             hint=f"Set the variable {variable}, or providers.{name}.api_key in {project.home.config_file}.",
         )
     thinking = found.thinking or project.settings.thinking
-    return OpenModel(found.model, open_provider(found.endpoint), thinking, found.notes)
+    provider = open_provider(found.endpoint, errors_file=project.home.errors_file)
+    return OpenModel(found.model, provider, thinking, found.notes)
 
 
 def pick_model(project: Project, session_ref: str | None, *, provider: Provider | None = None) -> OpenModel:
