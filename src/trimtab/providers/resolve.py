@@ -38,11 +38,19 @@ class Override(Protocol):
     """What `[models."P/M"]` says of a model: sizes in tokens, and the thinking level to use when the reference names none."""
 
     @property
-    def context_window(self) -> int | None: ...
+    def context_window(self) -> int | None:
+        """Tokens that prompt and answer may have together."""
+        ...
+
     @property
-    def max_output(self) -> int | None: ...
+    def max_output(self) -> int | None:
+        """Tokens that one answer may have."""
+        ...
+
     @property
-    def thinking(self) -> str | None: ...
+    def thinking(self) -> str | None:
+        """The level when the reference names none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
