@@ -133,7 +133,11 @@ def test_settings_on_a_page_load(block):
 
 @pytest.mark.parametrize("block", all_blocks("json", "jsonl"), ids=named(all_blocks("json", "jsonl")))
 def test_json_on_a_page_is_json_and_a_script_is_a_script(block):
-    rows = [json.loads(line) for line in block.text.splitlines()] if block.language == "jsonl" else [json.loads(block.text)]
+    rows = (
+        [json.loads(line) for line in block.text.splitlines()]
+        if block.language == "jsonl"
+        else [json.loads(block.text)]
+    )
     if block.file.endswith(".jsonl"):
         assert make_script(rows)
 
@@ -152,6 +156,8 @@ def test_an_example_runs_and_prints(example, empty):
     import subprocess
 
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([sys.executable, "-W", "error", str(example)], env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(example)], env=env, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout

@@ -37,6 +37,8 @@ def test_every_public_name_has_a_docstring(folder):
 
 def test_a_name_without_a_docstring_is_found(tmp_path, monkeypatch):
     module = tmp_path / "m.py"
-    module.write_text('"""Words."""\nclass Thing:\n    """\n    Late."""\n    def act(self): ...\n    def _own(self): ...\n')
+    module.write_text(
+        '"""Words."""\nclass Thing:\n    """\n    Late."""\n    def act(self): ...\n    def _own(self): ...\n'
+    )
     monkeypatch.setattr(f"{__name__}.SOURCE", tmp_path)
     assert list(undocumented(module)) == ["m.py:Thing", "m.py:Thing:act"]

@@ -86,7 +86,9 @@ def test_the_readme_says_what_for_whom_and_two_commands_on_its_first_screen():
 
 
 def test_pages_have_no_line_with_a_tab_or_trailing_blank():
-    bad = [f"{p.name}:{n}" for p in PAGES for n, line in enumerate(lines(p), 1) if "\t" in line or line != line.rstrip()]
+    bad = [
+        f"{p.name}:{n}" for p in PAGES for n, line in enumerate(lines(p), 1) if "\t" in line or line != line.rstrip()
+    ]
     assert bad == []
 
 

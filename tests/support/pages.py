@@ -102,4 +102,6 @@ def run_trimtab(words: Sequence[str], *, cwd: Path, home: Path, stdin: str = "")
     kept = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
     env = {**kept, "TRIMTAB_HOME": str(home), "PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, "-m", "trimtab", *words]
-    return subprocess.run(command, cwd=cwd, env=env, input=stdin, capture_output=True, text=True, timeout=50, check=False)
+    return subprocess.run(
+        command, cwd=cwd, env=env, input=stdin, capture_output=True, text=True, timeout=50, check=False
+    )
