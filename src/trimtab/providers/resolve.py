@@ -281,7 +281,7 @@ def _model(provider: str, model_id: str, api: Api, known: _Known) -> tuple[Model
     if "context_window" in facts:
         facts["source"] = "config"
     model = msgspec.structs.replace(base, **facts)
-    if listed is not None or {"context_window", "max_output"} <= facts.keys():
+    if listed is not None or api in _FILE_APIS or {"context_window", "max_output"} <= facts.keys():
         return model, ()
     return model, (_assumed(model, facts.keys()),)
 
