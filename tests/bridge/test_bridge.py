@@ -1,6 +1,8 @@
 """A model of pydantic-ai behind our port."""
 
 import builtins
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -277,3 +279,8 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(ConfigError) as caught:
         open_bridge("openai:gpt-x")
     assert "trimtab[pydantic-ai]" in caught.value.hint
+
+
+def test_the_library_loads_at_first_use_only() -> None:
+    code = "import sys, trimtab.providers.bridge; sys.exit('pydantic_ai' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

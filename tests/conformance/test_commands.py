@@ -98,7 +98,9 @@ def test_a_timeout_leaves_no_process(cli: Cli, command: str) -> None:
 )
 def test_nothing_that_asks_a_person_hangs(cli: Cli, command: str) -> None:
     cli.file("f.txt", "line\n" * 500)
-    setup = "git init -q . && git add . && git -c user.name=a -c user.email=a@b commit -qm one; echo >> f.txt; git add ."
+    setup = (
+        "git init -q . && git add . && git -c user.name=a -c user.email=a@b commit -qm one; echo >> f.txt; git add ."
+    )
     cli = Cli(cli.root, {"EDITOR": "vi", "VISUAL": "vi", "GIT_EDITOR": "vi", "PAGER": "less"})
     start = time.perf_counter()
     cli.calls(("bash", {"command": f"{setup}; {command}", "timeout": 20}))
@@ -129,7 +131,9 @@ def test_output_that_is_no_text_is_kept_with_its_code(cli: Cli, command: str, sh
         ("head -c 3000000 /dev/zero | tr '\\0' a; printf END", "aaaa", "aaaEND", 3_000_003),
     ],
 )
-def test_head_and_tail_are_kept_and_the_rest_is_in_a_file(cli: Cli, command: str, head: str, tail: str, size: int) -> None:
+def test_head_and_tail_are_kept_and_the_rest_is_in_a_file(
+    cli: Cli, command: str, head: str, tail: str, size: int
+) -> None:
     ended = cli.call("bash", command=command)
     shown = text_of(ended)
     assert shown.startswith(head)
@@ -199,7 +203,8 @@ def test_a_call_that_fails_takes_none_with_it(cli: Cli) -> None:
 
 @pytest.mark.kind(40)
 @pytest.mark.parametrize(
-    "name", ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "MY_SERVICE_TOKEN", "DB_SECRET_VALUE", "LOCAL_KEY", "GEMINI_API_KEY"]
+    "name",
+    ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "MY_SERVICE_TOKEN", "DB_SECRET_VALUE", "LOCAL_KEY", "GEMINI_API_KEY"],
 )
 @pytest.mark.parametrize("command", ["env", "echo ${name}", "cat /proc/self/environ | tr '\\0' '\\n'"])
 def test_no_command_sees_a_key(cli: Cli, name: str, command: str) -> None:

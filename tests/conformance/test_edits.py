@@ -168,9 +168,7 @@ def test_edits_of_one_file_in_one_answer_are_all_applied(cli: Cli, alias: str) -
     (cli.project / "link.txt").symlink_to("f.txt")
     (cli.project / "sub").mkdir()
     names = ["f.txt", alias]
-    calls = [
-        ("edit", {"path": names[n % 2], "edits": [{"old": f"line {n};", "new": f"row {n};"}]}) for n in range(8)
-    ]
+    calls = [("edit", {"path": names[n % 2], "edits": [{"old": f"line {n};", "new": f"row {n};"}]}) for n in range(8)]
     ended = cli.calls(*calls)
     assert [e["is_error"] for e in ended] == [False] * 8
     assert path.read_text() == "".join(f"row {n};\n" for n in range(8))
@@ -184,7 +182,11 @@ def test_a_change_by_others_is_no_conflict_while_the_text_matches(cli: Cli) -> N
         cli.script(
             {"tool_calls": [{"name": "read", "arguments": {"path": "f.py"}}]},
             {"tool_calls": [{"name": "bash", "arguments": {"command": "sed -i 's/x=1/x = 1/' f.py"}}]},
-            {"tool_calls": [{"name": "edit", "arguments": {"path": "f.py", "edits": [{"old": "y = 2", "new": "y = 3"}]}}]},
+            {
+                "tool_calls": [
+                    {"name": "edit", "arguments": {"path": "f.py", "edits": [{"old": "y = 2", "new": "y = 3"}]}}
+                ]
+            },
             {"tool_calls": [{"name": "edit", "arguments": {"path": "f.py", "edits": [{"old": "x=1", "new": "x=9"}]}}]},
             {"text": "done"},
         ),

@@ -79,7 +79,9 @@ def test_what_cannot_be_shown_stays_out_of_the_history(cli: Cli, name: str, data
 
 
 @pytest.mark.kind(20)
-@pytest.mark.parametrize(("name", "data", "media"), [("x.jpg", png(4, 4), "image/png"), ("x.png", jpeg(4, 4), "image/jpeg")])
+@pytest.mark.parametrize(
+    ("name", "data", "media"), [("x.jpg", png(4, 4), "image/png"), ("x.png", jpeg(4, 4), "image/jpeg")]
+)
 def test_a_picture_is_what_its_bytes_say(cli: Cli, name: str, data: bytes, media: str) -> None:
     cli.file(name, data)
     with FakeServer(_calls("read", path=name), said()) as server:
@@ -97,7 +99,9 @@ def test_a_model_that_reads_text_only_is_told_what_the_picture_is(cli: Cli) -> N
 
 
 @pytest.mark.kind(21)
-@pytest.mark.parametrize("data", [bytes(range(256)) * 40, b"\x7fELF" + bytes(500), b"text\0more", b"PK\x03\x04" + bytes(range(200))])
+@pytest.mark.parametrize(
+    "data", [bytes(range(256)) * 40, b"\x7fELF" + bytes(500), b"text\0more", b"PK\x03\x04" + bytes(range(200))]
+)
 def test_binary_content_is_named_with_its_size(cli: Cli, data: bytes) -> None:
     cli.file("blob", data)
     shown = text_of(cli.call("read", path="blob"))
@@ -137,8 +141,10 @@ def test_ignored_files_are_found_by_exact_path_only(cli: Cli, tool: str) -> None
     def ask(pattern: str, path: str) -> str:
         if tool == "find":
             return text_of(cli.call("find", pattern=path or pattern))
-        return text_of(cli.call("grep", pattern="needle", path=path)) if path else text_of(
-            cli.call("grep", pattern="needle", glob=pattern)
+        return (
+            text_of(cli.call("grep", pattern="needle", path=path))
+            if path
+            else text_of(cli.call("grep", pattern="needle", glob=pattern))
         )
 
     broad = ask("package.json", "")
@@ -220,5 +226,9 @@ def test_half_a_surrogate_pair_never_reaches_a_request_or_the_file(cli: Cli, pla
 def _calls(name: str, **arguments: object):  # type: ignore[no-untyped-def]
     call = {"id": "c1", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
     return json_reply(
-        {"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": [call]}}]}
+        {
+            "choices": [
+                {"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": [call]}}
+            ]
+        }
     )

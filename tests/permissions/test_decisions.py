@@ -152,6 +152,18 @@ def test_what_cannot_be_read_for_certain_does_not_run(command: str) -> None:
     assert bash(command, mode="full") == Allow()
 
 
+@pytest.mark.parametrize("mode", ["ask", "plan"])
+def test_modes_that_edit_nothing_unasked_still_look_around(mode: Mode) -> None:
+    looking = [bash("ls | wc", mode), decide(call("read", path="x"), Policy(mode, "/p"), PlainPaths())]
+    assert looking == [Allow(), Allow()]
+    assert edit("a", mode) == Deny(
+        f"a is not edited in mode {mode}",
+        f'{NOBODY}, or the setting permissions.allow = ["write(/p/a)"]. {GO_ON}',
+    )
+    assert [type(bash(command, mode)) for command in ("ls > a", "npm test")] == [Deny, Deny]
+    assert edit("docs/a", mode, rules(allow=("write(docs/**)",))) == Allow()
+
+
 def test_full_runs_everything_that_no_rule_denies() -> None:
     given = rules(deny=("bash(git push)", "write(secret/**)", "fetch"))
     assert bash("rm -rf x; [[ a ]]", mode="full") == Allow()
@@ -168,7 +180,15 @@ def test_full_runs_everything_that_no_rule_denies() -> None:
 def test_a_denial_wins_over_an_allowance() -> None:
     given = rules(allow=("bash(git *)",), deny=("bash(git push)",))
     assert [bash(c, given=given) == Allow() for c in ("git pull", "git push")] == [True, False]
-    assert bash("ls", given=rules(deny=("bash",))) != Allow()
+    assert [bash(c, given=rules(deny=("bash",))) for c in ("ls", "> x")] == [
+        Deny("a rule of permissions.deny refuses 'bash'", GO_ON)
+    ] * 2
+
+
+def test_rules_of_denial_need_a_command_that_can_be_read() -> None:
+    assert bash("[[ a ]] && git push", mode="full", given=rules(deny=("bash(git push)",))) == Deny(
+        "the command can't be judged: it uses '[['", "Use simpler commands. Rules of permissions.deny hold."
+    )
 
 
 @pytest.mark.parametrize("text", ["", "()", "bash(", "a b", "bash()"])

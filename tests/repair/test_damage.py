@@ -232,6 +232,11 @@ def test_a_chain_that_begins_at_a_result_opens(tmp_path: Path):
     assert says(path) == ["two"]
 
 
+def test_a_line_of_hostile_nesting_is_given_up_in_time():
+    began = b'{"type":"a","id":"","parent":'
+    assert [d.kind for d in scan(header() + b"\n" + began * 20_000 + b"\n").damage] == ["unreadable"]
+
+
 CUTS = st.tuples(st.just("cut"), st.integers(0, 10_000), st.just(b""))
 INSERTS = st.tuples(
     st.just("insert"),

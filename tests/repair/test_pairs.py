@@ -66,6 +66,11 @@ def test_one_call_id_twice_in_an_answer_takes_two_results():
     assert pair(messages) == (messages, Repairs())
 
 
+def test_stored_stand_ins_of_one_call_id_twice_keep_their_places():
+    messages = (say("", "a", "a"), synthetic("a", "pending"), synthetic("a"))
+    assert pair(messages)[0] == messages
+
+
 def test_a_parked_call_is_pending_until_its_answer_comes():
     assert pair([say("", "a")], parked={"a"})[0] == (say("", "a"), synthetic("a", "pending"))
     assert pair([say("", "a"), result("a")], parked={"a"})[0] == (say("", "a"), result("a"))

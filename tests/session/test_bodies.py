@@ -95,16 +95,14 @@ def test_an_address_never_leads_out_of_the_folder(tmp_path: Path):
 
 def test_the_body_is_durable_before_the_line_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     log = SessionLog.create(tmp_path / "s.jsonl", "/proj", now=now)
-    synced: list[str] = []
+    synced: list[int] = []
     real = os.fsync
-    monkeypatch.setattr(
-        os, "fsync", lambda fd: (synced.append(os.path.basename(os.readlink(f"/proc/self/fd/{fd}"))), real(fd))[1]
-    )
+    monkeypatch.setattr(os, "fsync", lambda fd: (synced.append(os.fstat(fd).st_ino), real(fd))[1])
     log.append_messages([ask(BIG)])
     log.close()
-    body = address_of(BIG.encode())
-    assert [name.strip(".").partition(".")[0] for name in synced] == [body, "s", "s"]
-    assert synced[-1] == "s.jsonl"
+    folder = tmp_path / "s.jsonl.bodies"
+    body = folder / address_of(BIG.encode())
+    assert synced == [path.stat().st_ino for path in (body, folder, tmp_path / "s.jsonl")]
     assert (tmp_path / "s.jsonl").stat().st_size < 5_000
     assert reopened(tmp_path / "s.jsonl").view() == log.view() == (ask(BIG),)
 

@@ -158,6 +158,14 @@ def test_a_write_that_fails_half_way_damages_nothing_that_follows(tmp_path: Path
     assert texts(log.view()) == texts(reopened(tmp_path / "s.jsonl").view()) == ["one", "three"]
 
 
+def test_a_file_that_was_deleted_while_open_is_an_error_not_a_loss_in_silence(tmp_path: Path):
+    log = SessionLog.create(tmp_path / "s.jsonl", "/proj", now=now)
+    (tmp_path / "s.jsonl").unlink()
+    with pytest.raises(StoreError, match="deleted"):
+        log.append_messages([ask("x")])
+    log.close()
+
+
 def test_an_error_reaches_every_caller_of_the_group_and_the_session_goes_on(tmp_path: Path):
     disk = RefusingDisk(room=200)
     log = SessionLog.create(tmp_path / "s.jsonl", "/proj", now=now, disk=disk)

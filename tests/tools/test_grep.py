@@ -7,10 +7,10 @@ from pathlib import Path
 
 import anyio
 import pytest
+from blockbuster import blockbuster_ctx
 
-from support.search_kit import NO_MATCHES, grep, text, tree
+from support.search_kit import NO_MATCHES, find, grep, text, tree
 from trimtab.agent.ports import Access, ToolRun
-from trimtab.coding.tools import ripgrep
 from trimtab.coding.tools.grep import GrepTool
 from trimtab.coding.tools.paths import Workspace
 from trimtab.types.tools import Cut
@@ -154,18 +154,15 @@ async def test_a_path_that_cannot_be_searched_is_refused_at_once(tmp_path: Path,
 
 
 @both
-async def test_an_endless_search_stops_in_time_and_shows_its_part(
-    tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ripgrep, "TIMEOUT_S", 0.3)
+async def test_an_endless_search_stops_in_time_and_shows_its_part(engine: str) -> None:
     began = time.monotonic()
-    output = await grep(Path("/"), engine, pattern="no such text at all \u2603")
+    output = await grep(Path("/"), engine, timeout_s=0.3, pattern="no such text at all \u2603")
     assert time.monotonic() - began < 3
-    assert "[stopped after " in text(output)
+    assert "[stopped after 0.3 s: this is a part; search a smaller path]" in text(output)
 
 
 @both
-async def test_a_search_can_be_cancelled(tmp_path: Path, engine: str) -> None:
+async def test_a_search_can_be_cancelled(engine: str) -> None:
     began = time.monotonic()
     with anyio.move_on_after(0.2) as scope:
         await grep(Path("/"), engine, pattern="no such text at all \u2603")
@@ -196,3 +193,17 @@ async def test_a_program_that_dies_is_an_error_not_an_empty_answer(tmp_path: Pat
     tool = GrepTool(Workspace(tmp_path, tmp_path), shutil.which("false"))
     output = await tool.run({"pattern": "x"}, ToolRun("c", update))
     assert (text(output), output.is_error) == ("the search program died", True)
+
+
+@both
+async def test_nothing_blocks_the_event_loop(tmp_path: Path, engine: str) -> None:
+    tree(tmp_path, {"f": "foo"})
+    with blockbuster_ctx("trimtab"):
+        found = [text(await grep(tmp_path, engine, pattern="foo")), text(await find(tmp_path, engine, pattern="f"))]
+        missing = await grep(tmp_path, engine, pattern="foo", path="g")
+    assert (found, missing.is_error) == (["f:1:foo", "f"], True)
+
+
+@both
+async def test_a_lone_surrogate_in_a_pattern_finds_nothing_and_breaks_nothing(tmp_path: Path, engine: str) -> None:
+    assert text(await grep(tree(tmp_path, {"f": "a"}), engine, pattern="\udc83")) == NO_MATCHES

@@ -55,6 +55,18 @@ def test_a_file_is_listed_alone(ls: Call, cwd: Path) -> None:
     assert said(ls(path="f")) == "f  3 B"
 
 
+def test_a_broken_link_is_listed_alone(ls: Call, cwd: Path) -> None:
+    (cwd / "link").symlink_to("nowhere")
+    assert said(ls(path="link")) == "link -> nowhere  (broken)"
+
+
+def test_a_file_used_as_a_folder_is_described(ls: Call, cwd: Path) -> None:
+    (cwd / "f").touch()
+    output = ls(path="f/x")
+    assert output.is_error
+    assert said(output) == "f/x: a part of the path is a file, not a folder"
+
+
 def test_a_missing_folder_names_what_is_near(ls: Call, cwd: Path) -> None:
     (cwd / "tests").mkdir()
     output = ls(path="test")

@@ -72,6 +72,12 @@ def test_row_27_a_long_line_is_cut_on_a_code_point(read: Call, cwd: Path) -> Non
     text.encode()
 
 
+def test_a_long_line_does_not_hide_the_lines_behind_it(read: Call, cwd: Path) -> None:
+    (cwd / "n").write_text("x" * 60_000 + "\nnext\n")
+    assert said(read(path="n")).endswith("; next line: offset=2]")
+    assert said(read(path="n", offset=2)) == "next\n[lines 2-2 of 2]"
+
+
 def test_row_22_the_head_of_a_huge_file_is_quick_and_small(read: Call, cwd: Path) -> None:
     with (cwd / "huge.log").open("wb") as file:
         block = b"2026-01-01 INFO x\n" * 58_000

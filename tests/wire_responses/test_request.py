@@ -54,7 +54,7 @@ def test_a_whole_request_of_a_thinking_model() -> None:
 
 
 def test_an_unknown_local_model_gets_only_what_every_server_takes() -> None:
-    assert body(user("hi"), model=LOCAL, session_id="s1", thinking="low") == {
+    assert body(user("hi"), model=LOCAL, session_id="s1") == {
         "model": "small",
         "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}],
         "stream": True,
@@ -67,6 +67,7 @@ def test_an_unknown_local_model_gets_only_what_every_server_takes() -> None:
     [
         ({}, None, {"summary": "auto"}),
         ({}, "off", {"effort": "none"}),
+        ({}, "ultra", {"summary": "auto"}),
         ({"reasoning_summary": None}, "high", {"effort": "high"}),
         ({"reasoning_summary": "detailed"}, "high", {"effort": "high", "summary": "detailed"}),
     ],
@@ -74,8 +75,16 @@ def test_an_unknown_local_model_gets_only_what_every_server_takes() -> None:
 def test_thinking_levels_become_effort_and_summary(
     compat: dict[str, Any], thinking: str | None, expected: dict[str, str]
 ) -> None:
-    model = ModelInfo("openai", "gpt-x", "openai-responses", thinking=("low",), compat=compat)
+    model = ModelInfo("openai", "gpt-x", "openai-responses", thinking=("off", "high"), compat=compat)
     assert body(user("hi"), model=model, thinking=thinking)["reasoning"] == expected
+
+
+def test_a_level_asked_of_a_model_without_listed_levels_is_sent() -> None:
+    sent = body(user("hi"), model=LOCAL, thinking="low")
+    assert (sent["reasoning"], sent["include"]) == (
+        {"effort": "low", "summary": "auto"},
+        ["reasoning.encrypted_content"],
+    )
 
 
 def test_a_local_server_may_ask_for_the_cache_key() -> None:

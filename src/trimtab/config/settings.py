@@ -19,34 +19,43 @@ class _Section(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
 
 
 class ReadTool(_Section, frozen=True):
-    """`[tools.read]`: what one read may show."""
+    """What one `read` shows."""
 
     max_lines: int = 2_000
+    """Lines."""
     max_bytes: int = 50_000
+    """Bytes of text."""
 
 
 class BashTool(_Section, frozen=True):
-    """`[tools.bash]`: output kept (bytes at both ends), seconds allowed, variables given back to commands (`env_pass`), and
-    first words of commands that may run unasked (`allow`)."""
+    """How long a command runs, how much of its output the model gets, and what its environment holds."""
 
     head_bytes: int = 30_000
+    """Bytes kept of the beginning of the output. The whole stays in a file that the result names."""
     tail_bytes: int = 20_000
+    """Bytes kept of its end."""
     timeout_s: float = 120.0
+    """Seconds that a command gets when the model names no limit."""
     max_timeout_s: float = 3_600.0
+    """The largest limit, in seconds, that the model may name."""
     env_pass: tuple[str, ...] = ()
+    """Variables that commands get although they hold a key or look like a secret (`*_API_KEY`, `*_TOKEN`, `*_SECRET*`)."""
     allow: tuple[str, ...] = ()
+    """Commands that may run unasked, by their first words: `"npm test"` is the rule `bash(npm test)`."""
 
 
 class SearchTool(_Section, frozen=True):
-    """`[tools.grep]`, `[tools.find]`, `[tools.ls]`: rows shown."""
+    """How much a search shows."""
 
     max_rows: int = 200
+    """Rows."""
 
 
 class ToolSettings(_Section, frozen=True):
-    """`[tools]`: which tools are on (None: all), and their limits."""
+    """Which tools there are. Their limits stand in tables of their own."""
 
     enabled: tuple[str, ...] | None = None
+    """Names of the tools that are on; all when not set."""
     read: ReadTool = ReadTool()
     bash: BashTool = BashTool()
     grep: SearchTool = SearchTool()
@@ -55,54 +64,80 @@ class ToolSettings(_Section, frozen=True):
 
 
 class PermissionSettings(_Section, frozen=True):
-    """`[permissions]`: the mode, and rules such as `bash(npm test)` or `edit(docs/**)` that allow more."""
+    """What may run without a question."""
 
     mode: Permission = "auto-edit"
+    """`auto-edit`: edits inside the project and commands that are known to change nothing. `ask`, `plan`: those commands, no edits. `full`: everything."""
     allow: tuple[str, ...] = ()
+    """Rules that allow more, such as `bash(npm test)` or `write(docs/**)`."""
     deny: tuple[str, ...] = ()
+    """Rules that refuse, whatever else allows it."""
 
 
 class ContextSettings(_Section, frozen=True):
-    """`[context]`: how the window is managed. Fractions are of `window - reserve - safety`; `*_tokens` are absolute; the lower wins."""
+    """How the window is managed. Fractions are of window less reserve less safety margin; of a fraction and its `_tokens`, the lower holds."""
 
     policy: str = "rules"
+    """What decides about edits of the context."""
     tools: ToolProfile = "archive"
+    """Which tools for its own context the model gets."""
     soft: float = 0.70
+    """Fraction from which on the context is made smaller."""
     target: float = 0.50
+    """Fraction that this aims at."""
     hard: float = 0.92
+    """Fraction that no request exceeds."""
     soft_tokens: int | None = None
+    """The same as `soft` in tokens."""
     target_tokens: int | None = None
+    """The same as `target` in tokens."""
     hard_tokens: int | None = None
+    """The same as `hard` in tokens."""
     reserve_tokens: int | None = None
+    """Tokens kept free for the answer."""
 
 
 class VerifySettings(_Section, frozen=True):
-    """`[verify]`: checks that run when the model says it is done."""
+    """Checks that run when the model says it is done."""
 
     commands: tuple[str, ...] = ()
+    """Commands that have to succeed."""
     model: str | None = None
+    """A model that reviews."""
     rounds: int = 2
+    """How often the model gets to repair what a check found."""
     timeout_s: float = 600.0
+    """Seconds for all commands of one check."""
     protect: tuple[str, ...] = ()
+    """Globs of files that the check takes as they were before the turn."""
 
 
 class ModelOverride(_Section, frozen=True):
-    """`[models."PROVIDER/ID"]`: settings for one model."""
+    """Settings for one model, over those of its provider and the catalogue."""
 
     context_window: int | None = None
+    """Tokens that prompt and answer may have together."""
     max_output: int | None = None
+    """Tokens that one answer may have."""
     thinking: str | None = None
+    """The thinking level when `--model` names none."""
     context: ContextSettings | None = None
+    """As `[context]`, for this model."""
 
 
 class Settings(_Section, frozen=True):
-    """All settings. `model` is `PROVIDER/ID[:THINKING]`; `max_steps` bounds one turn; `system_prompt` replaces ours."""
+    """Keys that stand in no table."""
 
     model: str | None = None
+    """The model, `PROVIDER/ID[:THINKING]`. `--model` names another one."""
     thinking: str | None = None
+    """The thinking level, for models that have it, when the model's name carries none."""
     max_steps: int | None = None
+    """At most so many model requests in one turn; no limit when not set."""
     system_prompt: str | None = None
+    """Replaces Trimtab's own system prompt."""
     append_system_prompt: str | None = None
+    """Added to the system prompt."""
     providers: dict[str, ProviderConfig] = {}
     models: dict[str, ModelOverride] = {}
     tools: ToolSettings = ToolSettings()

@@ -61,7 +61,7 @@ class Archive:
     repaired: set[tuple[str, int]] = field(default_factory=set)
     """Damage, as (kind, line), that a `repair` entry already speaks of."""
     _entries: dict[str, Entry] = field(default_factory=dict)
-    _children: dict[str | None, list[str]] = field(default_factory=dict)
+    _children: dict[str | None, list[str]] | None = None
     _path: list[Entry] = field(default_factory=list)
     _path_leaf: str | None = None
 
@@ -89,12 +89,15 @@ class Archive:
             if known is not None and known.raw == entry.raw:
                 return None
             self._name(entry, line)
+        if entry.parent is not None:
+            above = self._entries.get(entry.parent)
+            if above is None:
+                self.damage.append(Damage("bad_parent", line, f"{entry.id}: no earlier entry {entry.parent!r}"))
+            entry.parent = self.leaf if above is None else above.id  # the same string object: ids are kept once
         parent = entry.parent
-        if parent is not None and parent not in self._entries:
-            self.damage.append(Damage("bad_parent", line, f"{entry.id}: no earlier entry {parent!r}"))
-            entry.parent = parent = self.leaf
         self._entries[entry.id] = entry
-        self._children.setdefault(parent, []).append(entry.id)
+        if self._children is not None:
+            self._children.setdefault(parent, []).append(entry.id)
         if entry.type in TIP_TYPES:
             if parent == self.leaf == self._path_leaf:
                 self._path.append(entry)
@@ -115,6 +118,10 @@ class Archive:
 
     def children(self, entry_id: str | None) -> tuple[str, ...]:
         """Ids of the entries that hang on this one (None: the roots), in order of arrival."""
+        if self._children is None:
+            self._children = {}
+            for entry in self:
+                self._children.setdefault(entry.parent, []).append(entry.id)
         return tuple(self._children.get(entry_id, ()))
 
     def matches(self, ref: str) -> tuple[str, ...]:

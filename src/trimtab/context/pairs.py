@@ -41,6 +41,8 @@ class _Slot:
     index: int
     end: int
     answered: bool = False
+    stored: bool = False
+    """What stands in for the answer was in the log."""
 
 
 @dataclass(slots=True)
@@ -113,10 +115,11 @@ class Pairing:
         if slots is None:
             self._orphans.append(result.call_id)
             return
-        slot = next((s for s in slots if not s.answered), None)
+        stand_in = is_stand_in(result)
+        slot = next((s for s in slots if not s.answered and not (stand_in and s.stored)), None)
         if slot is None:
             self._duplicates.append(result.call_id)
-        elif is_stand_in(result):
+        elif stand_in:
             self._keep_stand_in(slot, result)
         elif result.call_id in self.parked and len(self.messages) > slot.end:
             slot.answered = True
@@ -129,6 +132,7 @@ class Pairing:
 
     def _keep_stand_in(self, slot: _Slot, result: ToolResult) -> None:
         """A stand-in that somebody stored shows as it is, and still gives way to a real answer."""
+        slot.stored = True
         if result.call_id not in self.parked:
             self.messages[slot.index] = result
 

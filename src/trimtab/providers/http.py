@@ -8,7 +8,6 @@ The rule of this file: nothing is held across a `yield` but the response itself.
 (`trust_env=False`): what a proxy is, the endpoint says, and a loopback URL never uses one.
 """
 
-import ipaddress
 import random as _random
 import ssl
 import time
@@ -20,8 +19,9 @@ import httpx2
 import msgspec
 
 from trimtab import __version__
-from trimtab.providers.classify import Rule, classify
+from trimtab.providers.classify import Rule, classify, reclassify
 from trimtab.providers.framing import BodyFramer
+from trimtab.providers.loopback import is_loopback
 from trimtab.providers.retry import RetryPolicy, given_up, next_wait
 from trimtab.providers.sse import SseEvent
 from trimtab.providers.wire import Decoder, Endpoint, Wire, WireFailure, WireRequest
@@ -79,7 +79,7 @@ class HttpProvider:
                         yield event
                 return
             except WireFailure as failure:
-                error = self._without_key(failure.info)
+                error = self._without_key(reclassify(failure.info, self._rules))
             except (httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as exc:
                 error = _transport_error(exc, self.endpoint)
             wait = next_wait(error, attempt, policy=self._policy, random=self._random)
@@ -168,21 +168,6 @@ def join_url(base_url: str, path: str) -> str:
     joined = f"{base.rstrip('/')}/{path.lstrip('/')}"
     queries = "&".join(q for q in (base_query, query) if q)
     return f"{joined}?{queries}" if queries else joined
-
-
-def is_loopback(url: str) -> bool:
-    """Whether the host of `url` is this machine, by its name or address alone."""
-    try:
-        host = httpx2.URL(url).host
-    except httpx2.InvalidURL:
-        return False
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return address.is_loopback or address.is_unspecified
 
 
 def _network(endpoint: Endpoint) -> httpx2.AsyncHTTPTransport:

@@ -31,8 +31,6 @@ from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text
 from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.tools import ToolSpec
 
-_NO_EFFORT = frozenset({"off", "none"})
-
 
 class _InputText(msgspec.Struct, frozen=True, tag_field="type", tag="input_text"):
     text: str
@@ -102,7 +100,8 @@ class OpenAIResponses:
         """Shape a request. Pure; the same input gives the same bytes, a longer history only appends to `input`."""
         headers = {"authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
         body: _Body | dict[str, Any] = _body(request)
-        if extra := request.model.compat.get("extra_body"):
+        extra = request.model.compat.get("extra_body")
+        if isinstance(extra, dict):
             fields = msgspec.to_builtins(body)
             items = fields.pop("input")
             body = {**fields, **extra, "input": items}
@@ -116,14 +115,15 @@ class OpenAIResponses:
 def _body(request: ModelRequest) -> _Body:
     model = request.model
     at_home = model.provider == "openai"
+    reasoning = _reasoning(model, request.thinking)
     return _Body(
         model=model.id,
         stream=True,
         store=False,
         instructions=request.system,
         tools=[_tool(t) for t in request.tools],
-        reasoning=_reasoning(model, request.thinking),
-        include=["reasoning.encrypted_content"] if model.thinking else [],
+        reasoning=reasoning,
+        include=["reasoning.encrypted_content"] if model.thinking or reasoning else [],
         max_output_tokens=request.max_output,
         prompt_cache_key=request.session_id if _switch(model, "prompt_cache_key", at_home) else "",
         input=list(_items(adapt(request.messages, model), tool_images=_switch(model, "tool_images", at_home))),
@@ -135,13 +135,14 @@ def _switch(model: ModelInfo, name: str, default: bool) -> bool:  # noqa: FBT001
 
 
 def _reasoning(model: ModelInfo, level: str | None) -> dict[str, str]:
-    if not model.thinking:
+    """What is asked of the model's thinking; {} when nothing says that it thinks. Where no levels are listed, the person knows best."""
+    if not model.thinking and level is None:
         return {}
     summary = model.compat.get("reasoning_summary", "auto")
     reasoning: dict[str, str] = {}
-    if level is not None:
-        reasoning["effort"] = "none" if level in _NO_EFFORT else level
-    if isinstance(summary, str) and level not in _NO_EFFORT:
+    if level is not None and (not model.thinking or level in model.thinking):
+        reasoning["effort"] = "none" if level == "off" else level
+    if isinstance(summary, str) and level != "off":
         reasoning["summary"] = summary
     return reasoning
 

@@ -6,14 +6,15 @@ fields and unknown types survive. What `msgspec` refuses goes through the standa
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from sys import intern
 from typing import Any
 
 import msgspec
 
 from trimtab.types.entries import FORMAT, Envelope, Header, KnownEntry
 from trimtab.types.messages import Assistant, Message, Opaque, Part, Text, ToolResult, User
-from trimtab.types.text import scrub
+from trimtab.types.text import scrub, scrub_deep
 
 _encoder = msgspec.json.Encoder()
 _envelope = msgspec.json.Decoder(Envelope)
@@ -26,7 +27,10 @@ _REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 @dataclass(slots=True)
 class Entry:
-    """A line of the log: its envelope, its bytes, and on demand its value."""
+    """A line of the log: its envelope, its bytes, and on demand its value.
+
+    `refused`: the bytes are not what our encoder would write for the value, so they are read (or were written) the lenient way.
+    """
 
     type: str
     id: str
@@ -34,14 +38,11 @@ class Entry:
     time: str
     raw: bytes
     refused: bool = False
-    _value: KnownEntry | None = field(default=None, repr=False, compare=False)
 
     @property
     def value(self) -> KnownEntry | None:
-        """The typed value, or None for a type that this version doesn't know."""
-        if self._value is None and self.type in _TYPES:
-            self._value = _decode_value(self)
-        return self._value
+        """The typed value, or None for a type that this version doesn't know. Decoded at each call: a long log stays small."""
+        return _decode_value(self) if self.type in _TYPES else None
 
 
 def encode_entry(value: KnownEntry | Header) -> bytes:
@@ -49,16 +50,16 @@ def encode_entry(value: KnownEntry | Header) -> bytes:
     try:
         return _encoder.encode(value)
     except UnicodeEncodeError:
-        return _encoder.encode(_scrub_deep(msgspec.to_builtins(value)))
+        return _encoder.encode(scrub_deep(msgspec.to_builtins(value)))
 
 
 def entry_of(value: KnownEntry) -> Entry:
     """Return the entry for a value that is about to be written. Its value is what a reader of the line will see."""
     kind = str(value.__struct_config__.tag)
     try:
-        return Entry(kind, value.id, value.parent, value.time, _encoder.encode(value), _value=value)
+        return Entry(kind, value.id, value.parent, value.time, _encoder.encode(value))
     except UnicodeEncodeError:
-        return Entry(kind, value.id, value.parent, value.time, encode_entry(value))
+        return Entry(kind, value.id, value.parent, value.time, encode_entry(value), refused=True)
 
 
 def copy_line(entry: Entry) -> bytes:
@@ -113,7 +114,7 @@ def decode_line(line: bytes) -> Entry | None:
             line,
             refused=True,
         )
-    return Entry(e.type, e.id, e.parent, e.time, line)
+    return Entry(intern(e.type), e.id, e.parent, e.time, line)
 
 
 def encode_message(message: Message) -> bytes:
@@ -188,14 +189,4 @@ def _lenient_object(line: bytes) -> dict[str, Any] | None:
         data = json.loads(scrub(line.decode("utf-8-sig", "replace")))
     except (ValueError, RecursionError):
         return None
-    return _scrub_deep(data) if isinstance(data, dict) else None
-
-
-def _scrub_deep(value: Any) -> Any:
-    if isinstance(value, str):
-        return scrub(value)
-    if isinstance(value, dict):
-        return {scrub(k): _scrub_deep(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_scrub_deep(v) for v in value]
-    return value
+    return scrub_deep(data) if isinstance(data, dict) else None

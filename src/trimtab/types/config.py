@@ -11,39 +11,64 @@ from trimtab.types.models import Api, Modality
 
 
 class ModelConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One model of a provider. Prices in USD per million tokens; None leaves the catalogue's word."""
+    """One model of a provider. What is left out is the catalogue's word. Prices are USD per million tokens."""
 
     id: str
+    """The name that is sent to the provider."""
     name: str | None = None
+    """A name for people."""
     context_window: int | None = None
+    """Tokens that prompt and answer may have together."""
     max_output: int | None = None
+    """Tokens that one answer may have."""
     input: tuple[Modality, ...] | None = None
+    """What it reads: `text`, `image`, `pdf`, `audio`, `video`."""
     thinking: tuple[str, ...] | None = None
+    """Its thinking levels, from `off` (it can be turned off) upwards; `[]` when it has no switch."""
     thinking_style: str | None = None
+    """How a level is said on the wire; `catalogue/models.toml` lists the styles. Empty: levels aren't sent."""
     tokenizer: str | None = None
+    """The family of its tokenizer."""
     price_input: float | None = None
+    """A million tokens of prompt that no cache holds."""
     price_output: float | None = None
+    """A million tokens of answer, thinking included."""
     price_cache_read: float | None = None
+    """A million tokens of prompt that were read from a cache; the input price when unknown."""
     price_cache_write: float | None = None
+    """A million tokens of prompt that were written to a cache; the input price when unknown."""
     compat: dict[str, Any] = {}
+    """Switches for what its server wants differently; the module of each wire lists its own."""
 
 
 class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One provider. Only `base_url` is needed for a server the catalogue doesn't know; `api` is then `openai-chat`.
-
-    `context_window` and `max_output` hold for ids that no list names. Times in seconds.
-    """
+    """One provider. Only `base_url` is needed for a server that the catalogue doesn't know. What is left out is the catalogue's word."""
 
     api: Api | None = None
+    """What it speaks. For a provider that the catalogue doesn't know: `openai-chat`."""
     base_url: str | None = None
+    """Where it is, with the version part (`http://127.0.0.1:8080/v1`)."""
     api_key_env: str | None = None
+    """The environment variable that holds its key; no command of a tool gets that variable."""
     api_key: str | None = None
+    """The key itself. A variable is the better place."""
     headers: dict[str, str] = {}
+    """Headers to add to each request."""
     proxy: str | None = None
+    """A proxy for it, over what `https_proxy` and its like say. Loopback never uses one."""
     context_window: int | None = None
+    """Tokens, for its models that no list names."""
     max_output: int | None = None
+    """Tokens, for its models that no list names."""
     connect_timeout_s: float | None = None
+    """Seconds until a connection must stand; 10 when not set."""
     idle_timeout_s: float | None = None
+    """Seconds that a stream may be silent; 300 when not set."""
     max_retries: int | None = None
+    """How often a request that may succeed later is sent again; 4 when not set."""
     compat: dict[str, Any] = {}
+    """Switches for all its models; the module of each wire lists its own."""
+    probe: bool | None = None
+    """Ask a server on this machine how large its window is, when nobody says. Default: only where the catalogue lists that server."""
     models: tuple[ModelConfig, ...] = ()
+    """Its models, where the catalogue doesn't know them or is wrong."""

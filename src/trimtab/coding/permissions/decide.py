@@ -20,6 +20,7 @@ from trimtab.types.messages import ToolCall
 
 Mode: TypeAlias = Literal["ask", "auto-edit", "full", "plan"]
 """`ask` and `plan` edit nothing unasked; without a person that means: nothing but what a rule allows."""
+
 READING_TOOLS = frozenset({"read", "ls", "grep", "find", "todo"})
 PROTECTED = frozenset({".git", ".trimtab"})
 """Folders whose files can make programs run: not edited without a person, wherever they are in the project."""
@@ -108,12 +109,15 @@ def _edit_problem(path: str, policy: Policy) -> str | None:
 
 def _decide_command(script: str, policy: Policy, paths: Paths) -> Decision:
     denials = tuple(rule for rule in policy.rules.deny if rule.is_about("bash"))
+    if any(rule.argument is None for rule in denials):
+        return _denied_by_rule("bash")
     if policy.mode == "full" and not denials:
         return Allow()
     try:
         commands = _flat(parse(script))
     except Unclear as unclear:
-        return Deny(f"the command can't be judged: {unclear}", "Use simpler commands. " + _hint(None))
+        ways = "Rules of permissions.deny hold." if policy.mode == "full" else _hint(None)
+        return Deny(f"the command can't be judged: {unclear}", f"Use simpler commands. {ways}")
     for command in commands:
         if command.words and any(rule.fits_command(command.words) for rule in denials):
             return _denied_by_rule(_written(command.words))

@@ -53,10 +53,12 @@ def _list(workspace: Workspace, path: Path, caps: Caps) -> ToolOutput:
     shown = workspace.shown(path)
     try:
         names, more = _names(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if os.path.lexists(path):
+            return ToolOutput.text(_row(path.parent, path.name), details={"path": shown})
+        if isinstance(error, NotADirectoryError):
+            raise ToolFailure(os_failure(error, shown)) from None
         raise missing(path, shown) from None
-    except NotADirectoryError:
-        return ToolOutput.text(_row(path.parent, path.name), details={"path": shown})
     except OSError as error:
         raise ToolFailure(os_failure(error, shown)) from error
     names.sort(key=lambda name: (name.casefold(), name))

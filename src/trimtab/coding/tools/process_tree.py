@@ -7,6 +7,7 @@ leaves the session *and* outlives its parent can't be found.
 
 import os
 import signal
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -80,10 +81,12 @@ def _group_lives(leader: int) -> bool:
 
 
 async def _wait_all(pids: Iterable[int]) -> None:
+    if sys.platform != "linux":  # nothing to wait on; and without /proc nothing is found
+        return
     for pid in pids:
         try:
             handle = os.pidfd_open(pid)
-        except (AttributeError, OSError):  # no such call here, or already gone
+        except OSError:  # already gone
             continue
         try:
             await anyio.wait_readable(handle)

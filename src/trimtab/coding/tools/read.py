@@ -107,22 +107,20 @@ def _read(target: _Target, caps: Caps, *, images: bool) -> ToolOutput:
         if kind := image_kind(head[:16]):
             return _image(target, file, head, status.st_size, kind, caps, images=images)
         if target.path.suffix == ".ipynb" and status.st_size <= _NOTEBOOK:
-            file.seek(0)
-            text = notebook_text(file.readall())
+            text = notebook_text(head + file.readall())
             if text is not None:
-                source = iter((text.encode("utf-8", "replace"),))
-                return _text(
-                    target,
-                    _window(target, source, caps, count_all=True),
-                    UTF8,
-                    "notebook as text; the file itself is JSON",
-                )
+                return _notebook(target, text, caps)
         encoding = sniff(head, complete=len(head) < _SNIFFED)
         if encoding is None:
             return _binary(target, head, max(status.st_size, len(head)))
         file.seek(0)
         found = _window(target, blocks(file, encoding), caps, count_all=status.st_size <= _COUNTED)
     return _text(target, found, encoding)
+
+
+def _notebook(target: _Target, text: str, caps: Caps) -> ToolOutput:
+    found = _window(target, iter((text.encode("utf-8", "replace"),)), caps, count_all=True)
+    return _text(target, found, UTF8, "notebook as text; the file itself is JSON")
 
 
 def _window(target: _Target, source: Iterator[bytes], caps: Caps, *, count_all: bool) -> Window:
@@ -173,7 +171,10 @@ def _cut(target: _Target, shown: Window) -> Cut | None:
 def _range_words(shown: Window, cut: Cut) -> str:
     if shown.cut_inside:
         length = f"of {shown.line_bytes:,} " if shown.line_bytes is not None else ""
-        return f"line {shown.first:,} is very long: its first {len(shown.data):,} {length}bytes; rest: {cut.next}"
+        further = f"; next line: offset={shown.first + 1}" if shown.total != shown.first else ""
+        return (
+            f"line {shown.first:,} is very long: its first {len(shown.data):,} {length}bytes; rest: {cut.next}{further}"
+        )
     total = f" of {shown.total:,}" if shown.total is not None else ""
     return f"lines {shown.first:,}-{shown.last:,}{total}" + (f"; go on with {cut.next}" if cut.next else "")
 

@@ -111,6 +111,8 @@ class SessionFolder:
         hits = [p for i, p in by_id if i == ref] or [p for i, p in by_id if ref and i.startswith(ref)]
         if len(hits) == 1:
             return hits[0]
+        if not hits and path.is_file():
+            return path
         if hits:
             names = ", ".join(id_from_name(p) for p in hits[:_SHOWN]) + (", …" if len(hits) > _SHOWN else "")
             raise UnknownSession(f"{ref!r} fits {len(hits)} sessions: {names}", hint="give more of the id, or a path")

@@ -18,7 +18,7 @@ from trimtab.context.stores.disk import Disk, disk, read_session_bytes, store_er
 from trimtab.context.stores.scan import Scan, scan
 from trimtab.types.codec import encode_entry
 from trimtab.types.entries import FORMAT, Header
-from trimtab.types.errors import SessionError
+from trimtab.types.errors import SessionError, StoreError
 
 _ID_IN_NAME = re.compile(r"(?:.*_)?([A-Za-z0-9-]{4,64})")
 
@@ -83,11 +83,12 @@ class SessionFile:
     def append(self, lines: Iterable[bytes]) -> None:
         """Append lines with one write and one fsync; they are durable on return.
 
-        Raises `StoreError` when the disk refuses (some of the bytes may be in the file; the next append copes), and
-        `SessionError` for a file that can't be written.
+        Raises `StoreError` when the disk refuses (some of the bytes may be in the file; the next append copes) or the file is gone,
+        and `SessionError` for a file that can't be written.
         """
         if self._fd is None:
             raise self._refusal()
+        self._require_name()
         head = [encode_entry(self.header)] if self._needs_header else []
         data = b"".join(line + b"\n" for line in (*head, *lines))
         if not self._fresh_line:
@@ -106,6 +107,14 @@ class SessionFile:
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
+
+    def _require_name(self) -> None:
+        """A file that was deleted under our feet takes bytes and loses them."""
+        if self._fd is not None and os.fstat(self._fd).st_nlink == 0:
+            raise StoreError(
+                f"{str(self.path)!r} was deleted while it was open",
+                hint="start a new session, or go on with --no-session",
+            )
 
     def _refusal(self) -> SessionError:
         if self.header.format > FORMAT:

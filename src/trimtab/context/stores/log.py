@@ -277,7 +277,7 @@ class SessionLog:
             whole = value.message
             value = msgspec.structs.replace(value, message=spill(whole, self._bodies))
         entry = entry_of(value)
-        batch.entries.append((entry, whole if entry.value is value else None))
+        batch.entries.append((entry, None if entry.refused else whole))
         if isinstance(value, LeafEntry):
             batch.leaf = value.target
         elif entry.type in TIP_TYPES:

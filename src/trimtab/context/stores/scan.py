@@ -24,6 +24,9 @@ _START = re.compile(
 )
 """Where a record can begin inside a broken line. A part of a message has a type too, but no parent."""
 
+_ATTEMPTS = 1_000
+"""Failed starts after which the rest of a broken line is given up: hostile nesting makes each of them slow."""
+
 _BLANK = b" \t\r\n\0"
 _json = json.JSONDecoder()
 
@@ -107,12 +110,13 @@ def _take_odd(found: Scan, number: int, line: bytes) -> None:
 def _salvage(line: bytes) -> Iterator[Entry]:
     """Yield the whole records inside a broken line: glued ones, and those behind a torn one or behind NUL bytes."""
     text = scrub(line.decode("utf-8-sig", "replace"))
-    at = 0
-    while (start := _next_start(text, at)) is not None:
+    at = failed = 0
+    while failed < _ATTEMPTS and (start := _next_start(text, at)) is not None:
         try:
             data, end = _json.raw_decode(text, start)
         except (ValueError, RecursionError):
             at = start + 1
+            failed += 1
             continue
         at = end
         if isinstance(data, dict) and isinstance(data.get("type"), str):

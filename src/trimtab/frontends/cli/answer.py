@@ -13,17 +13,17 @@ from trimtab.frontends.cli.turn import drive
 
 
 @click.command("answer")
-@click.argument("session")
+@click.argument("ref", metavar="SESSION")
 @click.argument("call_id")
 @click.argument("text")
 @click.option(
     "--mode", type=click.Choice(["text", "json"]), default="text", show_default=True, help="What goes to stdout."
 )
 @session_options
-def command(session: str, call_id: str, text: str, *, mode: str, **flags: Any) -> int:
+def command(ref: str, call_id: str, text: str, *, mode: str, **flags: Any) -> int:
     """Answer a call that waits for a person, and go on. SESSION is an id, the start of one, a path, or last."""
 
     async def work(opened: Session) -> Turn:
         return await opened.answer(call_id, text)
 
-    return anyio.run(drive, replace(Flags(**{**flags, "session": None}), resume=session), mode, work)
+    return anyio.run(drive, replace(Flags(**flags), resume=ref), mode, work)

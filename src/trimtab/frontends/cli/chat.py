@@ -7,11 +7,14 @@ leaves. Lines are read in a worker thread, so that the terminal's own editing wo
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import anyio
 import click
 
+from trimtab.coding.choose import Choice
+from trimtab.coding.project import Project
 from trimtab.coding.session import Session, open_session
 from trimtab.frontends.cli.options import Flags, session_options
 from trimtab.frontends.cli.start import open_flags
@@ -35,12 +38,12 @@ def command(**flags: Any) -> int:
 
 def talk(flags: Flags) -> int:
     """Run the line loop until the person leaves; return the exit code."""
-    return anyio.run(_talk, flags)
+    return anyio.run(partial(converse, open_flags(flags), flags.choice(), takeover=flags.takeover))
 
 
-async def _talk(flags: Flags) -> int:
-    project = open_flags(flags)
-    async with open_session(project, flags.choice(), takeover=flags.takeover) as session:
+async def converse(project: Project, choice: Choice, *, takeover: bool = False) -> int:
+    """Talk over the session that `choice` means, until the person leaves; return the exit code."""
+    async with open_session(project, choice, takeover=takeover) as session:
         printer = TextPrinter(live=True)
         printer.progress = True
         async with anyio.create_task_group() as group:

@@ -1,0 +1,69 @@
+"""Structs as Markdown tables: each field with its type, its default and the text below it.
+
+The source is read, not only the class: annotations and the docstrings below fields stand there as they were written.
+"""
+
+import ast
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field. `name` as in JSON and TOML, `default` as JSON (empty: required)."""
+
+    name: str
+    annotation: str
+    default: str
+    text: str
+
+
+def section(struct: type[msgspec.Struct]) -> str:
+    """Return the heading, the text and the table of one struct."""
+    config = struct.__struct_config__
+    name = f"`{config.tag_field}: {config.tag}`" if config.tag is not None else struct.__name__
+    rows = [(f"`{f.name}`", f"`{f.annotation}`", code(f.default), f.text) for f in fields_of(struct)]
+    return f"### {name}\n\n{doc(struct)}\n\n{table(('field', 'type', 'default', ''), rows)}"
+
+
+def fields_of(struct: type[msgspec.Struct]) -> list[Field]:
+    """Return the fields in the order in which they are written."""
+    written = {base: _annotated(base) for base in struct.__mro__ if base.__module__.startswith("trimtab.")}
+    sources = {name: found for fields in reversed(written.values()) for name, found in fields.items()}
+    fields = []
+    for field in msgspec.structs.fields(struct):
+        annotation, text = sources[field.name]
+        standard = field.default_factory() if callable(field.default_factory) else field.default
+        default = "" if field.required else msgspec.json.encode(standard).decode()
+        fields.append(Field(field.encode_name, annotation, default, text))
+    return fields
+
+
+def doc(thing: type) -> str:
+    """Return a docstring without its indentation."""
+    return inspect.cleandoc(thing.__doc__ or "")
+
+
+def code(text: str) -> str:
+    """Return `text` as code, or nothing for nothing."""
+    return f"`{text}`" if text else ""
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+
+
+def _annotated(struct: type) -> dict[str, tuple[str, str]]:
+    body = ast.parse(inspect.getsource(struct)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    found: dict[str, tuple[str, str]] = {}
+    for node, after in zip(body.body, [*body.body[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            text = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
+            found[node.target.id] = (ast.unparse(node.annotation), str(text))
+    return found
