@@ -22,6 +22,7 @@ from trimtab.agent.events import (
     ToolStarted,
     TurnEnded,
 )
+from trimtab.coding.outcome import ending
 from trimtab.types.messages import Assistant, Text
 from trimtab.types.text import strip_terminal
 
@@ -70,6 +71,8 @@ class TextPrinter:
                 self._say(f"waiting for an answer to {event.call_id}: {event.question}")
             case TurnEnded():
                 self._finish()
+                if why := ending(event.reason):
+                    self._say(why)
             case _:
                 pass
 
