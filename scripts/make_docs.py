@@ -97,22 +97,23 @@ def _is_table(struct: type[msgspec.Struct], field: Field) -> bool:
 
 
 def events_page() -> str:
-    """Every event: its fields, and which class it is of."""
+    """Every event: its fields, and whether anything emits it."""
     text = INTROS["events"]
     for struct in get_args(events.Event):
-        delta = " Delta." if struct in events.DELTAS else ""
-        common = {"seq", "time"}
-        rows = [
-            (code(f.name), code(_spell(f.annotation)), code(f.default), f.text)
-            for f in fields_of(struct)
-            if f.name not in common
-        ]
-        shown = [row[:3] for row in rows]
-        fields = table(("field", "type", "default"), shown) if shown else "No fields of its own.\n"
-        text += f"\n## `{struct.__struct_config__.tag}`\n\n{doc(struct)}{delta if 'elta class' not in doc(struct) else ''}\n\n{fields}"
+        own = [f for f in fields_of(struct) if f.name not in ("seq", "time")]
+        rows = [(code(f.name), code(_spell(f.annotation)), code(f.default), f.text) for f in own]
+        fields = table(("field", "type", "default", ""), rows) if rows else "No fields of its own.\n"
+        unused = "" if _is_emitted(struct) else " Nothing in this version emits it."
+        text += f"\n## `{struct.__struct_config__.tag}`\n\n{doc(struct)}{unused}\n\n{fields}"
     kinds = ", ".join(f"`{kind}`" for kind in get_args(errors.ErrorClass))
     reasons = table(("reason", ""), [(code(r), REASONS[r]) for r in get_args(events.TurnReason)])
     return f"{text}\n## Values\n\n`ErrorClass`: {kinds}. {_below(errors, 'ErrorClass')}\n\n`TurnReason`:\n\n{reasons}"
+
+
+def _is_emitted(event: type[msgspec.Struct]) -> bool:
+    """Whether some code makes this event."""
+    sources = (path for path in (ROOT / "src").rglob("*.py") if path.name != "events.py")
+    return any(f"{event.__name__}(" in path.read_text("utf-8") for path in sources)
 
 
 REASONS: Mapping[str, str] = {

@@ -59,6 +59,13 @@ def test_a_decision_has_context_decision_consequences_and_a_way_to_be_wrong(page
     assert len(text.splitlines()) <= 60
 
 
+def test_the_doors_to_foreign_code_are_the_files_that_their_decision_names():
+    page = next((ROOT / "docs" / "adr").glob("0006-*.md")).read_text("utf-8")
+    named_files = set(re.findall(r"`([^`]+\.py)`", page.split("**Context.**")[0]))
+    sources = (ROOT / "src").rglob("*.py")
+    assert {str(p.relative_to(ROOT)) for p in sources if "noqa: BLE001" in p.read_text("utf-8")} == named_files
+
+
 def test_decisions_are_numbered_without_gaps():
     numbers = [int(page.name.split("-")[0]) for page in DECISIONS]
     assert numbers == list(range(1, len(numbers) + 1))
