@@ -256,10 +256,10 @@ Settings come from these places; a later one wins, table by table and key by key
 
 The text of a variable or of `--set` is read as a TOML value where that fits the type, else as text: `--set tools.bash.timeout_s=60`,
 `--set 'tools.enabled=["read", "ls"]'`, `--set model=local/tiny`. In a variable, `NAME` is the provider's name in capitals; what is no letter or
-digit in it may be left out or written as one underscore (`my-host`: `TRIMTAB_PROVIDERS__MY_HOST__BASE_URL`). Quotes keep dots and slashes together: `--set 'models."local/tiny".max_output=2048'`.
+digit in the name of a provider from `config.toml` may be left out or written as one underscore (`my-host`: `TRIMTAB_PROVIDERS__MY_HOST__BASE_URL`). Quotes keep dots and slashes together: `--set 'models."local/tiny".max_output=2048'`.
 
-A key that doesn't exist is an error that names the nearest one; a value of the wrong type is an error with file and path. A `TRIMTAB_`
-variable that is no setting is ignored, with a notice. Two variables are no settings: `TRIMTAB_HOME`, the folder for everything, and `TRIMTAB_TRUST`, which
+A key that doesn't exist is an error that names the nearest one; a value of the wrong type is an error that names its place. A `TRIMTAB_`
+variable that begins with no known key is ignored, with a notice. Two variables are no settings: `TRIMTAB_HOME`, the folder for everything, and `TRIMTAB_TRUST`, which
 answers as [`--trust`](usage.md#trust) does.
 
 An empty default means: not set.

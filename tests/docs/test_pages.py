@@ -92,6 +92,14 @@ def test_the_readme_says_what_for_whom_and_two_commands_on_its_first_screen():
     assert re.findall(r"^\$ (make [a-z]+)", screen, re.M)[:2] == ["make demo", "make check"]
 
 
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name != "AGENTS.md"], ids=lambda page: page.name)
+def test_no_page_speaks_of_what_is_not_there(page):
+    words = re.compile(
+        r"\b(TODO|TBD|[Cc]oming soon|[Rr]oadmap|[Pp]lanned|[Nn]ot (yet )?implemented|in a later version)\b"
+    )
+    assert [line for line in lines(page) if words.search(line)] == []
+
+
 def test_pages_have_no_line_with_a_tab_or_trailing_blank():
     bad = [
         f"{p.name}:{n}" for p in PAGES for n, line in enumerate(lines(p), 1) if "\t" in line or line != line.rstrip()
