@@ -76,7 +76,7 @@ check-all: check ## check, and what is slow: oracles, all kills, the real small 
 # Only an install that fails is a reason to skip; tests that fail, or find no model after it, are failures.
 check-llm: dev ## every wire against a small real model on loopback; says so where it can't be installed
 	@if $(MAKE) --no-print-directory llm; then \
-	  $(BIN)/python -m pytest -q -m llm tests/llm; \
+	  NEED_LLM=1 $(BIN)/python -m pytest -q -m llm tests/llm; \
 	else \
 	  echo "check-llm: SKIPPED, because the packages of requirements-llm.txt can't be installed here (see above)"; \
 	fi
