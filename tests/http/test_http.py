@@ -105,6 +105,24 @@ async def test_one_connection_serves_many_requests():
         assert server.connections == 1
 
 
+async def test_a_kept_connection_that_its_server_closed_is_replaced_without_a_retry():
+    gone = Reply(status=0)
+    with FakeServer(Reply(sse("a", None)), gone, Reply(sse("b", None))) as server:
+        provider = HttpProvider(endpoint(server.url), EchoWire())
+        assert [e async for e in provider.stream(REQUEST)] == [*text("a"), DONE]
+        assert [e async for e in provider.stream(REQUEST)] == [*text("b"), DONE]
+        await provider.aclose()
+        assert server.connections == 2
+
+
+async def test_a_fresh_connection_closed_without_an_answer_is_a_failure_to_retry():
+    with FakeServer(Reply(status=0), Reply(sse("b", None))) as server:
+        retry, *rest = await ask(server.url)
+    assert isinstance(retry, Retrying)
+    assert retry.kind == "network"
+    assert rest == [*text("b"), DONE]
+
+
 async def test_a_server_that_lingers_after_the_final_event_is_not_waited_for():
     with FakeServer(Reply([*sse("a", None), Stall()])) as server:
         with anyio.fail_after(2):

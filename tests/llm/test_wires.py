@@ -3,17 +3,19 @@
 from contextlib import aclosing
 
 import anyio
+import msgspec
 import pytest
 
 from support.small_model import WINDOW, SmallModel, call_server, count_tokens, open_model
 from trimtab.coding.local_model import MODEL
-from trimtab.types.messages import Assistant, Message, Text, ToolResult, user
+from trimtab.types.messages import Assistant, Image, Message, Text, ToolResult, User, user
 from trimtab.types.stream import Ended, PartDelta, PartEnded, PartStarted, make_call
 from trimtab.types.tools import ToolSpec
 
 pytestmark = [pytest.mark.llm, pytest.mark.anyio]
 
 QUESTION = user("The capital of France is")
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 STORY = user("Write a long story about the sea.")
 WEATHER = ToolSpec(
     "get_weather",
@@ -74,15 +76,30 @@ async def test_a_prompt_over_the_window_is_an_overflow_with_both_numbers(model: 
     assert answer.error.limit == WINDOW
     assert answer.error.actual is not None
     assert 1_000 < answer.error.actual < 1_050
-    assert [type(e) for e in model.events] == [Ended], "it isn't tried again"
+    assert [type(e) for e in model.events] == [Ended]
 
 
 async def test_an_answer_that_meets_the_end_of_the_window_says_length(model: SmallModel) -> None:
-    filled = "The sea is blue. " * ((WINDOW - 80) // 5)
-    answer = await model.ask(user(f"{filled}Write a long story about the sea."), max_output=WINDOW)
+    filled = (user("The sea is blue. " * ((WINDOW - 80) // 5)), Assistant((Text("Yes."),), "stop"))
+    answer = await model.ask(*filled, STORY, max_output=WINDOW)
     assert (answer.stop_reason, answer.error) == ("length", None)
     assert answer.usage is not None
     assert answer.usage.prompt + answer.usage.output == WINDOW
+
+
+async def test_a_picture_is_refused_as_a_picture_and_not_tried_again(model: SmallModel) -> None:
+    model.info = msgspec.structs.replace(model.info, input=("text", "image"))
+    answer = await model.ask(User((Image("image/png", DOT), Text("What is this?"))))
+    assert answer.error is not None
+    assert (answer.error.kind, answer.error.retryable) == ("media", False)
+
+
+async def test_one_request_right_after_another_needs_no_retry(model: SmallModel) -> None:
+    for _ in range(12):
+        await model.ask(QUESTION, max_output=2)
+        assert type(model.events[0]) is PartStarted
+        assert type(model.events[-1]) is Ended
+        assert model.events[-1].error is None
 
 
 async def test_leaving_in_the_middle_of_an_answer_frees_the_server(model: SmallModel) -> None:

@@ -92,7 +92,7 @@ class HttpProvider:
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         """One try: events up to and with `Ended`, which comes after the connection is free. Raises for every failure."""
         sent = self._build(self._wire.request(self.endpoint, request))
-        response = await self._open().send(sent, stream=True)
+        response = await self._send(sent)
         decoder = self._wire.decoder(request)
         framer = BodyFramer()
         ended: Ended | None = None
@@ -113,6 +113,27 @@ class HttpProvider:
             return
         for event in _decode_end(framer, decoder):
             yield event
+
+    async def _send(self, request: httpx2.Request) -> httpx2.Response:
+        """Send it, and wait for the head of the answer.
+
+        A kept connection may have been closed by its server (llama.cpp closes each after a streamed answer, though it promises to keep it).
+        That is nobody's failure: the request goes out over another at once, until a fresh one fails.
+        """
+        steps: list[str] = []
+
+        async def note(step: str, _info: object) -> None:
+            steps.append(step)
+
+        request.extensions["trace"] = note
+        while True:
+            steps.clear()
+            try:
+                return await self._open().send(request, stream=True)
+            except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
+                fresh = not steps or any(step.startswith("connection.connect") for step in steps)
+                if fresh:
+                    raise
 
     def _open(self) -> httpx2.AsyncClient:
         if self._client is None:
