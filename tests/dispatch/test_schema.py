@@ -48,6 +48,8 @@ EDIT = {
     ("sent", "used"),
     [
         ({"edits": '[{"old": "a", "new": "b"}]'}, {"edits": [{"old": "a", "new": "b"}]}),
+        ({"edits": {"old": "a", "new": "b"}}, {"edits": [{"old": "a", "new": "b"}]}),
+        ({"edits": '{"old": "a", "new": "b"}'}, {"edits": [{"old": "a", "new": "b"}]}),
         ({"meta": '{"a": 1}'}, {"meta": {"a": 1}}),
         ({"limit": "3"}, {"limit": 3}),
         ({"limit": 3.0}, {"limit": 3}),
@@ -82,7 +84,8 @@ def test_what_a_model_plainly_meant_is_mended(sent, used):
         ),
         ({"zzz": 1}, "zzz: unknown argument"),
         ({"edits": "x"}, "edits: expected array, got string"),
-        ({"edits": '{"old": 1}'}, "edits: expected array, got string"),
+        ({"edits": '{"old": 1}'}, "edits[0].new: missing"),
+        ({"edits": "7"}, "edits: expected array, got string"),
         ({"edits": []}, "edits: must have at least 1 items"),
         ({"edits": [{"old": "", "new": "b"}]}, "edits[0].old: must have at least 1 characters"),
         ({"edits": [{"old": "a", "new": "long"}]}, "edits[0].new: must have at most 3 characters"),

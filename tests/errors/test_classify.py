@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trimtab.providers.classify import builtin_rules, classify, load_rules, read_error
+from trimtab.providers.classify import builtin_rules, classify, load_rules, read_error, read_rules, reclassify
 from trimtab.types.errors import ConfigError
 
 
@@ -364,7 +364,7 @@ def test_the_innermost_message_is_shown():
 
 def test_an_unknown_refusal_says_how_to_add_a_rule():
     info = classify(400, openai("the hamster is full"))
-    assert "[[errors.rule]]" in info.hint
+    assert "errors.toml" in info.hint
     rules = load_rules('[[rule]]\nclass = "overflow"\nmatch = ["hamster is full"]')
     assert classify(400, openai("the hamster is full"), extra_rules=rules).kind == "overflow"
 
@@ -376,6 +376,20 @@ def test_an_unknown_refusal_says_how_to_add_a_rule():
 def test_a_wrong_rule_is_an_error_that_names_its_file(text):
     with pytest.raises(ConfigError, match=r"mine\.toml"):
         load_rules(text, source="mine.toml")
+
+
+def test_rules_of_a_file_overrule_what_a_wire_made_of_a_stream_error(tmp_path):
+    path = tmp_path / "errors.toml"
+    assert read_rules(path) == ()
+    path.write_text('[[rule]]\nclass = "overflow"\nmatch = ["room for <limit>, got <actual>"]\nhint = "Shrink."')
+    made = classify(None, openai("room for 10, got 1,200"))
+    assert made.kind == "invalid"
+    again = reclassify(made, read_rules(path))
+    assert (again.kind, again.limit, again.actual, again.hint) == ("overflow", 10, 1200, "Shrink.")
+    assert reclassify(made, ()) == made
+    path.write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match=r"errors\.toml"):
+        read_rules(path)
 
 
 def test_every_rule_of_the_table_has_a_condition():

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from support.servers import FakeServer, HangUp, Pause, Received, Reply, Reset, Stall, json_reply, one_byte_each, sse
+from trimtab.providers.classify import load_rules
 from trimtab.providers.http import HttpProvider, join_url
 from trimtab.providers.loopback import is_loopback
 from trimtab.providers.wire import Endpoint, WireFailure, WireRequest
@@ -181,6 +182,17 @@ async def test_web_pages_are_named_as_such():
         assert "web page" in ended.error.message
         (ended,) = await ask(server.url, max_retries=0)
         assert (ended.error.kind, ended.error.message) == ("server", "Sign in")
+
+
+async def test_rules_of_the_user_hold_for_statuses_and_for_streams():
+    rules = load_rules('[[rule]]\nclass = "overflow"\nmatch = ["hamster is full"]')
+    failing = [json_reply({"error": "hamster is full"}, status=400), Reply(sse({"error": "the hamster is full"}))]
+    with FakeServer(*failing) as server:
+        provider = HttpProvider(endpoint(server.url), EchoWire(), extra_rules=rules)
+        for _ in failing:
+            (ended,) = [e async for e in provider.stream(REQUEST)]
+            assert ended.error.kind == "overflow"
+        await provider.aclose()
 
 
 async def test_plain_words_with_status_200_are_shown():

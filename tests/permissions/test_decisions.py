@@ -152,6 +152,18 @@ def test_what_cannot_be_read_for_certain_does_not_run(command: str) -> None:
     assert bash(command, mode="full") == Allow()
 
 
+@pytest.mark.parametrize("mode", ["ask", "plan"])
+def test_modes_that_edit_nothing_unasked_still_look_around(mode: Mode) -> None:
+    looking = [bash("ls | wc", mode), decide(call("read", path="x"), Policy(mode, "/p"), PlainPaths())]
+    assert looking == [Allow(), Allow()]
+    assert edit("a", mode) == Deny(
+        f"a is not edited in mode {mode}",
+        f'{NOBODY}, or the setting permissions.allow = ["write(/p/a)"]. {GO_ON}',
+    )
+    assert [type(bash(command, mode)) for command in ("ls > a", "npm test")] == [Deny, Deny]
+    assert edit("docs/a", mode, rules(allow=("write(docs/**)",))) == Allow()
+
+
 def test_full_runs_everything_that_no_rule_denies() -> None:
     given = rules(deny=("bash(git push)", "write(secret/**)", "fetch"))
     assert bash("rm -rf x; [[ a ]]", mode="full") == Allow()

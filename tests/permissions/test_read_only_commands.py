@@ -161,6 +161,12 @@ def test_it_is_known_to_change_nothing(script: str) -> None:
         "npm_config_x=1 npm ls",
         "http_proxy=x ls",
         "less f",
+        "zsh -c ls",
+        "yarn --version",
+        "pytest --version",
+        "cargo --version",
+        "go version",
+        "lsof -Db x",
         "curl x",
     ],
 )

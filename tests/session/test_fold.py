@@ -1,14 +1,9 @@
 """The fold: what grows entry by entry is what one reading of the whole file gives."""
 
-import gc
-import json
-import time
-from pathlib import Path
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.sessions import ask, now, reopened, result, say
+from support.sessions import ask, now, result, say
 from trimtab.context.archive import Archive
 from trimtab.context.fold import Conversation
 from trimtab.context.stores.log import SessionLog
@@ -55,24 +50,3 @@ def test_a_session_that_grew_shows_what_reading_it_again_shows(steps):
         assert log.view() == tuple(again.pairing.messages)
         assert [e.id for e in log.archive.path()] == [e.id for e in again.archive.path()]
         assert (log.archive.leaf, log.parked, again.archive.damage) == (again.archive.leaf, again.archive.parked, [])
-
-
-def best_of(runs: int, action) -> float:
-    times = []
-    for _ in range(runs):
-        gc.collect()
-        begin = time.process_time()
-        action()
-        times.append(time.process_time() - begin)
-    return min(times)
-
-
-def test_a_long_session_opens_in_less_than_three_times_the_time_to_parse_its_json(tmp_path: Path):
-    log = SessionLog.create(tmp_path / "s.jsonl", "/proj", now=now)
-    step = [ask("hello " * 20), say("abc " * 30, "a"), result("a", "line of code\n" * 30), say("done " * 20)]
-    log.append_messages(step * 2_000)
-    log.close()
-    lines = (tmp_path / "s.jsonl").read_bytes().splitlines()
-    parse = best_of(3, lambda: [json.loads(line) for line in lines])
-    assert best_of(3, lambda: reopened(tmp_path / "s.jsonl")) <= 3 * parse
-    assert len(reopened(tmp_path / "s.jsonl").view()) == 8_000

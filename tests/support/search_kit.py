@@ -12,6 +12,7 @@ from trimtab.coding.tools.ripgrep import find_rg
 from trimtab.types.messages import Text
 
 WALKER_NOTE = "\n[ripgrep was not found: Python's regular expressions, and slower]"
+RG = find_rg()
 NO_MATCHES = "no matches (files that ignore files name were skipped; one given as path is always searched)"
 
 
@@ -27,8 +28,10 @@ def tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
 async def _ignore(_text: str) -> None: ...
 
 
-async def grep(root: Path, engine: str, **arguments: Any) -> ToolOutput:
-    return await GrepTool(_workspace(root), _program(engine)).run(arguments, ToolRun("call", _ignore))
+async def grep(root: Path, engine: str, *, timeout_s: float = 30, **arguments: Any) -> ToolOutput:
+    return await GrepTool(_workspace(root), _program(engine), timeout_s=timeout_s).run(
+        arguments, ToolRun("call", _ignore)
+    )
 
 
 async def find(root: Path, engine: str, **arguments: Any) -> ToolOutput:
@@ -49,6 +52,5 @@ def _workspace(root: Path) -> Workspace:
 def _program(engine: str) -> str | None:
     if engine == "walker":
         return None
-    rg = find_rg()
-    assert rg, "ripgrep is a dependency"
-    return rg
+    assert RG, "ripgrep is a dependency"
+    return RG

@@ -57,3 +57,15 @@ async def test_a_command_cannot_print_a_key(tmp_path: Path) -> None:
     tool = BashTool(tmp_path, command_environment(given, key_names=["PROVIDER"]))
     output = await tool.run({"command": "echo [$SOME_API_KEY$PROVIDER]; env | grep -c leak"}, ToolRun("c", update))
     assert output.parts == (Text("[]\n0\n[exit 1]"),)
+
+
+@pytest.mark.anyio
+async def test_a_folder_that_only_looks_like_a_repository_runs_nothing(tmp_path: Path) -> None:
+    async def update(_text: str) -> None: ...
+
+    tool = BashTool(tmp_path, command_environment(os.environ))
+    trap = "git init -q --bare x && cd x && git config core.bare false && git config core.worktree . && "
+    trap += "git config core.fsmonitor 'touch ../ran; false' && git status"
+    output = await tool.run({"command": trap}, ToolRun("c", update))
+    assert output.is_error
+    assert os.listdir(tmp_path) == ["x"]

@@ -98,10 +98,14 @@ class Tool(Protocol):
         ...
 
     @property
-    def snippet(self) -> str: ...
+    def snippet(self) -> str:
+        """One line for the system prompt; may be empty."""
+        ...
 
     @property
-    def guidelines(self) -> tuple[str, ...]: ...
+    def guidelines(self) -> tuple[str, ...]:
+        """Sentences for the system prompt."""
+        ...
 
     def access(self, arguments: Mapping[str, Any]) -> Access:
         """What a call with these (already validated) arguments touches. Pure and cheap; must not raise."""
@@ -132,9 +136,13 @@ class Answer:
 class Hooks(Protocol):
     """May veto, change or answer a call before it runs, and change its output after. A hook that raises vetoes the call."""
 
-    async def before_tool(self, call: ToolCall) -> Proceed | Answer: ...
+    async def before_tool(self, call: ToolCall) -> Proceed | Answer:
+        """Let `call` run, change it, or answer it. Raises `Deferred` when a person must answer."""
+        ...
 
-    async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput: ...
+    async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
+        """Return what is recorded as the result of `call`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ Small on purpose: `type`, `properties`, `required`, `additionalProperties`, `ite
 of numbers, strings and lists. A keyword it doesn't know constrains nothing, so a foreign schema never rejects what it meant to allow.
 
 Models get types wrong in a few known ways; each is mended once, here, and only when the value doesn't fit as it is: JSON text for an
-object or list, `"3"` for 3, `"true"` for true, 3 for `"3"`, and null for an optional argument (left out).
+object or list, one object for a list of them, `"3"` for 3, `"true"` for true, 3 for `"3"`, and null for an optional argument (left out).
 """
 
 import difflib
@@ -156,6 +156,8 @@ def _mend(value: Any, kind: str) -> Any:
         return int(value)
     if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
         return _json(value)
+    if kind == "array" and isinstance(value, dict):
+        return [value]
     if isinstance(value, str) and kind in ("integer", "number", "boolean", "array", "object"):
         try:
             read = json.loads(value)
@@ -163,6 +165,8 @@ def _mend(value: Any, kind: str) -> Any:
             return _MISFIT
         if _is(read, kind):
             return read
+        if kind == "array" and isinstance(read, dict):
+            return [read]
     return _MISFIT
 
 

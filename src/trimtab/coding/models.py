@@ -6,10 +6,12 @@ reference (flag, setting, or what the session used) → `resolve` → key and pr
 from dataclasses import dataclass, replace
 
 from trimtab.agent.ports import Provider
+from trimtab.coding.first_model import look_around, no_model
 from trimtab.coding.project import Project
 from trimtab.config.keys import find_key, find_proxy
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.open import open_provider
+from trimtab.providers.probe import probe
 from trimtab.providers.resolve import Resolved, is_loopback, resolve
 from trimtab.types.errors import ConfigError
 from trimtab.types.models import ModelInfo
@@ -36,6 +38,7 @@ def resolve_model(project: Project, ref: str | None, *, catalogue: Catalogue | N
         config_providers=settings.providers,
         catalogue=catalogue or Catalogue.load(),
         model_overrides=settings.models,
+        thinking=settings.thinking,
     )
     if found.endpoint.api_key is None:
         found = found.with_key(find_key(found.api_key_env, project.env))
@@ -45,8 +48,8 @@ def resolve_model(project: Project, ref: str | None, *, catalogue: Catalogue | N
     return found
 
 
-def open_model(project: Project, ref: str | None) -> OpenModel:
-    """Resolve `ref` and open its provider. Raises `ConfigError` when a key is needed and missing."""
+async def open_model(project: Project, ref: str | None) -> OpenModel:
+    """Resolve `ref` and open its provider. Raises `UnknownModel`, or `ConfigError` when a key is needed and missing."""
     found = resolve_model(project, ref)
     if found.needs_key and not found.endpoint.api_key:
         name = found.model.provider
@@ -55,11 +58,15 @@ def open_model(project: Project, ref: str | None) -> OpenModel:
             f"there is no key for {name}",
             hint=f"Set the variable {variable}, or providers.{name}.api_key in {project.home.config_file}.",
         )
-    thinking = found.thinking or project.settings.thinking
-    return OpenModel(found.model, open_provider(found.endpoint), thinking, found.notes)
+    if _asks_server(project, found):
+        answer = await probe(found.endpoint.base_url, api_key=found.endpoint.api_key, timeout_s=1.0)
+        served = answer.model(found.model.id)
+        found = found.with_probed_window(served.context_window if served else None)
+    provider = open_provider(found.endpoint, errors_file=project.home.errors_file)
+    return OpenModel(found.model, provider, found.thinking, found.notes)
 
 
-def pick_model(project: Project, session_ref: str | None, *, provider: Provider | None = None) -> OpenModel:
+async def pick_model(project: Project, session_ref: str | None, *, provider: Provider | None = None) -> OpenModel:
     """The model for a session: what the person named now, else what the session used, else the configured one.
 
     `provider` answers instead of the model's own. Raises `UnknownModel` or `ConfigError`.
@@ -67,10 +74,26 @@ def pick_model(project: Project, session_ref: str | None, *, provider: Provider 
     settings = project.settings
     named = project.loaded.origins.get("model", "")
     ref = settings.model if session_ref is None or named.startswith(_EXPLICIT) else session_ref
+    if ref is None:
+        raise no_model(project, await look_around(project))
     if provider is None:
-        return open_model(project, ref)
+        return await open_model(project, ref)
     found = resolve_model(project, ref)
-    return OpenModel(found.model, provider, found.thinking or settings.thinking, ())
+    return OpenModel(found.model, provider, found.thinking, ())
+
+
+def _asks_server(project: Project, found: Resolved) -> bool:
+    """Whether to ask a server on this machine for a window that nobody stated: a listed local server, or one with `probe = true`.
+
+    A server that is declared by its address alone isn't asked anything but what the person asks.
+    """
+    if found.model.source != "default" or not is_loopback(found.endpoint.base_url):
+        return False
+    said = project.settings.providers.get(found.model.provider)
+    if said is not None and said.probe is not None:
+        return said.probe
+    listed = Catalogue.load().provider(found.model.provider)
+    return listed is not None and listed.base_url == found.endpoint.base_url
 
 
 def known_models(project: Project, *, usable: bool) -> tuple[ModelInfo, ...]:

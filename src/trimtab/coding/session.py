@@ -8,6 +8,7 @@ This is the only module that knows all siblings. Frontends get events from `feed
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import anyio
 
@@ -20,7 +21,7 @@ from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.choose import Choice
 from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.logs import last_model, now, open_log, writes_at_once
-from trimtab.coding.models import open_model, pick_model
+from trimtab.coding.models import OpenModel, open_model, pick_model
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.project import Project
 from trimtab.coding.prompts import describe_tools, load_prompt
@@ -30,6 +31,9 @@ from trimtab.context.stores.log import SessionLog
 from trimtab.types.messages import User
 from trimtab.types.models import ModelInfo, cost_usd
 from trimtab.types.usage import Usage
+
+PATIENCE_S = 60.0
+"""How long the agent waits for a watcher that takes nothing more before it gives it up, in seconds."""
 
 
 class Session:
@@ -106,7 +110,7 @@ class Session:
 
     async def set_model(self, ref: str) -> None:
         """Use another model from the next request on. Raises `UnknownModel` or `ConfigError`, and then nothing changes."""
-        opened = open_model(self.project, ref)
+        opened = await open_model(self.project, ref)
         await _close(self.agent.provider)
         self.agent.provider, self.agent.model, self.agent.thinking = opened.provider, opened.info, opened.thinking
         for note in opened.notes:
@@ -150,36 +154,50 @@ async def open_session(
 
     Raises `UnknownSession`, `SessionLocked`, `SessionError`, `UnknownModel` or `ConfigError`; then nothing was written.
     """
-    if writes_at_once(choice, project):
-        pick_model(project, None, provider=provider)
+    # A new file is made only once nothing else can fail; an existing one says which model it used.
+    kit = await _kit(project, None, provider) if writes_at_once(choice, project) else None
     opened = await anyio.to_thread.run_sync(lambda: open_log(project, choice, takeover=takeover))
-    project, log = opened.project, opened.log
+    log = opened.log
     try:
-        model = pick_model(project, opened.model_ref, provider=provider)
-        changes = ChangeRecorder(permission_hooks(project, workspace_of(project)))
-        tools = (*build_tools(project, images="image" in model.info.input), *extra_tools)
+        kit = kit or await _kit(opened.project, opened.model_ref, provider)
+        tools = (*kit.tools, *extra_tools)
         agent = Agent(
-            model.provider,
-            model=model.info,
-            system=system_prompt(project, tools),
+            kit.model.provider,
+            model=kit.model.info,
+            system=system_prompt(opened.project, tools),
             tools=tools,
             transcript=LogTranscript(log),
             parked={p.call_id: p.question for p in log.parked},
-            hooks=changes,
-            feed=Feed(now=lambda: now().timestamp()),
-            thinking=model.thinking,
-            max_steps=project.settings.max_steps,
+            hooks=kit.hooks,
+            feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
+            thinking=kit.model.thinking,
+            max_steps=opened.project.settings.max_steps,
             session_id=log.header.id,
         )
-        notices = (*project.notices, *opened.notices, *model.notes)
+        notices = (*opened.project.notices, *opened.notices, *kit.model.notes)
         try:
-            yield Session(project, log, agent, changes, notices=notices)
+            yield Session(opened.project, log, agent, kit.hooks, notices=notices)
         finally:
             agent.feed.close()
             with anyio.CancelScope(shield=True):
                 await _close(agent.provider)
     finally:
         log.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Kit:
+    """What a session needs beside its log."""
+
+    model: OpenModel
+    tools: tuple[Tool, ...]
+    hooks: ChangeRecorder
+
+
+async def _kit(project: Project, session_ref: str | None, provider: Provider | None) -> _Kit:
+    hooks = ChangeRecorder(permission_hooks(project, workspace_of(project)))
+    model = await pick_model(project, session_ref, provider=provider)
+    return _Kit(model, build_tools(project, images="image" in model.info.input), hooks)
 
 
 def system_prompt(project: Project, tools: tuple[Tool, ...]) -> str:

@@ -1,0 +1,1 @@
+"""Settings, keys and folders; the only code that reads the environment."""

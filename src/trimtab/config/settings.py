@@ -67,7 +67,7 @@ class PermissionSettings(_Section, frozen=True):
     """What may run without a question."""
 
     mode: Permission = "auto-edit"
-    """`auto-edit`: edits inside the project and commands that are known to change nothing. `full`: everything."""
+    """`auto-edit`: edits inside the project and commands that are known to change nothing. `ask`, `plan`: those commands, no edits. `full`: everything."""
     allow: tuple[str, ...] = ()
     """Rules that allow more, such as `bash(npm test)` or `write(docs/**)`."""
     deny: tuple[str, ...] = ()

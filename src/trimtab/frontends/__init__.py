@@ -1,0 +1,1 @@
+"""What people and programs use: each frontend shows the events of a session and decides nothing."""

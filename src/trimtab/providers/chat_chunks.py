@@ -15,11 +15,15 @@ from trimtab.types.usage import Usage
 
 
 class Function(msgspec.Struct, gc=False):
+    """Name and arguments of a call, or a piece of them."""
+
     name: str | None = None
     arguments: str | dict[str, Any] | None = None
 
 
 class Call(msgspec.Struct):
+    """A tool call, or a piece of one."""
+
     index: int | None = None
     id: str | None = None
     function: Function | None = None
@@ -27,6 +31,8 @@ class Call(msgspec.Struct):
 
 
 class Delta(msgspec.Struct):
+    """What a chunk adds to an answer; a whole answer has the same shape."""
+
     content: str | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
@@ -36,12 +42,16 @@ class Delta(msgspec.Struct):
 
 
 class Details(msgspec.Struct, gc=False):
+    """Parts of a token count."""
+
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
 
 
 class RawUsage(msgspec.Struct, gc=False):
+    """Usage in the server's convention: cached tokens are part of the prompt's."""
+
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     total_tokens: int | None = None
@@ -52,6 +62,8 @@ class RawUsage(msgspec.Struct, gc=False):
 
 
 class Choice(msgspec.Struct):
+    """One of the answers; only the first is read."""
+
     delta: Delta | None = None
     message: Delta | None = None
     finish_reason: str | None = None

@@ -28,8 +28,8 @@ IN_STREAM = 0
 _NUMBER = r"\d[\d,_]*"
 _SHOWN_CHARS = 500
 _ADD_A_RULE = (
-    "The request was refused for a reason that isn't known here. If it means that the input was too long, say so in the configuration: "
-    '[[errors.rule]] with class = "overflow" and match = ["words of this message"].'
+    "The request was refused for a reason that isn't known here. If it means that the input was too long, say so in errors.toml beside "
+    'config.toml: [[rule]], class = "overflow", match = ["words of this message"].'
 )
 
 
@@ -65,25 +65,28 @@ class ErrorText:
     status: int | None = None
 
 
+def read_rules(path: Path) -> tuple[Rule, ...]:
+    """Return the rules in a file, none when there is no file. Raises `ConfigError`."""
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return ()
+    except (OSError, UnicodeDecodeError) as exc:
+        raise ConfigError(f"{path}: can't be read: {exc}", hint="Correct or remove the file.") from exc
+    return load_rules(text, source=str(path))
+
+
 def load_rules(text: str, *, source: str = "errors.toml") -> tuple[Rule, ...]:
     """Return the rules in a TOML text of `[[rule]]` tables. Raises `ConfigError`, naming `source`, for a text that isn't one."""
     try:
-        return rules_from(tomllib.loads(text), source=source)
-    except tomllib.TOMLDecodeError as exc:
-        raise ConfigError(f"{source}: {exc}", hint="Correct the TOML.") from exc
-
-
-def rules_from(data: Any, *, source: str) -> tuple[Rule, ...]:
-    """Return the rules in already parsed TOML (`{"rule": [...]}`). Raises `ConfigError`."""
-    try:
-        rules = msgspec.convert(data, _Table).rule
+        rules = msgspec.convert(tomllib.loads(text), _Table).rule
         for rule in rules:
             for pattern in (*rule.match, *rule.unless):
                 _compile(pattern)
-    except (msgspec.ValidationError, re.error) as exc:
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError, re.error) as exc:
         raise ConfigError(
-            f"{source}: not a rule for errors: {exc}",
-            hint='A rule has `class` and `match` or `codes`, like class = "overflow", match = ["too many words"].',
+            f"{source}: not rules for errors: {exc}",
+            hint='A [[rule]] has `class` and `match` or `codes`, like class = "overflow", match = ["too many words"].',
         ) from exc
     return rules
 
@@ -107,23 +110,35 @@ def classify(
     if wait is None:
         wait = _stated_wait(said.words)
     message = said.message or _fallback_message(stated)
-    code = IN_STREAM if stated is None else stated
-    for rule in (*extra_rules, *builtin_rules()):
-        if rule.waits and wait is None:
+    unknown = ErrorInfo("invalid", message, _ADD_A_RULE, status=stated, retry_after_s=wait)
+    return _by_rules(unknown, said, (*extra_rules, *builtin_rules())) or msgspec.structs.replace(
+        unknown, retry_after_s=None
+    )
+
+
+def reclassify(info: ErrorInfo, rules: Sequence[Rule]) -> ErrorInfo:
+    """Let rules of the user overrule what a wire made of an error inside a stream; its message is all they see."""
+    return _by_rules(info, ErrorText(info.message, info.message, frozenset()), rules) or info
+
+
+def _by_rules(info: ErrorInfo, said: ErrorText, rules: Sequence[Rule]) -> ErrorInfo | None:
+    """`info` as the first rule that holds sees it; None when none does."""
+    status = IN_STREAM if info.status is None or info.status < 300 else info.status
+    for rule in rules:
+        if rule.waits and info.retry_after_s is None:
             continue
-        numbers = _holds(rule, code, said)
+        numbers = _holds(rule, status, said)
         if numbers is not None:
-            return ErrorInfo(
-                rule.kind,
-                message,
-                rule.hint or (_ADD_A_RULE if rule.kind == "invalid" else ""),
-                status=stated,
-                retry_after_s=wait if rule.retryable else None,
+            return msgspec.structs.replace(
+                info,
+                kind=rule.kind,
+                hint=rule.hint or (_ADD_A_RULE if rule.kind == "invalid" else ""),
+                retry_after_s=info.retry_after_s if rule.retryable else None,
                 limit=numbers.get("limit"),
                 actual=numbers.get("actual"),
                 retryable=rule.retryable,
             )
-    return ErrorInfo("invalid", message, _ADD_A_RULE, status=stated)
+    return None
 
 
 @lru_cache(maxsize=1)
@@ -141,7 +156,7 @@ def read_error(body: bytes | str) -> ErrorText:
         return ErrorText(_short(plain), text, frozenset())
     strings = list(_strings(data, depth=0))
     messages = [s for key, s in strings if key in _MESSAGE_KEYS]
-    # The innermost message is the one of the model's own server; gateways wrap it in their own.
+    # Gateways wrap the message of the model's own server in a shorter one of theirs.
     message = max(messages, key=len, default="") or next((s for _, s in strings), "")
     # Numbers keep their key, because alone they say nothing (`n_ctx=4096`).
     words = [f"{key}={s}" if s.isdigit() else s for key, s in strings]

@@ -19,7 +19,7 @@ import httpx2
 import msgspec
 
 from trimtab import __version__
-from trimtab.providers.classify import Rule, classify
+from trimtab.providers.classify import Rule, classify, reclassify
 from trimtab.providers.framing import BodyFramer
 from trimtab.providers.loopback import is_loopback
 from trimtab.providers.retry import RetryPolicy, given_up, next_wait
@@ -79,7 +79,7 @@ class HttpProvider:
                         yield event
                 return
             except WireFailure as failure:
-                error = self._without_key(failure.info)
+                error = self._without_key(reclassify(failure.info, self._rules))
             except (httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as exc:
                 error = _transport_error(exc, self.endpoint)
             wait = next_wait(error, attempt, policy=self._policy, random=self._random)

@@ -6,6 +6,7 @@ file (the endpoint's `base_url` is its path); `bridge` hands over to another lib
 
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import cast
 
 from trimtab.providers.provider import Provider
@@ -20,11 +21,15 @@ _WIRES: Mapping[Api, tuple[str, str]] = {
 }
 
 
-def open_provider(endpoint: Endpoint) -> Provider:
-    """Return the provider of an endpoint. Raises `ConfigError` for a script, cassette or bridged name that can't be used."""
+def open_provider(endpoint: Endpoint, *, errors_file: Path | None = None) -> Provider:
+    """Return the provider of an endpoint. `errors_file` holds the user's own error rules; it needn't exist.
+
+    Raises `ConfigError` for wrong rules, and for a script, cassette or bridged name that can't be used.
+    """
     if endpoint.api in _WIRES:
         http = import_module("trimtab.providers.http")
-        return cast(Provider, http.HttpProvider(endpoint, _wire(endpoint.api)))
+        rules = () if errors_file is None else import_module("trimtab.providers.classify").read_rules(errors_file)
+        return cast(Provider, http.HttpProvider(endpoint, _wire(endpoint.api), extra_rules=rules))
     if endpoint.api == "scripted":
         scripted = import_module("trimtab.providers.scripted")
         return cast(Provider, scripted.ScriptedProvider(endpoint.base_url, max_retries=endpoint.max_retries))

@@ -18,14 +18,13 @@ What a server wants differently stands in `ModelInfo.compat`:
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from trimtab.providers.chat_thinking import thinking_fields
-from trimtab.providers.classify import Rule
 from trimtab.providers.history import adapt, describe_image
 from trimtab.providers.lenient import portable_name
 from trimtab.providers.openai_chat_decoder import ChatDecoder
@@ -110,9 +109,7 @@ _SEE_BELOW = "(the image follows in the next message)"
 
 @dataclass(frozen=True, slots=True)
 class OpenAIChat:
-    """The wire; see `wire.Wire`. `extra_rules` classify errors inside a stream before ours."""
-
-    extra_rules: tuple[Rule, ...] = field(default=())
+    """The wire; see `wire.Wire`."""
 
     def request(self, endpoint: Endpoint, request: ModelRequest) -> WireRequest:
         """Shape a request."""
@@ -134,7 +131,7 @@ class OpenAIChat:
     def decoder(self, request: ModelRequest) -> ChatDecoder:
         """A decoder for the answer to `request`."""
         think_tags = request.model.compat.get("think_tags", True) is not False
-        return ChatDecoder(think_tags=think_tags, extra_rules=self.extra_rules)
+        return ChatDecoder(think_tags=think_tags)
 
 
 def _settings(request: ModelRequest) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from trimtab.providers.chat_chunks import (
     pick_chunk,
     reports_failure,
 )
-from trimtab.providers.classify import Rule, classify
+from trimtab.providers.classify import classify
 from trimtab.providers.think_tags import ThinkTags
 from trimtab.providers.wire import WireFailure
 from trimtab.types.errors import ErrorInfo
@@ -67,8 +67,7 @@ _NO_ROOM = ErrorInfo(
 class ChatDecoder:
     """Decodes one answer; see `wire.Decoder`. `think_tags` takes inline `<think>` out of the text."""
 
-    def __init__(self, *, think_tags: bool = True, extra_rules: Sequence[Rule] = ()) -> None:
-        self._rules = extra_rules
+    def __init__(self, *, think_tags: bool = True) -> None:
         self._tags = ThinkTags() if think_tags else None
         self._parts = 0
         self._kind: DeltaKind | None = None  # of the open text or thinking part
@@ -123,7 +122,7 @@ class ChatDecoder:
 
     def _take(self, choice: Choice, error: Any) -> Iterator[StreamEvent]:
         if choice.error and not error:
-            raise WireFailure(classify(None, json.dumps({"error": choice.error}), extra_rules=self._rules))
+            raise WireFailure(classify(None, json.dumps({"error": choice.error})))
         delta = choice.delta or choice.message
         if choice.delta is None and choice.message is not None:
             self._whole = True
@@ -237,7 +236,7 @@ class ChatDecoder:
             value = parse(data)
             if not isinstance(value, dict) or not reports_failure(value):
                 return
-        raise WireFailure(classify(None, data, extra_rules=self._rules))
+        raise WireFailure(classify(None, data))
 
     def _lenient(self, event: str, data: bytes) -> Chunk | None:
         value = parse(data)
@@ -246,7 +245,7 @@ class ChatDecoder:
         if isinstance(value, dict):
             return pick_chunk(value)
         if event == "error":
-            raise WireFailure(classify(None, data, extra_rules=self._rules))
+            raise WireFailure(classify(None, data))
         if value is BROKEN and data.strip():
             start = scrub(data[:80].decode("utf-8", "replace"))
             raise WireFailure(

@@ -38,11 +38,19 @@ class Override(Protocol):
     """What `[models."P/M"]` says of a model: sizes in tokens, and the thinking level to use when the reference names none."""
 
     @property
-    def context_window(self) -> int | None: ...
+    def context_window(self) -> int | None:
+        """Tokens that prompt and answer may have together."""
+        ...
+
     @property
-    def max_output(self) -> int | None: ...
+    def max_output(self) -> int | None:
+        """Tokens that one answer may have."""
+        ...
+
     @property
-    def thinking(self) -> str | None: ...
+    def thinking(self) -> str | None:
+        """The level when the reference names none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +138,9 @@ def resolve(
     config_providers: Mapping[str, ProviderConfig],
     catalogue: Catalogue,
     model_overrides: Mapping[str, Override] | None = None,
+    thinking: str | None = None,
 ) -> Resolved:
-    """Return the model that `ref` names. Raises `UnknownModel` with candidates, or `ConfigError` for a provider without an address."""
+    """Return the model that `ref` names; `thinking` is the level when neither `ref` nor the model's own settings name one. Raises `UnknownModel` with candidates, or `ConfigError` for a provider without an address."""
     if not ref or not ref.strip():
         raise UnknownModel(
             "no model is configured", hint='name one: --model PROVIDER/MODEL, or `model = "…"` in config.toml'
@@ -140,9 +149,9 @@ def resolve(
     provider, model_id, level = _split(ref.strip(), known)
     endpoint, api_key_env, key_notes = _endpoint(provider, model_id, known)
     model, notes = _model(provider, model_id, endpoint.api, known)
-    level = level or known.default_level(model.ref)
-    thinking, level_notes = _fit_thinking(model, level, certain=known.knows_thinking(provider, model_id))
-    return Resolved(model, endpoint, api_key_env, thinking, (*notes, *key_notes, *level_notes))
+    level = level or known.default_level(model.ref) or (thinking and _LEVELS.get(thinking, thinking))
+    fitted, level_notes = _fit_thinking(model, level, certain=known.knows_thinking(provider, model_id))
+    return Resolved(model, endpoint, api_key_env, fitted, (*notes, *key_notes, *level_notes))
 
 
 def _split(ref: str, known: _Known) -> tuple[str, str, str | None]:
@@ -272,7 +281,7 @@ def _model(provider: str, model_id: str, api: Api, known: _Known) -> tuple[Model
     if "context_window" in facts:
         facts["source"] = "config"
     model = msgspec.structs.replace(base, **facts)
-    if listed is not None or {"context_window", "max_output"} <= facts.keys():
+    if listed is not None or api in _FILE_APIS or {"context_window", "max_output"} <= facts.keys():
         return model, ()
     return model, (_assumed(model, facts.keys()),)
 

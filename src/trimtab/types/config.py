@@ -68,5 +68,7 @@ class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     """How often a request that may succeed later is sent again; 4 when not set."""
     compat: dict[str, Any] = {}
     """Switches for all its models; the module of each wire lists its own."""
+    probe: bool | None = None
+    """Ask a server on this machine how large its window is, when nobody says. Default: only where the catalogue lists that server."""
     models: tuple[ModelConfig, ...] = ()
     """Its models, where the catalogue doesn't know them or is wrong."""

@@ -43,6 +43,6 @@ def scrub_deep(value: Any) -> Any:
         return scrub(value)
     if isinstance(value, dict):
         return {scrub(k): scrub_deep(v) for k, v in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [scrub_deep(v) for v in value]
     return value

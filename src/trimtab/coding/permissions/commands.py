@@ -14,7 +14,7 @@ import msgspec
 
 from trimtab.coding.permissions.shell import Command, Word, parse
 
-_SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
+_SHELLS = frozenset({"sh", "bash", "dash"})
 _SYSTEM_FOLDERS = ("/bin/", "/usr/bin/", "/usr/local/bin/")
 _SMALL_NAME = re.compile(r"(?!.*_proxy$|npm_)[a-z][a-z0-9_]*", re.ASCII)
 _VERSION = frozenset({"--version", "-V", "-v", "--help", "-h"})

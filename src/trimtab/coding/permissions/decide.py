@@ -20,6 +20,7 @@ from trimtab.types.messages import ToolCall
 
 Mode: TypeAlias = Literal["ask", "auto-edit", "full", "plan"]
 """`ask` and `plan` edit nothing unasked; without a person that means: nothing but what a rule allows."""
+
 READING_TOOLS = frozenset({"read", "ls", "grep", "find", "todo"})
 PROTECTED = frozenset({".git", ".trimtab"})
 """Folders whose files can make programs run: not edited without a person, wherever they are in the project."""

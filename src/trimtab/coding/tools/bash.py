@@ -24,27 +24,11 @@ from trimtab.coding.tools.terminal import plain, settled
 from trimtab.types.text import scrub
 from trimtab.types.tools import ToolSpec
 
-DEFAULT_TIMEOUT_S = 120
-MAX_TIMEOUT_S = 3600
+DEFAULT_TIMEOUT_S = 120.0
+MAX_TIMEOUT_S = 3600.0
 _UPDATE_EVERY_S = 0.1
 _UPDATE_CHARS = 8_000
 _LISTED = 10
-
-_SPEC = ToolSpec(
-    name="bash",
-    description="Run a shell command in the project folder. No terminal, no stdin. Long output is cut; the whole goes to a file.",
-    parameters={
-        "type": "object",
-        "properties": {
-            "command": {"type": "string"},
-            "timeout": {
-                "type": "number",
-                "description": f"seconds, default {DEFAULT_TIMEOUT_S}, at most {MAX_TIMEOUT_S}",
-            },
-        },
-        "required": ["command"],
-    },
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +36,7 @@ class BashTool:
     """Runs commands in `cwd` with `environment` (see `environment.command_environment`), which is all they get.
 
     `folder` takes output that outgrows the caps; `default_timeout_s` holds when a call names none.
+    No call may ask for more than `max_timeout_s`.
     """
 
     cwd: Path
@@ -64,7 +49,7 @@ class BashTool:
     @property
     def spec(self) -> ToolSpec:
         """Name, description and JSON Schema."""
-        return _SPEC
+        return _spec(self.default_timeout_s, self.max_timeout_s)
 
     @property
     def snippet(self) -> str:
@@ -113,6 +98,20 @@ class BashTool:
             )
         except (OSError, ValueError) as failure:
             return await anyio.to_thread.run_sync(_why_not_started, failure, argv[-1], self.cwd)
+
+
+def _spec(default_s: float, most_s: float) -> ToolSpec:
+    timeout = {"type": "number", "description": f"seconds, default {default_s:g}, at most {most_s:g}"}
+    return ToolSpec(
+        name="bash",
+        description="Run a shell command in the project folder. No terminal, no stdin. "
+        "Long output is cut; the whole goes to a file.",
+        parameters={
+            "type": "object",
+            "properties": {"command": {"type": "string"}, "timeout": timeout},
+            "required": ["command"],
+        },
+    )
 
 
 class _Live:

@@ -20,7 +20,7 @@ from trimtab.coding.tools.failures import ToolFailure, answering
 from trimtab.coding.tools.glob import Matches, is_wild
 from trimtab.coding.tools.grep import any_of, notes, relative, row_limit, search_root
 from trimtab.coding.tools.paths import Workspace, shown_name
-from trimtab.coding.tools.ripgrep import Answer, Question, list_files
+from trimtab.coding.tools.ripgrep import TIMEOUT_S, Answer, Engine, Question, list_files
 from trimtab.coding.tools.terminal import plain
 from trimtab.types.text import scrub
 from trimtab.types.tools import Cut, ToolSpec
@@ -43,11 +43,15 @@ _SPEC = ToolSpec(
 
 @dataclass(frozen=True, slots=True)
 class FindTool:
-    """Lists what is under `workspace`; `rg` is ripgrep's path (`ripgrep.find_rg`), None for the slower walker."""
+    """Lists what is under `workspace`; `rg` is ripgrep's path (`ripgrep.find_rg`), None for the slower walker.
+
+    A listing is stopped after `timeout_s` seconds; what it found by then is the result.
+    """
 
     workspace: Workspace
     rg: str | None
     caps: Caps = field(default_factory=Caps)
+    timeout_s: float = TIMEOUT_S
 
     @property
     def spec(self) -> ToolSpec:
@@ -82,10 +86,11 @@ class FindTool:
         listing = _Listing(any_of(pattern, root, cwd), relative(root, cwd), limit, str(arguments.get("type") or ""))
         if not is_wild(pattern) and (exact := await anyio.to_thread.run_sync(_exactly, root, pattern)):
             listing.exact(relative(exact.path, cwd), is_folder=exact.is_folder)
-        answer = await list_files(Question(path=relative(root, cwd)), listing.take, rg=self.rg, cwd=cwd)
+        engine = Engine(self.rg, cwd, self.timeout_s)
+        answer = await list_files(Question(path=relative(root, cwd)), listing.take, engine)
         if answer.failed and not listing.rows:
             raise ToolFailure(plain(answer.errors)[:1000] or "the search program died")
-        return _output(listing, answer, pattern, has_rg=self.rg is not None)
+        return _output(listing, answer, pattern, engine)
 
 
 class _Listing:
@@ -145,7 +150,7 @@ def _exactly(root: Path, pattern: str) -> _Exact | None:
     return _Exact(path, path.is_dir()) if os.path.lexists(path) else None
 
 
-def _output(listing: _Listing, answer: Answer, pattern: str, *, has_rg: bool) -> ToolOutput:
+def _output(listing: _Listing, answer: Answer, pattern: str, engine: Engine) -> ToolOutput:
     lines = list(listing.rows) or [
         f"nothing matches {pattern!r} (what ignore files name is found by its exact path only)"
     ]
@@ -153,5 +158,5 @@ def _output(listing: _Listing, answer: Answer, pattern: str, *, has_rg: bool) ->
     if listing.full:
         lines.append(f"[only the first {len(listing.rows)} paths: narrow the pattern or path]")
         cut = Cut("rows", ((1, len(listing.rows)),), next="narrow the pattern or path")
-    text = "\n".join([*lines, *notes(answer, has_rg=has_rg)])
+    text = "\n".join([*lines, *notes(answer, engine)])
     return ToolOutput.text(text, cut=cut, details={"rows": len(listing.rows), "timed_out": answer.timed_out})

@@ -22,6 +22,7 @@ from trimtab.coding.tools.ripgrep import (
     TIMEOUT_S,
     Answer,
     End,
+    Engine,
     LineData,
     Match,
     Near,
@@ -58,11 +59,15 @@ _SPEC = ToolSpec(
 
 @dataclass(frozen=True, slots=True)
 class GrepTool:
-    """Searches under `workspace`; `rg` is ripgrep's path (`ripgrep.find_rg`), None for the slower walker."""
+    """Searches under `workspace`; `rg` is ripgrep's path (`ripgrep.find_rg`), None for the slower walker.
+
+    A search is stopped after `timeout_s` seconds; what it found by then is the result.
+    """
 
     workspace: Workspace
     rg: str | None
     caps: Caps = field(default_factory=Caps)
+    timeout_s: float = TIMEOUT_S
 
     @property
     def spec(self) -> ToolSpec:
@@ -102,10 +107,11 @@ class GrepTool:
         glob = arguments.get("glob")
         wanted = any_of(str(glob), path, self.workspace.cwd) if glob else None
         rows = _Rows(self.workspace, limit, self.caps, wanted, separated=question.context > 0)
-        answer = await search(question, rows.take, rg=self.rg, cwd=self.workspace.cwd)
+        engine = Engine(self.rg, self.workspace.cwd, self.timeout_s)
+        answer = await search(question, rows.take, engine)
         if not (rows.complete or rows.full or answer.timed_out):
             raise ToolFailure(_why_none(answer.errors))
-        return _output(rows, answer, has_rg=self.rg is not None)
+        return _output(rows, answer, engine)
 
 
 class _Rows:
@@ -196,22 +202,22 @@ def any_of(glob: str, root: Path, cwd: Path) -> Matches:
     return lambda path: matches(path) or (path.startswith(prefix) and matches(path[len(prefix) :]))
 
 
-def notes(answer: Answer, *, has_rg: bool) -> list[str]:
+def notes(answer: Answer, engine: Engine) -> list[str]:
     """Return one line for each thing that a reader of the rows must know."""
     lines = []
     if answer.timed_out:
-        lines.append(f"[stopped after {TIMEOUT_S:g} s: this is a part; search a smaller path]")
+        lines.append(f"[stopped after {engine.timeout_s:g} s: this is a part; search a smaller path]")
     if answer.dropped:
         lines.append(f"[{answer.dropped} matching lines are too long to show]")
     unread = len([line for line in answer.errors.splitlines() if "os error" in line or "denied" in line])
     if unread:
         lines.append(f"[{unread} paths could not be read]")
-    if not has_rg:
+    if engine.rg is None:
         lines.append("[ripgrep was not found: Python's regular expressions, and slower]")
     return lines
 
 
-def _output(rows: _Rows, answer: Answer, *, has_rg: bool) -> ToolOutput:
+def _output(rows: _Rows, answer: Answer, engine: Engine) -> ToolOutput:
     if answer.timed_out:
         rows.finish_file()
     lines = rows.rows or [f"no matches ({SKIPPED})"]
@@ -221,7 +227,7 @@ def _output(rows: _Rows, answer: Answer, *, has_rg: bool) -> ToolOutput:
         cut = Cut("rows", ((1, len(rows.rows)),), next="narrow the pattern, path or glob")
     if rows.binary:
         lines = [*lines, f"[{rows.binary} binary {'file matches' if rows.binary == 1 else 'files match'}]"]
-    text = "\n".join([*lines, *notes(answer, has_rg=has_rg)])
+    text = "\n".join([*lines, *notes(answer, engine)])
     return ToolOutput.text(text, cut=cut, details={"rows": len(rows.rows), "timed_out": answer.timed_out})
 
 

@@ -121,14 +121,23 @@ def find_rg(path: str | None = None) -> str | None:
     return shutil.which("rg", path=sysconfig.get_path("scripts")) or shutil.which("rg", path=path)
 
 
-async def search(question: Question, take: Callable[[Record], bool], *, rg: str | None, cwd: Path) -> Answer:
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What searches: ripgrep at `rg`, else the walker; from the folder `cwd`, for at most `timeout_s` seconds."""
+
+    rg: str | None
+    cwd: Path
+    timeout_s: float = TIMEOUT_S
+
+
+async def search(question: Question, take: Callable[[Record], bool], engine: Engine) -> Answer:
     """Give every record of the answer to `take` until it returns False."""
-    return await _ask(question, lambda line: take(_decoder.decode(line)), b"\n", rg=rg, cwd=cwd)
+    return await _ask(question, lambda line: take(_decoder.decode(line)), b"\n", engine)
 
 
-async def list_files(question: Question, take: Callable[[str], bool], *, rg: str | None, cwd: Path) -> Answer:
+async def list_files(question: Question, take: Callable[[str], bool], engine: Engine) -> Answer:
     """Give the path of every file, in path order, to `take` until it returns False."""
-    return await _ask(question, lambda name: take(os.fsdecode(name)), b"\0", rg=rg, cwd=cwd)
+    return await _ask(question, lambda name: take(os.fsdecode(name)), b"\0", engine)
 
 
 def _argv(question: Question, rg: str | None) -> tuple[str, ...]:
@@ -148,17 +157,15 @@ def _portable(question: Question) -> Question:
     return msgspec.structs.replace(question, path=os.fsencode(question.path).decode("latin-1"))
 
 
-async def _ask(
-    question: Question, take: Callable[[bytes], bool], separator: bytes, *, rg: str | None, cwd: Path
-) -> Answer:
+async def _ask(question: Question, take: Callable[[bytes], bool], separator: bytes, engine: Engine) -> Answer:
     complaints = bytearray()
     dropped, ended = 0, False
-    async with _started(_argv(question, rg), cwd) as process:
+    async with _started(_argv(question, engine.rg), engine.cwd) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         async with anyio.create_task_group() as group:
             group.start_soon(_collect, process.stderr, complaints)
-            with anyio.move_on_after(TIMEOUT_S) as limit:
+            with anyio.move_on_after(engine.timeout_s) as limit:
                 dropped, ended = await _records(process.stdout, take, separator)
             if ended:
                 await process.wait()

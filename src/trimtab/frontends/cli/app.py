@@ -106,10 +106,18 @@ def main(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader is gone: nothing more can be said, and Python must not say so at exit.
-        sys.stdout = None
-        return 1
+        return _reader_left()
+    except BaseExceptionGroup as group:
+        if group.split(BrokenPipeError)[1] is not None:
+            raise
+        return _reader_left()
     return code if isinstance(code, int) else 0
+
+
+def _reader_left() -> int:
+    """Nothing more can be said, and Python must not say so at exit."""
+    sys.stdout = None
+    return 1
 
 
 def _complain(message: str, hint: str) -> None:

@@ -1,4 +1,4 @@
-"""`trimtab demo`: the main job, offline. Says plainly that the model is a script."""
+"""`trimtab demo`: the main job, offline. Says plainly that the model is a script; with `--llm`, talks to a small real one instead."""
 
 import os
 import shutil
@@ -21,15 +21,21 @@ from trimtab.types.messages import user
 
 @click.command("demo")
 @click.option("--keep", is_flag=True, help="Keep the temp folder with the project and the session.")
-def command(*, keep: bool) -> int:
+@click.option("--llm", is_flag=True, help="Talk to a small real model on this machine instead.")
+def command(*, keep: bool, llm: bool) -> int:
     """Watch a failing test being repaired: real loop, tools and session; the model is a script."""
     folder = Path(tempfile.mkdtemp(prefix="trimtab-demo-"))
-    code = anyio.run(_demo, folder)
-    if keep:
-        click.echo(f"kept: {folder}", err=True)
-    else:
-        _remove(folder)
-    return code
+    try:
+        if llm:
+            from trimtab.frontends.cli.demo_llm import talk_to_small_model
+
+            return anyio.run(talk_to_small_model, folder)
+        return anyio.run(_demo, folder)
+    finally:
+        if keep:
+            click.echo(f"kept: {folder}", err=True)
+        else:
+            _remove(folder)
 
 
 async def _demo(folder: Path) -> int:
@@ -44,8 +50,7 @@ async def _demo(folder: Path) -> int:
     overrides = {"model": "scripted/demo", "permissions": {"mode": "full"}}
     project = open_project(work, overrides=overrides, env=env)
     async with open_session(project, New(), provider=ScriptedProvider(script_lines())) as session:
-        printer = TextPrinter(live=True)
-        printer.progress = True
+        printer = TextPrinter(live=True, progress=True)
         async with anyio.create_task_group() as group:
             group.start_soon(printer.follow, session.feed.subscribe())
             await session.announce()
@@ -68,5 +73,4 @@ def _say(text: str) -> None:
 
 
 def _remove(folder: Path) -> None:
-
     shutil.rmtree(folder, ignore_errors=True)
