@@ -90,6 +90,9 @@ docs: dev ## rewrite the pages that are generated from the code
 docs-check: dev
 	$(BIN)/python scripts/make_docs.py --check
 
+conformance: dev ## kinds of failure of other agents, each shown to be impossible; prints a table
+	$(BIN)/python -m pytest -q -n $(JOBS) tests/conformance
+
 catalogue: dev ## rebuild the model catalogue from models.toml and current prices
 	$(BIN)/python scripts/make_catalogue.py
 

@@ -1,6 +1,6 @@
 """Which model answers: from settings and a reference to a provider that can be asked.
 
-reference (flag, setting, or what the session used) → `resolve` → key and proxy from the environment → `open_provider`.
+reference (flag, setting, or what the session used) → `resolve` → key, proxy and certificates from the environment → `open_provider`.
 """
 
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from trimtab.agent.ports import Provider
 from trimtab.coding.first_model import look_around, no_model
 from trimtab.coding.project import Project
-from trimtab.config.keys import find_key, find_proxy
+from trimtab.config.keys import find_ca_file, find_key, find_proxy
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.open import open_provider
 from trimtab.providers.probe import probe
@@ -31,7 +31,7 @@ class OpenModel:
 
 
 def resolve_model(project: Project, ref: str | None, *, catalogue: Catalogue | None = None) -> Resolved:
-    """Find the model that `ref` names, with its key and proxy. Raises `UnknownModel` or `ConfigError`."""
+    """Find the model that `ref` names, with its key, proxy and certificates. Raises `UnknownModel` or `ConfigError`."""
     settings = project.settings
     found = resolve(
         ref,
@@ -45,6 +45,8 @@ def resolve_model(project: Project, ref: str | None, *, catalogue: Catalogue | N
     if found.endpoint.proxy is None and not is_loopback(found.endpoint.base_url):
         proxy = find_proxy(found.endpoint.base_url, project.env)
         found = replace(found, endpoint=replace(found.endpoint, proxy=proxy))
+    if found.endpoint.ca_file is None:
+        found = replace(found, endpoint=replace(found.endpoint, ca_file=find_ca_file(project.env)))
     return found
 
 
