@@ -90,6 +90,9 @@ docs: dev ## rewrite the pages that are generated from the code
 docs-check: dev
 	$(BIN)/python scripts/make_docs.py --check
 
+bench: dev ## what Trimtab costs, in one table of ratios, beside tau where it can be had; fails when a goal is missed
+	$(BIN)/python -m benchmarks
+
 catalogue: dev ## rebuild the model catalogue from models.toml and current prices
 	$(BIN)/python scripts/make_catalogue.py
 

@@ -9,10 +9,13 @@ Paths: llama.cpp `/props`, Ollama `/api/tags`, `/api/ps` and `/api/show`, LM Stu
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
-import httpx2
+
+if TYPE_CHECKING:
+    import httpx2
 
 ServerKind = Literal["llama.cpp", "ollama", "lmstudio", "vllm", "openai-compatible"]
 
@@ -64,7 +67,7 @@ async def probe(
     *,
     api_key: str | None = None,
     headers: Mapping[str, str] | None = None,
-    transport: httpx2.AsyncBaseTransport | None = None,
+    transport: "httpx2.AsyncBaseTransport | None" = None,
     timeout_s: float = 2.0,
 ) -> Probe:
     """Ask the server at `base_url` (with or without `/v1`). Never raises but for cancellation."""
@@ -75,7 +78,7 @@ async def probe(
     sent = dict(headers or {}) | ({"authorization": f"Bearer {api_key}"} if api_key else {})
     answers = _Answers(error=f"no answer within {timeout_s:g} s")
     with anyio.move_on_after(timeout_s):
-        async with httpx2.AsyncClient(
+        async with _http().AsyncClient(
             headers=sent, transport=transport, timeout=timeout_s, trust_env=False, follow_redirects=False
         ) as client:
             await _get_all(client, root, answers)
@@ -88,7 +91,7 @@ async def find_local_servers(
     ports: Sequence[int] = USUAL_PORTS,
     *,
     host: str = "127.0.0.1",
-    transport: httpx2.AsyncBaseTransport | None = None,
+    transport: "httpx2.AsyncBaseTransport | None" = None,
     timeout_s: float = 1.0,
 ) -> tuple[Probe, ...]:
     """Probe the usual ports side by side; return the servers that answered, in the order of `ports`."""
@@ -103,20 +106,25 @@ async def find_local_servers(
     return tuple(found[p] for p in ports if found[p].kind is not None)
 
 
-async def _get_all(client: httpx2.AsyncClient, root: str, answers: _Answers) -> None:
+def _http() -> Any:
+    """The HTTP client, loaded when the first server is asked: every session can probe, few do."""
+    return import_module("httpx2")
+
+
+async def _get_all(client: "httpx2.AsyncClient", root: str, answers: _Answers) -> None:
     async with anyio.create_task_group() as group:
         for path in ("/v1/models", "/props", "/api/tags", "/api/ps", "/api/v0/models"):
             group.start_soon(_ask, client, "GET", root, path, answers)
 
 
-async def _show_all(client: httpx2.AsyncClient, root: str, answers: _Answers) -> None:
+async def _show_all(client: "httpx2.AsyncClient", root: str, answers: _Answers) -> None:
     async with anyio.create_task_group() as group:
         for row in answers.rows("/api/tags", "models")[:_MAX_SHOWN]:
             group.start_soon(_ask, client, "POST", root, "/api/show", answers, str(row.get("name", "")))
 
 
 async def _ask(
-    client: httpx2.AsyncClient, method: str, root: str, path: str, answers: _Answers, model: str | None = None
+    client: "httpx2.AsyncClient", method: str, root: str, path: str, answers: _Answers, model: str | None = None
 ) -> None:
     try:
         response = await client.request(method, root + path, json=None if model is None else {"model": model})
@@ -124,7 +132,7 @@ async def _ask(
             answers.by_path[path if model is None else f"{path} {model}"] = response.json()
         elif path == "/v1/models":
             answers.error = f"{root}{path} answered {response.status_code}"
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError) as exc:
+    except (_http().HTTPError, _http().InvalidURL, ValueError, RecursionError) as exc:
         if path == "/v1/models":
             answers.error = str(exc) or type(exc).__name__
 
