@@ -11,9 +11,12 @@ def main() -> int:
 
         sys.stdout.write(f"trimtab {__version__}\n")
         return 0
-    from trimtab.frontends.cli.app import main as cli
+    try:
+        from trimtab.frontends.cli.app import main as cli
 
-    return cli(argv)
+        return cli(argv)
+    except KeyboardInterrupt:  # while the modules load; later the commands see to it themselves
+        return 130
 
 
 if __name__ == "__main__":

@@ -95,12 +95,10 @@ def test_half_an_answer_is_an_error_after_a_bounded_number_of_tries(cli: Cli, fr
     cut = Reply([*sse(delta(content="half an ans")), *end], framing=framing)
     with FakeServer(cut, cut, said("too late")) as server:
         outcome = ask(cli, server, max_retries=1)
-        text = cli.inside("-p", "hi", *local(FakeServer(), max_retries=0))
     assert outcome.code == 1
     assert outcome.result["reason"] == "error"
     assert len(server.requests) == 2
     assert outcome.of("error")[0]["class"] == "network"
-    assert text.code == 1
 
 
 @pytest.mark.kind(45)
@@ -226,9 +224,9 @@ def test_reasoning_is_thinking(cli: Cli, field: str) -> None:
 
 @pytest.mark.kind(52)
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 100])
-@pytest.mark.parametrize("tag", ["think", "thinking"])
-def test_inline_thinking_is_told_from_the_answer_however_it_is_cut(cli: Cli, size: int, tag: str) -> None:
-    body = f"<{tag}>is 1 < 2? </no> yes</{tag}>\n\nYes: 1 <b> 2"
+@pytest.mark.parametrize("lead", ["", "\n"])
+def test_inline_thinking_is_told_from_the_answer_however_it_is_cut(cli: Cli, size: int, lead: str) -> None:
+    body = f"{lead}<think>is 1 < 2? </no> yes</think>\n\nYes: 1 <b> 2"
     chunks = [delta(content=body[i : i + size]) for i in range(0, len(body), size)]
     with FakeServer(stream(*chunks, STOP)) as server:
         outcome = ask(cli, server)
@@ -250,7 +248,7 @@ def test_an_empty_answer_is_asked_for_once_more_then_it_is_an_error(cli: Cli, re
     with FakeServer(reply, reply) as server:
         text = cli.inside("-p", "hi", *local(server))
     assert text.code == 1
-    assert "error:" in text.err
+    assert "answered nothing" in text.err
 
 
 @pytest.mark.kind(55)
@@ -364,7 +362,7 @@ def test_arguments_of_other_types_are_an_error_the_model_reads(cli: Cli, argumen
         ("bash", "", "command: missing"),
         ("bash", "{}", "command: missing"),
         ("bash", '{"command": "echo', "no JSON object"),
-        ("bash", "null", "command"),
+        ("bash", "null", "not an object"),
         ("bsh", '{"command": "x"}', "Nearest: bash"),
         ("launch_rockets", "{}", "no tool named"),
         ("read", '{"path": "f", "offset": "many"}', "offset: expected integer"),

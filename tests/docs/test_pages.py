@@ -59,6 +59,13 @@ def test_a_decision_has_context_decision_consequences_and_a_way_to_be_wrong(page
     assert len(text.splitlines()) <= 60
 
 
+def test_the_doors_to_foreign_code_are_the_files_that_their_decision_names():
+    page = next((ROOT / "docs" / "adr").glob("0006-*.md")).read_text("utf-8")
+    named_files = set(re.findall(r"`([^`]+\.py)`", page.split("**Context.**")[0]))
+    sources = (ROOT / "src").rglob("*.py")
+    assert {str(p.relative_to(ROOT)) for p in sources if "noqa: BLE001" in p.read_text("utf-8")} == named_files
+
+
 def test_decisions_are_numbered_without_gaps():
     numbers = [int(page.name.split("-")[0]) for page in DECISIONS]
     assert numbers == list(range(1, len(numbers) + 1))
@@ -83,6 +90,14 @@ def test_the_readme_says_what_for_whom_and_two_commands_on_its_first_screen():
     assert "coding agent for the terminal" in screen
     assert "It is for " in screen
     assert re.findall(r"^\$ (make [a-z]+)", screen, re.M)[:2] == ["make demo", "make check"]
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name != "AGENTS.md"], ids=lambda page: page.name)
+def test_no_page_speaks_of_what_is_not_there(page):
+    words = re.compile(
+        r"\b(TODO|TBD|[Cc]oming soon|[Rr]oadmap|[Pp]lanned|[Nn]ot (yet )?implemented|in a later version)\b"
+    )
+    assert [line for line in lines(page) if words.search(line)] == []
 
 
 def test_pages_have_no_line_with_a_tab_or_trailing_blank():

@@ -1,9 +1,11 @@
 """One writer: the lock beside a session file."""
 
+import fcntl
 import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -82,6 +84,22 @@ def test_a_killed_writer_is_taken_over_and_that_is_noted_once(tmp_path: Path):
         log.close()
     assert [detail["pid"] for detail in takeovers(log)] == [process.pid]
     assert (texts(log.view()), [p.name for p in tmp_path.iterdir()]) == (["one", "two", "three"], ["s.jsonl"])
+
+
+def test_a_lock_that_a_dying_processs_child_still_shares_is_waited_for(tmp_path: Path):
+    path = session(tmp_path)
+    (dead,) = started(path, "x")
+    assert dead.stdout
+    assert dead.stdout.readline().startswith("open")
+    dead.kill()
+    dead.communicate()
+    held = os.open(path.with_name(path.name + ".lock"), os.O_RDWR)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    threading.Timer(0.1, os.close, [held]).start()
+    log = SessionLog.open(path, now=now)
+    log.append_messages([ask("on")])
+    log.close()
+    assert takeovers(log)[0]["pid"] == dead.pid
 
 
 def test_a_record_from_before_a_reboot_is_taken_over(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""How a turn's end looks from outside: exit codes."""
+"""How a turn's end looks from outside: exit codes, and words where nothing else says why."""
 
 from typing import assert_never
 
@@ -22,5 +22,26 @@ def exit_code(reason: TurnReason) -> int:
             return 8
         case "cancelled":
             return 130
+        case _:
+            assert_never(reason)
+
+
+def ending(reason: TurnReason) -> str:
+    """Why the turn ended and what to do next; empty when the answer, an error event or a question has said it already."""
+    match reason:
+        case "length":
+            return (
+                "the answer reached the output limit and is cut: ask for the rest with --continue, or raise max_output"
+            )
+        case "empty":
+            return "the model answered nothing, twice: ask again with --continue, or try another model"
+        case "max_steps":
+            return "the turn used up its steps: --continue goes on, --max-steps sets how many there are"
+        case "cancelled":
+            return "stopped; what was done is kept: --continue goes on"
+        case "parked":
+            return "the turn waits for an answer: trimtab answer SESSION CALL_ID TEXT"
+        case "stop" | "error" | "refused" | "floor" | "budget":
+            return ""
         case _:
             assert_never(reason)

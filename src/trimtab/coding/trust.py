@@ -69,7 +69,7 @@ def _lookup(real: str, known: dict[str, str]) -> bool | None:
 def _read(store: Path) -> dict[str, str]:
     try:
         data = json.loads(store.read_text("utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as e:
         raise ConfigError(

@@ -51,7 +51,7 @@ def file_layer(path: Path, *, name: str) -> Layer | None:
     """Read one TOML file; None when there is none. Raises `ConfigError` with line and column."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as e:
         line = e.object[: e.start].count(b"\n") + 1

@@ -5,12 +5,15 @@
 The kernel frees the flock when its process dies, so on one machine the flock alone decides, and a record left behind only tells that
 the last writer crashed. Another machine may share the folder without sharing locks: its record is believed until a person says otherwise.
 
+A program that the dead process was just starting shares its flock until it is that program, so the flock of a dead owner is waited for.
+
 The file is removed while the flock is held, and whoever got a flock checks that the name still means the same file: otherwise two
 processes could each lock "the" file, one of them already unlinked.
 """
 
 import fcntl
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
@@ -23,6 +26,8 @@ from trimtab.context.stores.disk import store_error, store_errors, timestamp
 from trimtab.types.errors import SessionLocked
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_PATIENCE_S = 2.0
+_TRY_EVERY_S = 0.01
 
 
 class Owner(msgspec.Struct, frozen=True):
@@ -53,7 +58,7 @@ class SessionLock:
             with store_errors(path):
                 fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                _flock(fd, path, session)
+                _flock(fd, path, session, owner)
                 if not _is_still(path, fd):
                     os.close(fd)
                     continue
@@ -90,14 +95,30 @@ def this_process(now: Callable[[], datetime]) -> Owner:
     return Owner(pid=os.getpid(), boot_id=boot_id, host=os.uname().nodename, started=timestamp(now()))
 
 
-def _flock(fd: int, path: Path, session: Path) -> None:
+def _flock(fd: int, path: Path, session: Path, owner: Owner) -> None:
+    for _ in range(round(_PATIENCE_S / _TRY_EVERY_S)):
+        try:
+            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not _is_dead(_read(fd), owner):
+                break
+            time.sleep(_TRY_EVERY_S)
+        except OSError as exc:
+            raise store_error(path, exc) from exc
+    raise _locked(session, _read(fd), "--fork goes on in a copy; the other process frees it when it ends")
+
+
+def _is_dead(holder: Owner | None, owner: Owner) -> bool:
+    """Say whether `holder` was a process of this machine that is no more."""
+    if holder is None or (holder.host, holder.boot_id) != (owner.host, owner.boot_id):
+        return False
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as exc:
-        hint = "--fork goes on in a copy; the other process frees it when it ends"
-        raise _locked(session, _read(fd), hint) from exc
-    except OSError as exc:
-        raise store_error(path, exc) from exc
+        os.kill(holder.pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _locked(session: Path, owner: Owner | None, hint: str) -> SessionLocked:

@@ -21,6 +21,7 @@ from trimtab.agent.events import (
     ToolParked,
     TurnEnded,
 )
+from trimtab.coding.outcome import ending
 from trimtab.types.messages import Assistant, Text
 from trimtab.types.text import strip_terminal
 
@@ -80,6 +81,8 @@ class TextPrinter:
                 self._say(f"waiting for an answer to {event.call_id}: {event.question}")
             case TurnEnded():
                 self._finish()
+                if why := ending(event.reason):
+                    self._say(why)
             case _:
                 pass
 

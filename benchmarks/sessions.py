@@ -1,0 +1,109 @@
+"""What a long session costs: opening it, adding to it, going on with it.
+
+The session has 50,000 entries of about 1 KB, four of five of them calls and their results. Opening is compared with `json.loads` of the same lines,
+by CPU; adding a message with the same on a session of ten entries.
+"""
+
+import shutil
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from benchmarks.fake_server import Server
+from benchmarks.installs import Install
+from benchmarks.measure import Spent, in_turn, spend
+from benchmarks.start import trimtab
+from benchmarks.table import Row
+from trimtab.coding.logs import now
+from trimtab.context.stores.log import SessionLog
+from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult, User
+
+REPO = Path(__file__).resolve().parent.parent
+LONG, SHORT = 50_000, 10
+ROUNDS = 3
+_LINE = "def handle(request):  # a line of code such as tools return, sixty\n"
+
+
+@dataclass(frozen=True)
+class _Work:
+    """One kind of work of `session_work.py` on one file."""
+
+    install: Install
+    path: Path
+
+    def run(self, work: str) -> Spent:
+        """Do it in a new process."""
+        argv = [self.install.python, "-m", "benchmarks.session_work", work, self.path]
+        return spend(argv, env=self.install.env, cwd=REPO)
+
+
+def session_rows(ours: Install, server: Server) -> list[Row]:
+    """Load, append, whole run."""
+    long, short = (write_session(ours.work / f"{n}.jsonl", n) for n in (LONG, SHORT))
+    size = long.stat().st_size / 1e6
+    work = _Work(ours, long)
+    runs = in_turn({w: partial(work.run, w) for w in ("parse", "load", "view")}, rounds=ROUNDS)
+    parse, load, view = (_said(runs[w]) for w in ("parse", "load", "view"))
+    memory = statistics.median(r.rss_mb for r in runs["view"])
+    return [
+        Row(f"json.loads of {LONG:,} entries ({size:.0f} MB)", f"{parse:.2f} s CPU"),
+        Row("open them", f"{load:.2f} s = {load / parse:.2f} x json.loads", "<= 3 x", load <= 3 * parse),
+        Row("open them, make the view", f"{view:.2f} s = {view / parse:.2f} x json.loads", "<= 3 x", view <= 3 * parse),
+        Row("peak memory of that", f"{memory:.0f} MB = {memory / size:.1f} x the log"),
+        *_append_rows(ours, long, short),
+        *_resume_rows(ours, server, long, short),
+    ]
+
+
+def _append_rows(ours: Install, long: Path, short: Path) -> list[Row]:
+    copies = {n: shutil.copy(path, path.with_suffix(".copy.jsonl")) for n, path in ((LONG, long), (SHORT, short))}
+    runs = in_turn({str(n): partial(_Work(ours, path).run, "append") for n, path in copies.items()}, rounds=ROUNDS)
+    at_long, at_short = (_said(runs[str(n)]) * 1000 for n in (LONG, SHORT))
+    ratio = at_long / at_short
+    return [
+        Row(f"append + fsync at {SHORT} entries", f"{at_short:.2f} ms"),
+        Row(f"append + fsync at {LONG:,}", f"{at_long:.2f} ms = {ratio:.2f} x", "equal (<= 1.5 x)", ratio <= 1.5),
+    ]
+
+
+def _resume_rows(ours: Install, server: Server, long: Path, short: Path) -> list[Row]:
+    cases = {n: partial(trimtab, ours, server, "words-1", "--session", str(p)) for n, p in ((SHORT, short), (LONG, long))}
+    runs = in_turn({str(n): case for n, case in cases.items()}, rounds=1)
+    return [Row(f"`-p hi` in a session of {n:,}", f"{run.cpu_s:.2f} s CPU, {run.rss_mb:.0f} MB") for n, (run,) in runs.items()]
+
+
+def _said(runs: list[Spent]) -> float:
+    return statistics.median(float(r.output) for r in runs)
+
+
+def write_session(path: Path, entries: int) -> Path:
+    """Make a session file with so many messages."""
+    log = SessionLog.create(path, str(path.parent), now=now)
+    batch = []
+    for message in _messages(entries):
+        batch.append(message)
+        if len(batch) == 1000:
+            log.append_messages(batch)
+            batch = []
+    log.append_messages(batch)
+    log.close()
+    return path
+
+
+def _messages(count: int) -> Iterator[Message]:
+    """Prompts, each followed by two calls with their results."""
+    for n in range(count):
+        if n % 5 == 0:
+            yield User((Text(f"prompt {n}: " + _LINE * 10),))
+        elif n % 5 in (1, 3):
+            arguments = f'{{"path": "src/module_{n}.py"}}'
+            yield Assistant(
+                (Text(_LINE * 9), ToolCall(f"call_{n}", "read", {"path": f"src/module_{n}.py"}, arguments)),
+                stop_reason="tool_use",
+                provider="local",
+                model="words-1",
+            )
+        else:
+            yield ToolResult(f"call_{n - 1}", "read", (Text(_LINE * 11),), is_error=False)
