@@ -157,10 +157,3 @@ async def test_a_request_waits_its_turn_behind_another(model: SmallModel) -> Non
         for _ in range(3):
             group.start_soon(ask, "The capital of France is")
     assert [a.text for a in answers] == ["The capital of France is Paris."] * 3
-
-
-async def test_comments_keep_a_stream_alive_while_a_prompt_is_read(base_url: str) -> None:
-    numbers = " ".join(str(n) for n in range(120))
-    async with open_model(base_url, "openai-chat", idle_timeout_s=2.5) as model:
-        answer = await model.ask(user(f"Count on: {numbers}"), max_output=3)
-    assert (answer.stop_reason, answer.error) == ("length", None)
