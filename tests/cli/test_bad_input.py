@@ -221,7 +221,9 @@ def test_an_ambiguous_session_names_the_candidates(cli: Cli) -> None:
         assert cli.inside("-p", "hi", "--model", ok(cli)).code == 0
     ids = [p.stem.split("_")[-1] for p in cli.sessions]
     first = next(i[0] for i in ids if sum(j.startswith(i[0]) for j in ids) > 1)
-    refused(cli.inside("-p", "hi", "--resume", first, "--model", ok(cli)), "fits", next(i for i in ids if i[0] == first))
+    refused(
+        cli.inside("-p", "hi", "--resume", first, "--model", ok(cli)), "fits", next(i for i in ids if i[0] == first)
+    )
 
 
 @pytest.mark.parametrize(
@@ -234,7 +236,9 @@ def test_an_ambiguous_session_names_the_candidates(cli: Cli) -> None:
     ],
 )
 def test_flags_that_disagree_are_named(cli: Cli, flags: list[str]) -> None:
-    refused(cli.inside("-p", "hi", *flags, "--model", ok(cli)), "exclude each other", *(f for f in flags if f[:2] == "--"))
+    refused(
+        cli.inside("-p", "hi", *flags, "--model", ok(cli)), "exclude each other", *(f for f in flags if f[:2] == "--")
+    )
     assert not (cli.project / "a.jsonl").exists()
 
 

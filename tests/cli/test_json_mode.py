@@ -71,7 +71,9 @@ def test_every_acknowledged_entry_is_in_the_file_in_order(cli: Cli) -> None:
 
 def test_deltas_of_one_part_are_joined_and_lose_nothing(cli: Cli) -> None:
     answer = "".join(f"word{n} " for n in range(3_000))
-    with FakeServer(stream(*(delta(content=answer[i : i + 4]) for i in range(0, len(answer), 4)), delta("stop"))) as server:
+    with FakeServer(
+        stream(*(delta(content=answer[i : i + 4]) for i in range(0, len(answer), 4)), delta("stop"))
+    ) as server:
         outcome = cli.inside("-p", "go", "--mode", "json", *local(server))
     deltas = [e["text"] for e in outcome.of("message_delta")]
     assert "".join(deltas) == answer

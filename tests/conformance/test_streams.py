@@ -121,7 +121,9 @@ def test_a_cut_answer_in_text_mode_says_so_on_standard_error(cli: Cli) -> None:
 @pytest.mark.kind(46)
 @pytest.mark.parametrize("end", [Reset(), HangUp()])
 def test_a_broken_connection_is_tried_again_and_the_part_is_kept_and_marked(cli: Cli, end: Any) -> None:
-    with FakeServer(Reply([*sse(delta(content="half an ans")), Pause(0.05), end]), said("whole"), said("more")) as server:
+    with FakeServer(
+        Reply([*sse(delta(content="half an ans")), Pause(0.05), end]), said("whole"), said("more")
+    ) as server:
         outcome = ask(cli, server)
         again = ask(cli, server, "--continue")
     assert (outcome.code, outcome.result["text"], again.code) == (0, "whole", 0)
@@ -140,7 +142,9 @@ def test_done_without_a_reason_is_accepted(cli: Cli) -> None:
 
 
 @pytest.mark.kind(48)
-@pytest.mark.parametrize("error", [{"message": "overloaded", "type": "server_error", "code": 503}, {"message": "slow down", "code": 429}])
+@pytest.mark.parametrize(
+    "error", [{"message": "overloaded", "type": "server_error", "code": 503}, {"message": "slow down", "code": 429}]
+)
 def test_an_error_that_may_pass_is_retried_within_a_bound(cli: Cli, error: Json) -> None:
     bad = stream(delta(content="some"), {"error": error})
     with FakeServer(bad, said("whole")) as server:
@@ -231,7 +235,9 @@ def test_inline_thinking_is_told_from_the_answer_however_it_is_cut(cli: Cli, siz
 
 
 @pytest.mark.kind(54)
-@pytest.mark.parametrize("reply", [stream(delta(reasoning_content="hm"), STOP), stream(STOP), stream(delta(content=" \n"), STOP)])
+@pytest.mark.parametrize(
+    "reply", [stream(delta(reasoning_content="hm"), STOP), stream(STOP), stream(delta(content=" \n"), STOP)]
+)
 def test_an_empty_answer_is_asked_for_once_more_then_it_is_an_error(cli: Cli, reply: Reply) -> None:
     with FakeServer(reply, said("whole")) as server:
         assert ask(cli, server).result["text"] == "whole"
@@ -275,7 +281,10 @@ def test_every_call_has_an_id_of_its_own_in_the_session(cli: Cli, given: Json) -
 @pytest.mark.parametrize("index", [1, 7, -1])
 def test_the_first_index_may_be_any(cli: Cli, index: int) -> None:
     ended, messages = called(
-        cli, delta(content="look:"), calls(piece('{"command":', index=index, id="c1", name="bash")), calls(piece('"echo hi"}', index=index))
+        cli,
+        delta(content="look:"),
+        calls(piece('{"command":', index=index, id="c1", name="bash")),
+        calls(piece('"echo hi"}', index=index)),
     )
     assert [text_of(e) for e in ended] == ["hi"]
     assert paired(messages) == ["c1"]
@@ -306,7 +315,13 @@ def test_two_calls_with_one_id_both_run(cli: Cli, twin: str) -> None:
 @pytest.mark.kind(60)
 @pytest.mark.parametrize(
     "later",
-    [{"id": "c2"}, {"id": "c1", "name": "bash"}, {"id": ""}, {"name": ""}, {"id": "c1", "name": "bash", "type": "function"}],
+    [
+        {"id": "c2"},
+        {"id": "c1", "name": "bash"},
+        {"id": ""},
+        {"name": ""},
+        {"id": "c1", "name": "bash", "type": "function"},
+    ],
 )
 def test_one_call_stays_one(cli: Cli, later: Json) -> None:
     ended, messages = called(
@@ -320,7 +335,9 @@ def test_one_call_stays_one(cli: Cli, later: Json) -> None:
 
 
 @pytest.mark.kind(61)
-@pytest.mark.parametrize("arguments", [{"command": "echo hi"}, '"{\\"command\\": \\"echo hi\\"}"', {"command": "echo hi", "timeout": "5"}])
+@pytest.mark.parametrize(
+    "arguments", [{"command": "echo hi"}, '"{\\"command\\": \\"echo hi\\"}"', {"command": "echo hi", "timeout": "5"}]
+)
 def test_arguments_as_an_object_are_run_and_replayed(cli: Cli, arguments: Any) -> None:
     ended, messages = called(cli, calls(piece(arguments, index=0, id="c1", name="bash")))
     assert [text_of(e) for e in ended] == ["hi"]
@@ -364,7 +381,11 @@ def test_a_call_that_cannot_run_is_answered_precisely(cli: Cli, name: str, argum
     [
         [STOP, {"choices": [], "usage": USAGE}],
         [delta(content="") | {"usage": USAGE}, STOP | {"usage": USAGE}],
-        [delta(content="") | {"usage": {"prompt_tokens": 100, "completion_tokens": 3}}, STOP, {"choices": None, "usage": USAGE}],
+        [
+            delta(content="") | {"usage": {"prompt_tokens": 100, "completion_tokens": 3}},
+            STOP,
+            {"choices": None, "usage": USAGE},
+        ],
     ],
 )
 def test_usage_is_counted_once_wherever_it_stands(cli: Cli, chunks: list[Any]) -> None:

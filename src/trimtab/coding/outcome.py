@@ -30,7 +30,9 @@ def ending(reason: TurnReason) -> str:
     """Why the turn ended and what to do next; empty when the answer, an error event or a question has said it already."""
     match reason:
         case "length":
-            return "the answer reached the output limit and is cut: ask for the rest with --continue, or raise max_output"
+            return (
+                "the answer reached the output limit and is cut: ask for the rest with --continue, or raise max_output"
+            )
         case "empty":
             return "the model answered nothing, twice: ask again with --continue, or try another model"
         case "max_steps":

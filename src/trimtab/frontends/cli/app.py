@@ -45,7 +45,8 @@ class Root(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Send everything that is no command to `run`."""
-        if not args or args[0] not in (*COMMANDS, "--help", "-h", "--version"):
+        completing = ctx.resilient_parsing and not args  # the first word is still being typed
+        if not completing and (not args or args[0] not in (*COMMANDS, "--help", "-h", "--version")):
             _refuse_misspelt(args)
             args = [_RUN, *args]
         return super().parse_args(ctx, args)
@@ -100,22 +101,32 @@ def main(argv: Sequence[str]) -> int:
     except click.ClickException as e:
         _complain(e.format_message(), "trimtab --help lists what there is.")
         return 2
-    except TrimtabError as e:
-        _complain(e.message, e.hint)
-        return e.exit_code
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        return _reader_left()
+    except (TrimtabError, BrokenPipeError) as e:
+        return _failed(e)
     except BaseExceptionGroup as group:
-        if group.split(BrokenPipeError)[1] is not None:
+        # A task group wraps what went wrong in it. Several things at once, or anything else, is a bug.
+        cause = _only_cause(group)
+        if not isinstance(cause, TrimtabError | BrokenPipeError):
             raise
-        return _reader_left()
+        return _failed(cause)
     return code if isinstance(code, int) else 0
 
 
-def _reader_left() -> int:
-    """Nothing more can be said, and Python must not say so at exit."""
+def _only_cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    cause: BaseException = group
+    while isinstance(cause, BaseExceptionGroup) and len(cause.exceptions) == 1:
+        cause = cause.exceptions[0]
+    return cause
+
+
+def _failed(error: TrimtabError | BrokenPipeError) -> int:
+    """Say what went wrong, when there is somebody to read it; return the exit code."""
+    if isinstance(error, TrimtabError):
+        _complain(error.message, error.hint)
+        return error.exit_code
+    # The reader is gone: nothing more can be said, and Python must not say so at exit.
     sys.stdout = None
     return 1
 
