@@ -76,7 +76,7 @@ check-all: check ## check, and what is slow: oracles, all kills, the real small 
 # Only an install that fails is a reason to skip; tests that fail, or find no model after it, are failures.
 check-llm: dev ## every wire against a small real model on loopback; says so where it can't be installed
 	@if $(MAKE) --no-print-directory llm; then \
-	  $(BIN)/python -m pytest -q -m llm tests/llm; \
+	  NEED_LLM=1 $(BIN)/python -m pytest -q -m llm tests/llm; \
 	else \
 	  echo "check-llm: SKIPPED, because the packages of requirements-llm.txt can't be installed here (see above)"; \
 	fi
@@ -92,6 +92,9 @@ docs-check: dev
 
 conformance: dev ## kinds of failure of other agents, each shown to be impossible; prints a table
 	$(BIN)/python -m pytest -q -n $(JOBS) tests/conformance
+
+bench: dev ## what Trimtab costs, in one table of ratios, beside tau where it can be had; fails when a goal is missed
+	$(BIN)/python -m benchmarks
 
 catalogue: dev ## rebuild the model catalogue from models.toml and current prices
 	$(BIN)/python scripts/make_catalogue.py

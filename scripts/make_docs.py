@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 import click
 import msgspec
 import session_format
-from struct_tables import Field, code, doc, fields_of, table
+from struct_tables import Field, code, doc, fields_of, spell, table
 
 from trimtab.agent import events
 from trimtab.coding.outcome import exit_code
@@ -33,12 +33,11 @@ from trimtab.frontends.cli.options import Flags
 from trimtab.providers import probe
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.resolve import is_loopback
-from trimtab.types import config, errors, messages, models, stream
+from trimtab.types import config, errors
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"(?P<begin><!-- generated: (?P<name>[a-z]+) -->\n).*?(?P<end><!-- end -->)", re.S)
-ALIASES: tuple[ModuleType, ...] = (settings, config, models, messages, stream, events, errors)
 
 
 def settings_page() -> str:
@@ -73,7 +72,7 @@ def _settings_table(path: str, struct: type[msgspec.Struct]) -> str:
             default = msgspec.json.encode(getattr(preset, field.name)).decode()
         variable = code(prefix and prefix + field.name.upper())
         shown = "" if default in ("null", "") else default
-        rows.append((code(field.name), code(_toml_type(_spell(field.annotation))), code(shown), variable, field.text))
+        rows.append((code(field.name), code(_toml_type(spell(field.annotation))), code(shown), variable, field.text))
     unused = "\n\nRead and checked, but nothing acts on it in this version." if path in settings.NOT_USED_YET else ""
     if path == "context":
         unused += ' The same keys in `[models."PROVIDER/ID".context]` are for one model.'
@@ -97,22 +96,23 @@ def _is_table(struct: type[msgspec.Struct], field: Field) -> bool:
 
 
 def events_page() -> str:
-    """Every event: its fields, and which class it is of."""
+    """Every event: its fields, and whether anything emits it."""
     text = INTROS["events"]
     for struct in get_args(events.Event):
-        delta = " Delta." if struct in events.DELTAS else ""
-        common = {"seq", "time"}
-        rows = [
-            (code(f.name), code(_spell(f.annotation)), code(f.default), f.text)
-            for f in fields_of(struct)
-            if f.name not in common
-        ]
-        shown = [row[:3] for row in rows]
-        fields = table(("field", "type", "default"), shown) if shown else "No fields of its own.\n"
-        text += f"\n## `{struct.__struct_config__.tag}`\n\n{doc(struct)}{delta if 'elta class' not in doc(struct) else ''}\n\n{fields}"
+        own = [f for f in fields_of(struct) if f.name not in ("seq", "time")]
+        rows = [(code(f.name), code(spell(f.annotation)), code(f.default), f.text) for f in own]
+        fields = table(("field", "type", "default", ""), rows) if rows else "No fields of its own.\n"
+        unused = "" if _is_emitted(struct) else " Nothing in this version emits it."
+        text += f"\n## `{struct.__struct_config__.tag}`\n\n{doc(struct)}{unused}\n\n{fields}"
     kinds = ", ".join(f"`{kind}`" for kind in get_args(errors.ErrorClass))
     reasons = table(("reason", ""), [(code(r), REASONS[r]) for r in get_args(events.TurnReason)])
     return f"{text}\n## Values\n\n`ErrorClass`: {kinds}. {_below(errors, 'ErrorClass')}\n\n`TurnReason`:\n\n{reasons}"
+
+
+def _is_emitted(event: type[msgspec.Struct]) -> bool:
+    """Whether some code makes this event."""
+    sources = (path for path in (ROOT / "src").rglob("*.py") if path.name != "events.py")
+    return any(f"{event.__name__}(" in path.read_text("utf-8") for path in sources)
 
 
 REASONS: Mapping[str, str] = {
@@ -256,10 +256,10 @@ Settings come from these places; a later one wins, table by table and key by key
 
 The text of a variable or of `--set` is read as a TOML value where that fits the type, else as text: `--set tools.bash.timeout_s=60`,
 `--set 'tools.enabled=["read", "ls"]'`, `--set model=local/tiny`. In a variable, `NAME` is the provider's name in capitals; what is no letter or
-digit in it may be left out or written as one underscore (`my-host`: `TRIMTAB_PROVIDERS__MY_HOST__BASE_URL`). Quotes keep dots and slashes together: `--set 'models."local/tiny".max_output=2048'`.
+digit in the name of a provider from `config.toml` may be left out or written as one underscore (`my-host`: `TRIMTAB_PROVIDERS__MY_HOST__BASE_URL`). Quotes keep dots and slashes together: `--set 'models."local/tiny".max_output=2048'`.
 
-A key that doesn't exist is an error that names the nearest one; a value of the wrong type is an error with file and path. A `TRIMTAB_`
-variable that is no setting is ignored, with a notice. Two variables are no settings: `TRIMTAB_HOME`, the folder for everything, and `TRIMTAB_TRUST`, which
+A key that doesn't exist is an error that names the nearest one; a value of the wrong type is an error that names its place. A `TRIMTAB_`
+variable that begins with no known key is ignored, with a notice. Two variables are no settings: `TRIMTAB_HOME`, the folder for everything, and `TRIMTAB_TRUST`, which
 answers as [`--trust`](usage.md#trust) does.
 
 An empty default means: not set.
@@ -295,16 +295,6 @@ Generated by `make docs` from the command line itself; don't edit. How to use th
 `trimtab COMMAND --help` print what stands here.
 """,
 }
-
-
-def _spell(annotation: str) -> str:
-    """An annotation with its short choices spelt out."""
-    for name in re.findall(r"\w+", annotation):
-        choice = next((getattr(module, name) for module in ALIASES if hasattr(module, name)), None)
-        values = get_args(choice)
-        if values and len(values) <= 7 and all(isinstance(v, str) for v in values):
-            annotation = annotation.replace(name, " | ".join(f'"{v}"' for v in values))
-    return annotation.replace("Literal['assistant']", '"assistant"')
 
 
 def _toml_type(annotation: str) -> str:

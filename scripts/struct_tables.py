@@ -5,10 +5,19 @@ The source is read, not only the class: annotations and the docstrings below fie
 
 import ast
 import inspect
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import msgspec
+
+from trimtab.agent import events
+from trimtab.config import settings
+from trimtab.types import errors, messages, models, stream
+
+ALIASES = (settings, models, messages, stream, events, errors)
+"""Modules whose names may stand in an annotation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +34,7 @@ def section(struct: type[msgspec.Struct]) -> str:
     """Return the heading, the text and the table of one struct."""
     config = struct.__struct_config__
     name = f"`{config.tag_field}: {config.tag}`" if config.tag is not None else struct.__name__
-    rows = [(f"`{f.name}`", f"`{f.annotation}`", code(f.default), f.text) for f in fields_of(struct)]
+    rows = [(f"`{f.name}`", code(spell(f.annotation)), code(f.default), f.text) for f in fields_of(struct)]
     return f"### {name}\n\n{doc(struct)}\n\n{table(('field', 'type', 'default', ''), rows)}"
 
 
@@ -50,6 +59,15 @@ def doc(thing: type) -> str:
 def code(text: str) -> str:
     """Return `text` as code, or nothing for nothing."""
     return f"`{text}`" if text else ""
+
+
+def spell(annotation: str) -> str:
+    """Return an annotation with its short choices spelt out."""
+    for name in re.findall(r"\w+", annotation):
+        values = get_args(next((getattr(module, name) for module in ALIASES if hasattr(module, name)), None))
+        if values and len(values) <= 7 and all(isinstance(value, str) for value in values):
+            annotation = annotation.replace(name, " | ".join(f'"{value}"' for value in values))
+    return re.sub(r"Literal\[([^\]]*)\]", lambda found: found[1].replace("'", '"').replace(", ", " | "), annotation)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

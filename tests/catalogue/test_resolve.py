@@ -122,7 +122,13 @@ def test_a_window_that_the_user_declares_always_wins(
 def test_a_users_row_lays_over_the_catalogue_field_by_field() -> None:
     row = ModelConfig("big", input=("text", "image"), thinking=("low",), price_output=9.0, compat={"b": 2})
     provider = ProviderConfig(
-        models=(row,), compat={"a": 0}, headers={"x-team": "t"}, max_retries=1, idle_timeout_s=5.0
+        models=(row,),
+        compat={"a": 0},
+        headers={"x-team": "t"},
+        max_retries=1,
+        idle_timeout_s=5.0,
+        max_retry_wait_s=9.0,
+        ca_file="/ca",
     )
     found = find("vendor/big", vendor=provider)
     assert found.model == msgspec.structs.replace(
@@ -134,6 +140,8 @@ def test_a_users_row_lays_over_the_catalogue_field_by_field() -> None:
         "https://api.vendor.example/v1",
         headers={"x-team": "t"},
         max_retries=1,
+        max_retry_wait_s=9.0,
+        ca_file="/ca",
         idle_timeout_s=5.0,
     )
 

@@ -1,12 +1,12 @@
 """Damaged, busy and moved sessions, resumed from the command line."""
 
+import errno
+import itertools
 import json
 import os
 import signal
 import subprocess
 from collections.abc import Callable
-from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -41,7 +41,7 @@ def resumed(cli: Cli, session: Path, *flags: str, prompt: str = "third prompt") 
 def holds(text: str, *wanted: str) -> None:
     for words in wanted:
         assert words in text
-    assert all(text.index(a) < text.index(b) for a, b in pairwise(wanted))
+    assert all(text.index(a) < text.index(b) for a, b in itertools.pairwise(wanted))
 
 
 ALL = ("first prompt", "content of f", "first answer", "second prompt", "second answer", "third prompt", "third answer")
@@ -229,9 +229,15 @@ def full_disk(tmp_path: Path):
 
 
 def fill(folder: Path) -> None:
-    with (folder / "filler").open("wb", buffering=0) as file, suppress(OSError):
-        while file.write(b"x" * 1024):
+    file = os.open(folder / "filler", os.O_WRONLY | os.O_CREAT)
+    try:
+        while os.write(file, b"x" * 1024):
             pass
+    except OSError as refusal:
+        full = refusal.errno
+    finally:
+        os.close(file)
+    assert full == errno.ENOSPC
 
 
 @pytest.mark.kind(80)

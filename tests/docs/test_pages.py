@@ -28,8 +28,7 @@ def test_links_between_files_lead_somewhere(page):
             assert anchor in anchors(target), link
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named(PAGES))
-def test_every_page_can_be_reached_from_the_readme(page):
+def test_every_page_can_be_reached_from_the_readme():
     seen, todo = set(), [ROOT / "README.md"]
     while todo:
         here = todo.pop()
@@ -38,7 +37,7 @@ def test_every_page_can_be_reached_from_the_readme(page):
         seen.add(here)
         if here.suffix == ".md":
             todo += [(here.parent / link.partition("#")[0]).resolve() for link in links(here) if ":" not in link]
-    assert page in seen
+    assert named([page for page in PAGES if page not in seen]) == []
 
 
 @pytest.mark.parametrize("page", WHY, ids=named(WHY))
@@ -58,6 +57,13 @@ def test_a_decision_has_context_decision_consequences_and_a_way_to_be_wrong(page
     for part in ("**Context.**", "**Decision.**", "**Consequences.**", "**We would be wrong if**"):
         assert text.count(part) == 1, part
     assert len(text.splitlines()) <= 60
+
+
+def test_the_doors_to_foreign_code_are_the_files_that_their_decision_names():
+    page = next((ROOT / "docs" / "adr").glob("0006-*.md")).read_text("utf-8")
+    named_files = set(re.findall(r"`([^`]+\.py)`", page.split("**Context.**")[0]))
+    sources = (ROOT / "src").rglob("*.py")
+    assert {str(p.relative_to(ROOT)) for p in sources if "noqa: BLE001" in p.read_text("utf-8")} == named_files
 
 
 def test_decisions_are_numbered_without_gaps():
@@ -82,7 +88,16 @@ def test_how_pages_and_why_pages_stay_apart():
 def test_the_readme_says_what_for_whom_and_two_commands_on_its_first_screen():
     screen = "\n".join((ROOT / "README.md").read_text("utf-8").splitlines()[:24])
     assert "coding agent for the terminal" in screen
-    assert re.findall(r"^\$ (make [a-z]+)", screen, re.M) == ["make demo", "make check"]
+    assert "It is for " in screen
+    assert re.findall(r"^\$ (make [a-z]+)", screen, re.M)[:2] == ["make demo", "make check"]
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name != "AGENTS.md"], ids=lambda page: page.name)
+def test_no_page_speaks_of_what_is_not_there(page):
+    words = re.compile(
+        r"\b(TODO|TBD|[Cc]oming soon|[Rr]oadmap|[Pp]lanned|[Nn]ot (yet )?implemented|in a later version)\b"
+    )
+    assert [line for line in lines(page) if words.search(line)] == []
 
 
 def test_pages_have_no_line_with_a_tab_or_trailing_blank():
@@ -94,3 +109,15 @@ def test_pages_have_no_line_with_a_tab_or_trailing_blank():
 
 def lines(page: Path) -> list[str]:
     return page.read_text("utf-8").splitlines()
+
+
+def test_a_name_that_the_walk_gives_stands_in_the_file_it_links():
+    """`[file](path): `name`, `name`` in reading.md."""
+    page = ROOT / "docs" / "reading.md"
+    found = 0
+    for target, rest in re.findall(r"\]\(([^()]+\.py)\)([^\[\n]*)", page.read_text("utf-8")):
+        source = (page.parent / target).read_text("utf-8")
+        for name in re.findall(r"`([A-Za-z_.]+)`", rest):
+            found += 1
+            assert all(re.search(rf"\b{part}\b", source) for part in name.split(".")), (target, name)
+    assert found > 30

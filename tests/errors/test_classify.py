@@ -186,6 +186,13 @@ OVERFLOWS = [
         5000,
     ),
     (
+        "llama.cpp 2026, over all three APIs",
+        400,
+        '{"error":{"code":400,"message":"request (1010 tokens) exceeds the available context size (768 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":1010,"n_ctx":768}}',
+        768,
+        1010,
+    ),
+    (
         "llama.cpp 500",
         500,
         openai(
@@ -300,6 +307,8 @@ NEAR_MISSES = [
     ("image count", 400, anthropic("too many images: at most 100 images are allowed"), "media", False),
     ("image broken", 400, anthropic("Could not process image"), "media", False),
     ("no vision", 404, openai("No endpoints found that support image input"), "media", False),
+    ("no vision llama.cpp", 500, '{"error":{"code":500,"message":"image input is not supported - hint: if this is unexpected, you may need to provide the mmproj","type":"server_error"}}', "media", False),
+    ("call that llama.cpp can't read, in stream", None, '{"error":{"code":500,"message":"The model produced output that does not match the expected peg-native format","type":"server_error"}}', "server", True),
     ("history", 400, anthropic("messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1"), "history", False),
     ("history 2", 400, anthropic("unexpected `tool_use_id` found in `tool_result` blocks: x"), "history", False),
     ("history 3", 400, anthropic("each tool_use must have a single result. Found multiple"), "history", False),

@@ -4,12 +4,13 @@ import asyncio
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
-from support.agent_fakes import DiskTranscript, RecordingFeed, Script, agent_of, calls, ends, says, tool
+from support.agent_fakes import MODEL, DiskTranscript, RecordingFeed, Script, agent_of, calls, ends, says, tool
 from trimtab.agent import Access, AgentBusy, Deferred, MemoryTranscript, NoHooks, ToolOutput
 from trimtab.agent.events import MessageEnded, MessageStarted, StepEnded, ToolEnded, ToolParked, TurnEnded
 from trimtab.agent.run import PENDING
-from trimtab.types import Assistant, Text, ToolCall, ToolResult, Usage, user
+from trimtab.types import Assistant, Price, Text, ToolCall, ToolResult, Usage, user
 from trimtab.types.errors import StoreError, UsageError
 from trimtab.types.stream import PartDelta
 
@@ -414,3 +415,35 @@ async def test_delivered_user_messages_are_told_with_their_entry():
     first = feed.of(MessageEnded)[0]
     assert (first.message, first.message_id) == (user("go"), "")
     assert first.entry_id
+
+
+def priced(*prices):
+    """A model of these prices, in USD per million tokens."""
+    return replace(MODEL, prices=prices)
+
+
+async def test_the_cost_of_a_turn_is_counted_request_by_request():
+    tiers = (Price(1.0, 0.0), Price(100.0, 0.0, above=1_000))
+    usage = Usage(input=900)
+    script = Script(
+        [*calls("look", call_id="a"), *ends("tool_use", usage=usage)],
+        [*says("one"), *ends(usage=usage)],
+        [*says("two"), *ends(usage=usage)],
+    )
+    agent, _ = agent_of(script, tool("look"))
+    agent.model = priced(*tiers)
+    agent.follow_up("more")
+    turn = await agent.prompt("go")
+    assert (turn.usage.input, turn.cost_usd) == (2_700, pytest.approx(0.0027))
+
+
+async def test_the_cost_of_a_turn_is_unknown_without_a_price():
+    agent, _ = agent_of(Script([*says("one"), *ends()]))
+    assert (await agent.prompt("go")).cost_usd is None
+
+
+async def test_call_ids_that_the_view_no_longer_shows_are_not_used_again():
+    script = Script([*calls("look", call_id="call_0"), *ends("tool_use")], [*says("ok"), *ends()])
+    agent, _ = agent_of(script, tool("look"), seen=["call_0"])
+    await agent.prompt("go")
+    assert [c.id for m in agent.messages if isinstance(m, Assistant) for c in m.tool_calls] == ["call_0_2"]

@@ -105,6 +105,33 @@ async def test_one_connection_serves_many_requests():
         assert server.connections == 1
 
 
+@pytest.mark.parametrize("dies_at", [2, 3])
+async def test_a_kept_connection_that_is_dead_costs_no_try(dies_at):
+    def answer(_: Received) -> Reply:
+        if len(server.requests) == dies_at:
+            raise ConnectionResetError
+        return Reply(sse("a", None))
+
+    clock = Clock([])
+    with FakeServer(answer) as server:
+        provider = HttpProvider(endpoint(server.url, max_retries=0), EchoWire(), sleep=clock.sleep)
+        told = [[e async for e in provider.stream(REQUEST)] for _ in range(3)]
+        await provider.aclose()
+    assert told == [[*text("a"), DONE]] * 3
+    assert (len(server.requests), server.connections, clock.slept) == (4, 2, [])
+
+
+async def test_a_fresh_connection_that_dies_before_a_byte_is_a_failed_try():
+    def answer(_: Received) -> Reply:
+        if len(server.requests) == 1:
+            raise ConnectionResetError
+        return Reply(sse("a", None))
+
+    with FakeServer(answer) as server:
+        first, *rest = await ask(server.url)
+    assert (type(first), rest) == (Retrying, [*text("a"), DONE])
+
+
 async def test_a_server_that_lingers_after_the_final_event_is_not_waited_for():
     with FakeServer(Reply([*sse("a", None), Stall()])) as server:
         with anyio.fail_after(2):
@@ -270,6 +297,15 @@ async def test_another_url_uses_the_proxy_of_the_endpoint():
         assert await ask("http://model.invalid", proxy=proxy.url) == [*text("a"), DONE]
 
 
+@pytest.mark.parametrize("content", [None, "not a certificate"])
+async def test_certificates_that_cannot_be_read_are_an_error_and_not_tried_again(content, tmp_path):
+    file = tmp_path / "ca.pem"
+    if content is not None:
+        file.write_text(content)
+    (ended,) = await ask("https://127.0.0.1:1", ca_file=str(file))
+    assert (ended.error.kind, ended.error.retryable, str(file) in ended.error.message) == ("invalid", False, True)
+
+
 def test_a_query_of_the_base_url_stays_behind_the_path():
     assert join_url("https://x/v1/", "/chat") == "https://x/v1/chat"
     assert join_url("https://x/d?api-version=1", "chat?alt=sse") == "https://x/d/chat?api-version=1&alt=sse"
@@ -295,12 +331,12 @@ def test_loopback_is_known_by_name_or_address(url, expected):
 def test_importing_the_provider_loads_no_sdk_and_a_plain_url_no_certificates():
     code = (
         "import sys, ssl\n"
-        "import trimtab.providers.http as h\n"
-        "from trimtab.providers.wire import Endpoint\n"
+        "import trimtab.providers.http\n"
+        "from trimtab.providers.network import open_transport\n"
         "heavy = {'httpx', 'pydantic', 'openai', 'rich', 'httpx2._main', 'starlette', 'torch'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
         "def no(*a, **k): raise AssertionError('certificates loaded')\n"
         "ssl.SSLContext.load_verify_locations = no\n"
-        "h._network(Endpoint('p', 'openai-chat', 'http://127.0.0.1:1/v1'))\n"
+        "open_transport('http://127.0.0.1:1/v1')\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,9 +1,12 @@
 """Every way in which an answer can end, and what the turn makes of it."""
 
+import anyio
 import pytest
+from msgspec.structs import replace
 
 from support.agent_fakes import MODEL, DiskTranscript, RecordingFeed, Script, agent_of, calls, ends, says, tool
-from trimtab.agent.events import Error, MessageEnded, MessageStarted, Retry, StepEnded
+from trimtab.agent.events import Error, MessageEnded, MessageStarted, Retry, StepEnded, StepStarted
+from trimtab.agent.ports import Prompt
 from trimtab.agent.verdict import EMPTY_PROMPT
 from trimtab.types import Assistant, ErrorInfo, Text, Thinking, ToolCall, Usage, user
 from trimtab.types.errors import BudgetExceeded, ConfigError, ContextFloor, ProviderError
@@ -231,16 +234,39 @@ async def test_a_provider_that_reports_a_cancel_ends_the_turn_as_cancelled():
 @pytest.mark.parametrize(
     ("failure", "reason"), [(ContextFloor("too much"), "floor"), (BudgetExceeded("spent"), "budget")]
 )
-async def test_a_view_that_cannot_be_made_ends_the_turn_by_name(failure, reason):
+async def test_a_request_that_cannot_be_made_ends_the_turn_by_name(failure, reason):
     class Full(DiskTranscript):
-        def view(self):
-            if self.appends:
-                raise failure
-            return ()
+        async def prompt(self, request):
+            raise failure
 
-    agent, _feed = agent_of(Script(), transcript=Full())
+    agent, feed = agent_of(Script(), transcript=Full())
     turn = await agent.prompt("go")
     assert (turn.reason, turn.error.kind, turn.message, turn.text) == (reason, reason, None, "")
+    assert (turn.steps, feed.types()) == (0, ["turn_started", "message_ended", "error", "turn_ended"])
+
+
+async def test_what_the_transcript_makes_of_a_request_is_what_is_sent_and_counted():
+    class Fitting(DiskTranscript):
+        async def prompt(self, request):
+            await anyio.lowlevel.checkpoint()
+            return Prompt(replace(request, messages=self.view()[-1:], max_output=7), tokens=42)
+
+    script = Script([*says("ok"), *ends()])
+    agent, feed = agent_of(script, transcript=Fitting([user("long ago")]), max_output=100)
+    await agent.prompt("go")
+    assert (script.requests[0].messages, script.requests[0].max_output) == ((user("go"),), 7)
+    assert [event.prompt_tokens for event in feed.of(StepStarted)] == [42]
+
+
+async def test_a_cancel_while_the_request_is_made_ends_the_turn_without_a_step():
+    class Slow(DiskTranscript):
+        async def prompt(self, request):
+            agent.cancel()
+            await anyio.sleep_forever()
+
+    agent, feed = agent_of(Script(), transcript=Slow())
+    assert (await agent.prompt("go")).reason == "cancelled"
+    assert feed.of(StepStarted) == []
 
 
 async def test_an_error_without_words_still_says_something():

@@ -1,6 +1,8 @@
 """The tree in memory."""
 
-from support.sessions import line
+from msgspec.structs import replace
+
+from support.sessions import line, say
 from trimtab.context.archive import Archive, Damage, Parked
 from trimtab.types.codec import Entry, decode_line, entry_of
 from trimtab.types.entries import (
@@ -8,6 +10,7 @@ from trimtab.types.entries import (
     KnownEntry,
     LabelEntry,
     LeafEntry,
+    MessageEntry,
     ModelChangeEntry,
     SessionInfoEntry,
     ThinkingChangeEntry,
@@ -138,3 +141,17 @@ def test_a_parked_call_waits_until_its_result_is_on_the_path():
     done = b'{"role":"tool","call_id":"c1","tool_name":"t","parts":[],"is_error":false}'
     archive.add(decoded(b'{"type":"message","id":"r","parent":"p","time":"","message":' + done + b"}"))
     assert archive.parked == ()
+
+
+def test_call_ids_are_those_of_every_branch_and_of_voided_answers():
+    def answer(entry_id: str, parent: str | None, call_id: str, *, superseded: bool = False) -> KnownEntry:
+        message = replace(say("", call_id), superseded=superseded)
+        return MessageEntry(id=entry_id, parent=parent, time=T, message=message)
+
+    archive = tree(
+        answer("a", None, "one"),
+        LeafEntry(id="l", parent="a", time=T, target=None),
+        answer("b", None, "two", superseded=True),
+        line("c", "b", text='no "tool_call" of anybody'),
+    )
+    assert (path_ids(archive), archive.call_ids()) == (["b", "c"], {"one", "two"})

@@ -1,11 +1,8 @@
-"""The written pages as tests see them: fenced blocks with the comments above them, links, headings, and Trimtab run on a command line."""
+"""The written pages as tests see them: fenced blocks with the comments above them, links, headings, and the commands in a line of shell."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,13 +92,3 @@ def commands(text: str) -> Iterator[tuple[str, ...]]:
 def make_targets() -> frozenset[str]:
     """The targets of the Makefile."""
     return frozenset(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text("utf-8"), re.M))
-
-
-def run_trimtab(words: Sequence[str], *, cwd: Path, home: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """Run `trimtab` with these arguments in a home of its own, without keys."""
-    kept = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-    env = {**kept, "TRIMTAB_HOME": str(home), "PYTHONPATH": str(ROOT / "src")}
-    command = [sys.executable, "-m", "trimtab", *words]
-    return subprocess.run(
-        command, cwd=cwd, env=env, input=stdin, capture_output=True, text=True, timeout=50, check=False
-    )

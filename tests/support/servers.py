@@ -47,7 +47,10 @@ Step: TypeAlias = bytes | Pause | Stall | Reset | HangUp
 
 @dataclass(frozen=True)
 class Reply:
-    """One scripted answer. `framing` says how the body's end is marked; `encoding` compresses each chunk with a flush."""
+    """One scripted answer. `framing` says how the body's end is marked; `encoding` compresses each chunk with a flush.
+
+    Status 0 is no answer: the connection is closed once the request is there.
+    """
 
     chunks: Sequence[Step] = ()
     status: int = 200
@@ -202,6 +205,8 @@ class FakeServer:
 
     def _answer(self, sock: socket.socket, reply: Reply) -> bool:
         """Send a reply; return whether the connection stays open."""
+        if not reply.status:
+            return False
         squeeze = _compressor(reply.encoding)
         steps = [squeeze(c) if isinstance(c, bytes) else c for c in reply.chunks]
         if reply.encoding:

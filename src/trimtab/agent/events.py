@@ -30,11 +30,17 @@ class SessionOpened(_Event, frozen=True, kw_only=True, tag="session"):
     """The header of the session; always the first event of a process. `format` is that of the session file."""
 
     format: int
+    """Version of the session file's format."""
     id: str
+    """The session."""
     cwd: str
+    """Where it works."""
     created: str
+    """When it began; UTC, RFC 3339."""
     parent_session: str | None = None
+    """The session that it was forked from."""
     session_file: str | None = None
+    """Its file; null when nothing is kept."""
 
 
 class TurnStarted(_Event, frozen=True, kw_only=True, tag="turn_started"):
@@ -45,13 +51,16 @@ class StepStarted(_Event, frozen=True, kw_only=True, tag="step_started"):
     """One model request begins. `prompt_tokens` is the count before sending, None when unknown."""
 
     step: int
+    """Counts from 1 within the turn."""
     prompt_tokens: int | None = None
+    """Size of the prompt as counted before sending; null when unknown."""
 
 
 class MessageStarted(_Event, frozen=True, kw_only=True, tag="message_started"):
     """The model begins to answer."""
 
     message_id: str
+    """Names this answer until it has an entry."""
     role: Literal["assistant"] = "assistant"
 
 
@@ -59,9 +68,13 @@ class MessageDelta(_Event, frozen=True, kw_only=True, tag="message_delta"):
     """More of an answer. Part numbers follow stream order. Delta class: may be joined or lost."""
 
     message_id: str
+    """The answer that it belongs to."""
     part: int
+    """Number of the part, in the order of the stream."""
     kind: DeltaKind
+    """What the text is part of."""
     text: str
+    """The new piece only."""
 
 
 class MessageEnded(_Event, frozen=True, kw_only=True, tag="message_ended"):
@@ -71,124 +84,178 @@ class MessageEnded(_Event, frozen=True, kw_only=True, tag="message_ended"):
     """
 
     entry_id: str
+    """The entry on disk."""
     message: Message
+    """The whole message."""
     message_id: str = ""
+    """That of `message_started`; empty for what a person said."""
 
 
 class ToolStarted(_Event, frozen=True, kw_only=True, tag="tool_started"):
     """A tool begins to run."""
 
     call_id: str
+    """The call, as the model's message names it."""
     name: str
+    """The tool."""
     arguments: dict[str, Any] | None
+    """As they were checked against the tool's schema."""
 
 
 class ToolUpdate(_Event, frozen=True, kw_only=True, tag="tool_update"):
     """Live output of a running tool; never archived. Delta class."""
 
     call_id: str
+    """The call."""
     text: str
+    """New output only."""
 
 
 class ToolEnded(_Event, frozen=True, kw_only=True, tag="tool_ended"):
     """A result is durable as entry `entry_id`. `details` are for people, never for the model."""
 
     entry_id: str
+    """The entry on disk."""
     call_id: str
+    """The call."""
     name: str
+    """The tool."""
     is_error: bool
+    """Whether the model reads it as a failure."""
     parts: tuple[Part, ...]
+    """What the model reads."""
     cut: Cut | None = None
+    """What was left out, if anything."""
     details: dict[str, Any] | None = None
+    """For people and programs; the model never sees it."""
 
 
 class ToolParked(_Event, frozen=True, kw_only=True, tag="tool_parked"):
     """A tool needs a person's answer; the turn parks once the other calls of the step are done."""
 
     entry_id: str
+    """The entry that marks the call as waiting."""
     call_id: str
+    """The call to answer."""
     name: str
+    """The tool."""
     question: str
+    """What the person is asked."""
 
 
 class StepEnded(_Event, frozen=True, kw_only=True, tag="step_ended"):
     """One model request and the tools it called are done."""
 
     step: int
+    """That of `step_started`."""
     stop_reason: StopReason
+    """Why the model stopped."""
     usage: Usage | None = None
+    """Tokens of this request; null when none were reported."""
 
 
 class ContextEdited(_Event, frozen=True, kw_only=True, tag="context_edited"):
     """A context edit is durable as entry `entry_id`."""
 
     entry_id: str
+    """The entry on disk."""
     kind: str
+    """What was done."""
     targets: tuple[str, ...]
+    """What it was done to."""
     reason: str
+    """Why."""
     author: str
+    """Who decided it."""
     before_tokens: int
+    """Size of the context before."""
     after_tokens: int
+    """And after."""
 
 
 class BudgetChanged(_Event, frozen=True, kw_only=True, tag="budget_changed"):
     """Use of the window changed."""
 
     used_tokens: int | None
+    """Size of the context; null when unknown."""
     window: int
+    """Size of the model's window."""
 
 
 class Retry(_Event, frozen=True, kw_only=True, tag="retry"):
     """A request failed and will be sent again after `wait_s` seconds. What it had streamed is void."""
 
     attempt: int
+    """The number of the attempt that failed, from 1."""
     wait_s: float
+    """Seconds until the next one."""
     kind: ErrorClass = msgspec.field(name="class")
+    """Kind of failure."""
     message: str = ""
+    """What the provider said."""
 
 
 class VerifyEnded(_Event, frozen=True, kw_only=True, tag="verify_ended"):
     """The configured checks have run."""
 
     outcome: Literal["passed", "failed", "skipped", "not_configured"]
+    """How the checks went."""
     round: int = 0
+    """Which round of checks, from 1."""
     detail: str = ""
+    """In words."""
 
 
 class Notice(_Event, frozen=True, kw_only=True, tag="notice"):
     """Something a person should know; nothing failed."""
 
     message: str
+    """In words."""
 
 
 class Error(_Event, frozen=True, kw_only=True, tag="error"):
     """Something failed for good. `class` names the kind, `hint` the next step."""
 
     kind: str = msgspec.field(name="class")
+    """Kind of failure."""
     message: str
+    """In words."""
     hint: str = ""
+    """What to do next."""
 
 
 class TurnEnded(_Event, frozen=True, kw_only=True, tag="turn_ended"):
     """The agent is idle again. `usage` is the sum over the turn's requests."""
 
     reason: TurnReason
+    """How it ended."""
     usage: Usage
+    """Sum over the requests of the turn."""
 
 
 class Result(_Event, frozen=True, kw_only=True, tag="result"):
     """Exactly one, the last line of JSON mode."""
 
     reason: TurnReason
+    """How the turn ended."""
     exit_code: int
+    """That of the process."""
     text: str
+    """Text of the last answer."""
     usage: Usage
+    """Sum over the requests of the turn."""
     cost_usd: float | None
+    """At the model's prices, in USD; null when they are unknown."""
     steps: int
+    """How many requests were made."""
     session_id: str
+    """The session."""
     session_file: str | None
+    """Its file; null when nothing is kept."""
     verify: str = "not_configured"
+    """Outcome of the checks."""
     changed_files: tuple[str, ...] = ()
+    """Absolute paths of files that tools changed."""
 
 
 Event: TypeAlias = (

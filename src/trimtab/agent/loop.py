@@ -1,7 +1,7 @@
 """The agent's loop: ask the model, run the tools it called, until it is done.
 
     turn  = prompt … step* … end
-    step  = view → request → answer (recorded) → verdict → calls run, results recorded
+    step  = prompt (the request, fitted) → answer (recorded) → verdict → calls run, results recorded
 
 One coroutine that pushes events through `emit`; it knows a provider, a transcript and tools only by their ports. The one rule is the
 order: *record, then tell, then act*. An answer is durable before `message_ended` and before any of its tools runs; a result is
@@ -26,7 +26,7 @@ from trimtab.agent.ports import Provider
 from trimtab.agent.verdict import EMPTY_PROMPT, Verdict, judge
 from trimtab.types.errors import BudgetExceeded, ContextFloor, ErrorInfo, StoreError, TrimtabError
 from trimtab.types.messages import Assistant, Message, StopReason, ToolResult, User, user
-from trimtab.types.models import ModelInfo, ModelRequest
+from trimtab.types.models import ModelInfo, ModelRequest, add_costs, cost_usd
 from trimtab.types.usage import Usage
 
 
@@ -48,13 +48,17 @@ class Kit:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """How a turn ended. `message` is the last answer that was recorded, `usage` the sum over its requests."""
+    """How a turn ended. `message` is the last answer that was recorded; `usage` and `cost_usd` are sums over its requests.
+
+    `cost_usd` is None when a price is unknown. It is counted request by request, because the tier depends on the size of each prompt.
+    """
 
     reason: TurnReason
     message: Assistant | None
     usage: Usage
     steps: int
     error: Error | None = None
+    cost_usd: float | None = None
 
     @property
     def text(self) -> str:
@@ -85,7 +89,7 @@ async def run_turn(kit: Kit, opening: Sequence[Message], *, scope: anyio.CancelS
             if state.error is not None:
                 await kit.bench.emit(state.error)
             await kit.bench.emit(TurnEnded(reason=reason, usage=state.usage))
-    return Turn(reason, state.message, state.usage, state.steps, state.error)
+    return Turn(reason, state.message, state.usage, state.steps, state.error, state.cost_usd)
 
 
 async def _steps(state: "_State", opening: Sequence[Message]) -> TurnReason:
@@ -114,10 +118,11 @@ async def _step(state: "_State") -> Verdict:
     bench = kit.bench
     stop: StopReason = "error"
     answer: Assistant | None = None
+    prompt = await bench.transcript.prompt(_request(kit))
     state.steps += 1
     try:
-        await bench.emit(StepStarted(step=state.steps))
-        answer = await _ask(state)
+        await bench.emit(StepStarted(step=state.steps, prompt_tokens=prompt.tokens))
+        answer = await _ask(state, prompt.request)
         stop = answer.stop_reason
         verdict = judge(answer, empties=state.empties, cuts=state.cuts)
         state.empties = state.empties + 1 if verdict.flaw == "empty" else 0
@@ -133,18 +138,22 @@ async def _step(state: "_State") -> Verdict:
             await bench.emit(StepEnded(step=state.steps, stop_reason=stop, usage=usage))
 
 
-async def _ask(state: "_State") -> Assistant:
-    """Send the view, hear the answer, record it."""
-    kit = state.kit
-    request = ModelRequest(
+def _request(kit: Kit) -> ModelRequest:
+    """What is asked for, before the transcript has put the messages in."""
+    return ModelRequest(
         model=kit.model,
-        messages=kit.bench.transcript.view(),
+        messages=(),
         system=kit.system,
         tools=tuple(tool.spec for tool in kit.bench.tools.values()),
         max_output=kit.max_output,
         thinking=kit.thinking,
         session_id=kit.session_id,
     )
+
+
+async def _ask(state: "_State", request: ModelRequest) -> Assistant:
+    """Send the request, hear the answer, record it."""
+    kit = state.kit
     draft = Draft(request, kit.bench.emit)
 
     async def void(partial: Assistant) -> None:
@@ -178,6 +187,7 @@ class _State:
         self.kit = kit
         self.steps = 0
         self.usage = Usage()
+        self.cost_usd: float | None = 0.0
         self.message: Assistant | None = None
         self.error: Error | None = None
         self.empties = 0
@@ -186,7 +196,9 @@ class _State:
     async def keep(self, answer: Assistant, draft: Draft) -> Assistant:
         """Record an answer with call ids that are new to the session; return it as recorded."""
         answer = with_unique_ids(answer, self.kit.seen)
-        self.usage += answer.usage or Usage()
+        usage = answer.usage or Usage()
+        self.usage += usage
+        self.cost_usd = add_costs(self.cost_usd, cost_usd(usage, self.kit.model.prices))
         await self.record([answer], draft=draft)
         self.message = answer
         return answer

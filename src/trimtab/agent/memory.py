@@ -5,7 +5,11 @@ Keeps everything it was given, in order; `view` shows the part a model may see, 
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
+from trimtab.agent.ports import Prompt
 from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult
+from trimtab.types.models import ModelRequest
 
 
 class MemoryTranscript:
@@ -40,7 +44,7 @@ class MemoryTranscript:
         return self._new_id()
 
     def view(self) -> tuple[Message, ...]:
-        """Return the messages of the next request.
+        """Return the conversation as a model may see it.
 
         Voided and blank answers are left out. Results stand behind their calls, in call order; a call without one is answered
         `pending` (a person was asked) or `interrupted`; a result without a call, or a second one, is left out.
@@ -57,6 +61,10 @@ class MemoryTranscript:
             if isinstance(message, Assistant):
                 shown.extend(results.get(call.id) or self._filler(call) for call in message.tool_calls)
         return tuple(shown)
+
+    async def prompt(self, request: ModelRequest) -> Prompt:
+        """Return `request` with the whole view."""
+        return Prompt(replace(request, messages=self.view()))
 
     def _filler(self, call: ToolCall) -> ToolResult:
         text = "pending" if call.id in self._parked else "interrupted"

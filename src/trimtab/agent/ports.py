@@ -25,6 +25,14 @@ class Provider(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A request as it is to be sent. `tokens` counts all it holds, system prompt and tools too; None when nobody counted."""
+
+    request: ModelRequest
+    tokens: int | None = None
+
+
 class Transcript(Protocol):
     """The conversation: where messages go, and what the next request shows."""
 
@@ -37,7 +45,15 @@ class Transcript(Protocol):
         ...
 
     def view(self) -> tuple[Message, ...]:
-        """The messages of the next request: every call answered, in order."""
+        """The conversation as it stands: every call answered, in order."""
+        ...
+
+    async def prompt(self, request: ModelRequest) -> Prompt:
+        """Return `request`, which comes without messages, as it is to be sent: with them, and with no more room for output than is left.
+
+        Called once before every request, while nothing else is recorded. May take its time (a summary) and record what it changed.
+        Raises `ContextFloor`, `BudgetExceeded` or `StoreError`, which end the turn by name.
+        """
         ...
 
 

@@ -12,6 +12,7 @@ an error that says so; `steer`, `follow_up`, `cancel` and `answer` are what one 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import anyio
 
@@ -23,7 +24,7 @@ from trimtab.agent.memory import MemoryTranscript
 from trimtab.agent.ports import Hooks, NoHooks, Provider, Tool, ToolOutput, Transcript
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Assistant, Message, Origin, ToolCall, ToolResult, User, user
-from trimtab.types.models import ModelInfo
+from trimtab.types.models import ModelInfo, add_costs
 from trimtab.types.text import scrub
 
 PENDING = "pending: nobody has answered this call; the conversation went on without it."
@@ -38,7 +39,8 @@ class Agent:
     """A model, its tools and a conversation.
 
     `messages` begin the conversation when no `transcript` is given (then one in memory is used). `parked` are the calls of the
-    transcript that wait for a person, with their questions; who reopens a session passes them. `max_output` is in tokens.
+    transcript that wait for a person, with their questions; who reopens a session passes them, and in `seen` the ids of all calls it
+    holds, shown or not (default: those it shows). `max_output` is in tokens.
     `feed`: give one with a clock for events that carry a time. The attributes may be set between turns; a running turn keeps what it
     began with.
     """
@@ -53,6 +55,7 @@ class Agent:
         messages: Sequence[Message] = (),
         transcript: Transcript | None = None,
         parked: Mapping[str, str] | None = None,
+        seen: Iterable[str] | None = None,
         hooks: Hooks | None = None,
         feed: Feed | None = None,
         thinking: str | None = None,
@@ -73,13 +76,13 @@ class Agent:
         self.max_output = max_output
         self.session_id = session_id
         self._parked = dict(parked or {})
-        self._seen = {call.id for call in _calls(self.messages)}
+        self._seen = {call.id for call in _calls(self.messages)} if seen is None else set(seen)
         self._scope: anyio.CancelScope | None = None
         self._idle = anyio.Event()
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """What the next request would show."""
+        """The conversation as it stands: what a request shows if nothing has to make room."""
         return self.transcript.view()
 
     @property
@@ -95,7 +98,7 @@ class Agent:
     async def prompt(self, prompt: str | User) -> Turn:
         """Say something and run until the agent is idle again; follow-ups that wait are run too.
 
-        Returns the last turn; `usage` and `steps` count all of them. Calls that still wait for a person are closed as pending.
+        Returns the last turn; `usage`, `cost_usd` and `steps` count all of them. Calls that still wait for a person are closed as pending.
         Raises `AgentBusy` while a turn runs; failures end the turn with reason `error` and never raise.
         """
         closing = [self._answer_message(call_id, ToolOutput.text(PENDING, is_error=True)) for call_id in self._parked]
@@ -143,8 +146,11 @@ class Agent:
             turn = await self._turn(opening)
             while turn.reason == "stop" and not self._cancelled and (more := self.inbox.take_opening()):
                 later = await self._turn(more)
-                turn = Turn(
-                    later.reason, later.message, turn.usage + later.usage, turn.steps + later.steps, later.error
+                turn = replace(
+                    later,
+                    usage=turn.usage + later.usage,
+                    steps=turn.steps + later.steps,
+                    cost_usd=add_costs(turn.cost_usd, later.cost_usd),
                 )
             return turn
         finally:

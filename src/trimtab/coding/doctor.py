@@ -111,7 +111,13 @@ async def _model(project: Project, around: Found, *, online: bool) -> Check:
         return Check(
             "ok", "model", f"{facts}; key found; not contacted (trimtab doctor --online asks {endpoint.base_url})"
         )
-    answer = await probe(endpoint.base_url, api_key=endpoint.api_key, headers=endpoint.headers)
+    answer = await probe(
+        endpoint.base_url,
+        api_key=endpoint.api_key,
+        headers=endpoint.headers,
+        proxy=endpoint.proxy,
+        ca_file=endpoint.ca_file,
+    )
     if answer.kind is None:
         return Check(
             "missing",

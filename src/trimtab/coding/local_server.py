@@ -50,6 +50,7 @@ def main(model_file: str, alias: str, window: int) -> None:
     params.ui = False
     params.warmup = False
     params.cache_ram_mib = 0
+    params.sse_ping_interval = 1  # seconds between comments while a prompt is read
     params.chat_template = CHAT_TEMPLATE
     params.sampling.temp = 0
     # Two threads wait for each other by spinning: where other work runs too, a token then takes seconds instead of 15 ms.

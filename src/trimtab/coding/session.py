@@ -29,8 +29,7 @@ from trimtab.coding.toolset import build_tools
 from trimtab.coding.transcript import LogTranscript
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.messages import User
-from trimtab.types.models import ModelInfo, cost_usd
-from trimtab.types.usage import Usage
+from trimtab.types.models import ModelInfo
 
 PATIENCE_S = 60.0
 """How long the agent waits for a watcher that takes nothing more before it gives it up, in seconds."""
@@ -122,10 +121,6 @@ class Session:
         if used is not None and used != self.model.ref:
             await anyio.to_thread.run_sync(self.log.set_model, self.model.provider, self.model.id)
 
-    def cost(self, usage: Usage) -> float | None:
-        """What `usage` costs at this model's prices, in USD; None when they are unknown."""
-        return cost_usd(usage, self.model.prices)
-
     def result(self, turn: Turn, *, code: int | None = None) -> Result:
         """The last event of JSON mode. `code` overrides the exit code (a signal)."""
         return Result(
@@ -133,7 +128,7 @@ class Session:
             exit_code=exit_code(turn.reason) if code is None else code,
             text=turn.text,
             usage=turn.usage,
-            cost_usd=self.cost(turn.usage),
+            cost_usd=turn.cost_usd,
             steps=turn.steps,
             session_id=self.log.header.id,
             session_file=str(self.log.path) if self.log.path else None,
@@ -168,6 +163,7 @@ async def open_session(
             tools=tools,
             transcript=LogTranscript(log),
             parked={p.call_id: p.question for p in log.parked},
+            seen=await anyio.to_thread.run_sync(log.call_ids),
             hooks=kit.hooks,
             feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
             thinking=kit.model.thinking,

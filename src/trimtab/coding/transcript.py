@@ -1,14 +1,17 @@
 """The log as the loop sees it: the `Transcript` port over a `SessionLog`.
 
-Writing (and its fsync) runs in a worker thread; the loop waits for it before it tells anyone. The view is computed from memory.
+Writing (and its fsync) and the first look at a long log run in a worker thread; the loop waits for a write before it tells anyone.
 """
 
 from collections.abc import Sequence
 
 import anyio
+from msgspec.structs import replace
 
+from trimtab.agent.ports import Prompt
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.messages import Message
+from trimtab.types.models import ModelRequest
 
 
 class LogTranscript:
@@ -26,5 +29,9 @@ class LogTranscript:
         return await anyio.to_thread.run_sync(self._log.park, call_id, question)
 
     def view(self) -> tuple[Message, ...]:
-        """The messages of the next request."""
+        """The conversation as it stands."""
         return self._log.view()
+
+    async def prompt(self, request: ModelRequest) -> Prompt:
+        """Return `request` with the whole view; nothing is counted or left out yet."""
+        return Prompt(replace(request, messages=await anyio.to_thread.run_sync(self._log.view)))

@@ -1,4 +1,4 @@
-"""Keys and proxies: what the environment holds for a provider, handed down so that nothing below reads it.
+"""Keys, proxies and certificates: what the environment holds for a provider, handed down so that nothing below reads it.
 
 Loopback never uses a proxy.
 """
@@ -25,6 +25,11 @@ def find_proxy(url: str, env: Mapping[str, str]) -> str | None:
         if value:
             return value if "://" in value else f"http://{value}"
     return None
+
+
+def find_ca_file(env: Mapping[str, str]) -> str | None:
+    """The file or folder of certificates to trust instead of the system's, by the usual variables."""
+    return env.get("SSL_CERT_FILE") or env.get("REQUESTS_CA_BUNDLE") or None
 
 
 def _variable(name: str, env: Mapping[str, str]) -> str:

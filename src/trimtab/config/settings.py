@@ -23,16 +23,16 @@ class ReadTool(_Section, frozen=True):
 
     max_lines: int = 2_000
     """Lines."""
-    max_bytes: int = 50_000
+    max_bytes: int = 50 * 1024
     """Bytes of text."""
 
 
 class BashTool(_Section, frozen=True):
     """How long a command runs, how much of its output the model gets, and what its environment holds."""
 
-    head_bytes: int = 30_000
+    head_bytes: int = 30 * 1024
     """Bytes kept of the beginning of the output. The whole stays in a file that the result names."""
-    tail_bytes: int = 20_000
+    tail_bytes: int = 20 * 1024
     """Bytes kept of its end."""
     timeout_s: float = 120.0
     """Seconds that a command gets when the model names no limit."""

@@ -26,9 +26,11 @@ from trimtab.types.entries import (
     SessionInfoEntry,
     ThinkingChangeEntry,
 )
-from trimtab.types.messages import Message, ToolResult
+from trimtab.types.messages import Assistant, Message, ToolResult
 
 _STEERING = frozenset({"leaf", "label", "session_info", "repair"})
+_CALL = b'"tool_call"'
+"""Stands in every line that holds a call, and spares decoding most others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,11 @@ class Archive:
             elif waiting and isinstance(result := _message(entry), ToolResult):
                 waiting.pop(result.call_id, None)
         return tuple(waiting.values())
+
+    def call_ids(self) -> set[str]:
+        """Ids of all calls that were ever recorded, on whatever branch."""
+        answers = (m for e in self if _CALL in e.raw and isinstance(m := _message(e), Assistant))
+        return {call.id for answer in answers for call in answer.tool_calls}
 
     def _name(self, entry: Entry, line: int) -> None:
         if entry.id:

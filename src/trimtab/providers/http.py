@@ -4,12 +4,10 @@ One request: `Wire.request` shapes bytes → POST → `framing.py` cuts the body
 one `Ended`. A failure on the way becomes an `ErrorInfo`; `retry.py` says whether the same bytes go out again (`Retrying`: what streamed so far is void)
 or whether it is the end. A stream never raises, except when it is cancelled. Closing the iterator closes the connection.
 
-The rule of this file: nothing is held across a `yield` but the response itself. Environment variables are never read
-(`trust_env=False`): what a proxy is, the endpoint says, and a loopback URL never uses one.
+The rule of this file: nothing is held across a `yield` but the response itself. Connections are `network.py`'s matter.
 """
 
 import random as _random
-import ssl
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
@@ -22,6 +20,7 @@ from trimtab import __version__
 from trimtab.providers.classify import Rule, classify, reclassify
 from trimtab.providers.framing import BodyFramer
 from trimtab.providers.loopback import is_loopback
+from trimtab.providers.network import KEPT_CONNECTIONS, ConnectionTrace, open_transport
 from trimtab.providers.retry import RetryPolicy, given_up, next_wait
 from trimtab.providers.sse import SseEvent
 from trimtab.providers.wire import Decoder, Endpoint, Wire, WireFailure, WireRequest
@@ -91,8 +90,7 @@ class HttpProvider:
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         """One try: events up to and with `Ended`, which comes after the connection is free. Raises for every failure."""
-        sent = self._build(self._wire.request(self.endpoint, request))
-        response = await self._open().send(sent, stream=True)
+        response = await self._send(self._build(self._wire.request(self.endpoint, request)))
         decoder = self._wire.decoder(request)
         framer = BodyFramer()
         ended: Ended | None = None
@@ -114,10 +112,27 @@ class HttpProvider:
         for event in _decode_end(framer, decoder):
             yield event
 
+    async def _send(self, request: httpx2.Request) -> httpx2.Response:
+        """Send and return the answer's head.
+
+        A kept connection that turns out to be dead before it gave a byte says nothing about the server: the next one is tried at
+        once, and it costs no try. Each such failure takes one connection out of the pool, so this ends.
+        """
+        for left in range(KEPT_CONNECTIONS, -1, -1):
+            trace = ConnectionTrace()
+            request.extensions = {**request.extensions, "trace": trace}
+            try:
+                return await self._open().send(request, stream=True)
+            except (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError):
+                if not (left and trace.reused):
+                    raise
+        raise AssertionError("the last round returns or raises")
+
     def _open(self) -> httpx2.AsyncClient:
         if self._client is None:
             self._client = httpx2.AsyncClient(
-                transport=self._transport or _network(self.endpoint),
+                transport=self._transport
+                or open_transport(self.endpoint.base_url, proxy=self.endpoint.proxy, ca_file=self.endpoint.ca_file),
                 trust_env=False,
                 timeout=httpx2.Timeout(
                     self.endpoint.idle_timeout_s, connect=self.endpoint.connect_timeout_s, pool=None
@@ -168,18 +183,6 @@ def join_url(base_url: str, path: str) -> str:
     joined = f"{base.rstrip('/')}/{path.lstrip('/')}"
     queries = "&".join(q for q in (base_query, query) if q)
     return f"{joined}?{queries}" if queries else joined
-
-
-def _network(endpoint: Endpoint) -> httpx2.AsyncHTTPTransport:
-    proxy = None if is_loopback(endpoint.base_url) else endpoint.proxy
-    secure = endpoint.base_url.startswith("https:") or (proxy or "").startswith("https:")
-    # Loading the certificates takes longer than a whole local request, so plain HTTP gets a context that trusts nobody.
-    verify: ssl.SSLContext | bool = True if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=30.0)
-    try:
-        return httpx2.AsyncHTTPTransport(verify=verify, trust_env=False, proxy=proxy, limits=limits)
-    except (ValueError, ImportError) as exc:  # a scheme that is unknown, or SOCKS without its library
-        raise WireFailure(ErrorInfo("invalid", f"the proxy can't be used: {exc}", "Check the proxy settings.")) from exc
 
 
 def _decode(framed: Iterable[SseEvent], decoder: Decoder) -> Iterator[StreamEvent]:
@@ -235,7 +238,7 @@ def _transport_error(exc: Exception, endpoint: Endpoint) -> ErrorInfo:
             return ErrorInfo(
                 "network",
                 f"the certificate of {where} isn't trusted: {reason}",
-                "Is something between you and the provider? Install its certificate in the system's store.",
+                "Is something between you and the provider? Name its certificate in `ca_file` or SSL_CERT_FILE.",
             )
         case httpx2.ConnectError():
             # A local server that isn't there won't come while one waits; a remote one may.

@@ -1,7 +1,7 @@
 """Asking a server on this machine (or any OpenAI-compatible one) what it is, what it holds, and how large the windows are.
 
 One probe: the paths that only one kind of server answers, side by side with `/v1/models` → the first kind that fits → its models.
-The rules: it asks only the host it was given (no redirects, no proxies), takes at most `timeout_s`, and never raises; a server
+The rules: it asks only the host it was given (no redirects; a proxy only where one is named), takes at most `timeout_s`, and never raises; a server
 that doesn't answer is a `Probe` with `kind` None and the reason in `error`.
 
 Paths: llama.cpp `/props`, Ollama `/api/tags`, `/api/ps` and `/api/show`, LM Studio `/api/v0/models`, vLLM and others `/v1/models`.
@@ -13,6 +13,9 @@ from typing import Any, Literal
 
 import anyio
 import httpx2
+
+from trimtab.providers.network import open_transport
+from trimtab.providers.wire import WireFailure
 
 ServerKind = Literal["llama.cpp", "ollama", "lmstudio", "vllm", "openai-compatible"]
 
@@ -64,14 +67,20 @@ async def probe(
     *,
     api_key: str | None = None,
     headers: Mapping[str, str] | None = None,
+    proxy: str | None = None,
+    ca_file: str | None = None,
     transport: httpx2.AsyncBaseTransport | None = None,
     timeout_s: float = 2.0,
 ) -> Probe:
-    """Ask the server at `base_url` (with or without `/v1`). Never raises but for cancellation."""
+    """Ask the server at `base_url` (with or without `/v1`); `transport` replaces the network. Never raises but for cancellation."""
     configured = base_url.rstrip("/")
     root = configured.removesuffix("/v1")
     if not root.startswith(("http://", "https://")):
         return Probe(configured, None, error="not an http(s) URL")
+    try:
+        transport = transport or open_transport(root, proxy=proxy, ca_file=ca_file)
+    except WireFailure as failure:
+        return Probe(configured, None, error=failure.info.message)
     sent = dict(headers or {}) | ({"authorization": f"Bearer {api_key}"} if api_key else {})
     answers = _Answers(error=f"no answer within {timeout_s:g} s")
     with anyio.move_on_after(timeout_s):

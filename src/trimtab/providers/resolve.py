@@ -217,8 +217,12 @@ def _endpoint(provider: str, model_id: str, known: _Known) -> tuple[Endpoint, st
         api_key=said.api_key or None,
         headers=said.headers,
         proxy=said.proxy,
+        ca_file=said.ca_file,
         **_given(
-            connect_timeout_s=said.connect_timeout_s, idle_timeout_s=said.idle_timeout_s, max_retries=said.max_retries
+            connect_timeout_s=said.connect_timeout_s,
+            idle_timeout_s=said.idle_timeout_s,
+            max_retries=said.max_retries,
+            max_retry_wait_s=said.max_retry_wait_s,
         ),
     )
     variable, notes = _key_variable(said, listed, base_url)
@@ -281,7 +285,7 @@ def _model(provider: str, model_id: str, api: Api, known: _Known) -> tuple[Model
     if "context_window" in facts:
         facts["source"] = "config"
     model = msgspec.structs.replace(base, **facts)
-    if listed is not None or {"context_window", "max_output"} <= facts.keys():
+    if listed is not None or api in _FILE_APIS or {"context_window", "max_output"} <= facts.keys():
         return model, ()
     return model, (_assumed(model, facts.keys()),)
 

@@ -21,7 +21,8 @@ from trimtab.types.stream import StreamEvent
 class Endpoint:
     """Where an API is served and how to get in. `api_key` never shows in a repr.
 
-    `base_url` includes the version part (`…/v1`). Timeouts in seconds; `idle_timeout_s` is the longest silence of a live stream.
+    `base_url` includes the version part (`…/v1`). Timeouts in seconds; `idle_timeout_s` is the longest silence of a live stream. `ca_file`
+    (or folder) holds the certificates to trust instead of the system's.
     """
 
     provider: str
@@ -30,6 +31,7 @@ class Endpoint:
     api_key: str | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     proxy: str | None = field(default=None, repr=False)
+    ca_file: str | None = None
     connect_timeout_s: float = 10.0
     idle_timeout_s: float = 300.0
     max_retries: int = 4

@@ -56,6 +56,8 @@ class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     """Headers to add to each request."""
     proxy: str | None = None
     """A proxy for it, over what `https_proxy` and its like say. Loopback never uses one."""
+    ca_file: str | None = None
+    """Certificates (a file or folder) to trust instead of the system's, over what `SSL_CERT_FILE` and `REQUESTS_CA_BUNDLE` say."""
     context_window: int | None = None
     """Tokens, for its models that no list names."""
     max_output: int | None = None
@@ -66,6 +68,8 @@ class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     """Seconds that a stream may be silent; 300 when not set."""
     max_retries: int | None = None
     """How often a request that may succeed later is sent again; 4 when not set."""
+    max_retry_wait_s: float | None = None
+    """The longest wait, in seconds, that a provider may ask for; 60 when not set. A longer one ends the turn."""
     compat: dict[str, Any] = {}
     """Switches for all its models; the module of each wire lists its own."""
     probe: bool | None = None

@@ -18,11 +18,17 @@ class Header(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", 
     """Line 1 of a session file. `created` is RFC 3339, UTC."""
 
     id: str
+    """The session."""
     cwd: str
+    """The folder that it began in."""
     created: str
+    """When; RFC 3339, UTC."""
     format: int
+    """Version of this format."""
     parent_session: str | None = None
+    """The session that it was forked from."""
     version: str = ""
+    """The version of Trimtab that wrote it."""
 
 
 class Envelope(msgspec.Struct, frozen=True):
@@ -36,62 +42,79 @@ class Envelope(msgspec.Struct, frozen=True):
 
 class _Entry(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", kw_only=True):
     id: str
+    """Names the entry in this session."""
     parent: str | None
+    """The entry before it; null: none."""
     time: str
+    """When it was written; RFC 3339, UTC."""
 
 
 class MessageEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="message"):
     """A message."""
 
     message: Message
+    """The message."""
 
 
 class LabelEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="label"):
     """A name that a person gave to `target`; an empty one takes it away."""
 
     target: str
+    """Id of an entry."""
     label: str = ""
+    """The name."""
 
 
 class LeafEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="leaf"):
     """The leaf moves to `target` (None: before the first entry)."""
 
     target: str | None
+    """Id of an entry."""
 
 
 class ModelChangeEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="model_change"):
     """From here on, requests go to `provider`/`model`."""
 
     provider: str
+    """Its name."""
     model: str
+    """The id at the provider."""
 
 
 class ThinkingChangeEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="thinking_change"):
     """From here on, the model thinks at `level`."""
 
     level: str | None
+    """Null: the default."""
 
 
 class SessionInfoEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="session_info"):
     """Facts about the session: a title, a new working folder. Later ones win, field by field."""
 
     title: str | None = None
+    """What lists show."""
     cwd: str | None = None
+    """Where the session goes on."""
 
 
 class RepairEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="repair"):
     """What was found damaged, and how it is read from here on. Never a rewrite."""
 
     kind: str
+    """One of the kinds above."""
     detail: dict[str, Any] = {}
+    """Where and what."""
 
 
 class CustomEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="custom"):
     """A record of an extension or of the harness itself (`kind` = "parked": `call_id` waits for a person)."""
 
     kind: str
+    """Whose record it is."""
     call_id: str | None = None
+    """The call that it is about."""
     data: dict[str, Any] = {}
+    """What its owner keeps in it."""
 
 
 KnownEntry: TypeAlias = (

@@ -47,13 +47,21 @@ class ErrorInfo(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     kind: ErrorClass = msgspec.field(name="class")
+    """What kind of failure."""
     message: str = ""
+    """In the provider's words."""
     hint: str = ""
+    """What to do next."""
     status: int | None = None
+    """HTTP status."""
     retry_after_s: float | None = None
+    """Seconds that the provider asks to wait."""
     limit: int | None = None
+    """A limit that the message states."""
     actual: int | None = None
+    """The size that it states."""
     retryable: bool = False
+    """Whether the same request may succeed later."""
 
 
 class TrimtabError(Exception):

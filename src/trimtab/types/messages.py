@@ -20,7 +20,9 @@ class Text(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", ta
     """Plain text. `wire` holds fields of the provider that made it, which only that provider gets back."""
 
     text: str
+    """The text, or its head when there is a `body`."""
     wire: dict[str, Any] | None = None
+    """Fields of its provider."""
     body: str | None = None
     """Address of the whole text (`sha256-…`) when a line of the log holds only its head."""
 
@@ -29,11 +31,17 @@ class Image(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", t
     """A picture: `data` is base64 of bytes whose type was sniffed, never guessed from a name."""
 
     media_type: str
+    """Such as `image/png`."""
     data: str = ""
+    """Base64; empty when there is a `body`."""
     body: str | None = None
+    """Address of the bytes."""
     name: str | None = None
+    """A name for people."""
     width: int | None = None
+    """In pixels."""
     height: int | None = None
+    """In pixels."""
 
 
 class Thinking(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", tag="thinking"):
@@ -43,9 +51,13 @@ class Thinking(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type"
     """
 
     text: str
+    """What the provider shows of it."""
     signature: str | None = None
+    """The provider's proof of it."""
     redacted: bool = False
+    """Whether it came encrypted."""
     wire: dict[str, Any] | None = None
+    """Fields of its provider."""
 
 
 class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", tag="tool_call"):
@@ -56,18 +68,26 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type"
     """
 
     id: str
+    """Unique in the session."""
     name: str
+    """The tool."""
     arguments: dict[str, Any] | None
+    """Parsed; null when `raw` is no JSON object."""
     raw: str
+    """As it streamed, or its head when there is a `body`."""
     wire: dict[str, Any] | None = None
+    """Fields of its provider."""
     body: str | None = None
+    """Address of `[raw, arguments]`."""
 
 
 class Opaque(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", tag="opaque"):
     """A provider's own item, kept verbatim and sent back only to that provider."""
 
     provider: str
+    """Its owner."""
     data: dict[str, Any]
+    """The item."""
 
 
 UserPart: TypeAlias = Text | Image
@@ -79,18 +99,26 @@ class User(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="role", ta
     """What a person (or something speaking for them) said."""
 
     parts: tuple[Part, ...]
+    """Text and images."""
     origin: Origin = "prompt"
+    """How it came in."""
 
 
 class Assistant(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="role", tag="assistant"):
     """One answer of a model, with its parts in the order they streamed."""
 
     parts: tuple[Part, ...]
+    """In the order in which they began."""
     stop_reason: StopReason
+    """Why the model stopped."""
     usage: Usage | None = None
+    """Tokens; null when none were reported."""
     model: str = ""
+    """The model that answered."""
     provider: str = ""
+    """Its provider."""
     error: ErrorInfo | None = None
+    """What went wrong, if anything."""
     superseded: bool = False
     """A cut answer that was asked for again: kept in the log, never shown to a model."""
 
@@ -109,12 +137,19 @@ class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="rol
     """The answer to one call. `details` are for people's eyes and programs, never for the model."""
 
     call_id: str
+    """The call that it answers."""
     tool_name: str
+    """The tool."""
     parts: tuple[Part, ...]
+    """What the model reads."""
     is_error: bool
+    """Whether the model reads it as a failure."""
     details: dict[str, Any] | None = None
+    """For people and programs."""
     cut: Cut | None = None
+    """What was left out, if anything."""
     handle: str | None = None
+    """A short name for the result."""
 
     @property
     def text(self) -> str:

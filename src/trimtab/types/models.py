@@ -77,6 +77,12 @@ class ModelRequest(msgspec.Struct, frozen=True):
     session_id: str = ""
 
 
+def add_costs(*costs: float | None) -> float | None:
+    """Return the sum of costs, None when one is unknown."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if len(known) == len(costs) else None
+
+
 def cost_usd(usage: Usage, prices: tuple[Price, ...]) -> float | None:
     """What `usage` of one request costs in USD, or None when no price is known.
 

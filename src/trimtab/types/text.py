@@ -19,14 +19,18 @@ def scrub(text: str) -> str:
 
 _ESCAPES = re.compile(
     r"""
-    \x1b\][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?      # OSC: titles, clipboard, links
-  | \x1b[PX^_][^\x1b\x9c]*(?:\x1b\\|\x9c)?           # DCS, SOS, PM, APC strings
-  | (?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?                # CSI: colours, cursor, erase
-  | \x1b[ -/]*[0-~]?                                 # two-character escapes
+    \x1b[PX^_\]][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?   # OSC (titles, clipboard, links), DCS, SOS, PM, APC
+  | (?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?                  # CSI: colours, cursor, erase
+  | \x1b[ -/]*[0-~]                                    # two-character escapes
     """,
     re.X,
 )
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def without_escapes(text: str) -> str:
+    """Return `text` without terminal escape sequences. Source: ECMA-48, 5.4 and 5.6; an escape that nothing follows stays."""
+    return _ESCAPES.sub("", text) if "\x1b" in text or "\x9b" in text else text
 
 
 def strip_terminal(text: str) -> str:
@@ -34,7 +38,7 @@ def strip_terminal(text: str) -> str:
 
     For everything from outside that a person sees on a terminal: it can't move the cursor, set the title or reach the clipboard.
     """
-    return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
+    return _CONTROLS.sub("", without_escapes(text.replace("\r\n", "\n")))
 
 
 def scrub_deep(value: Any) -> Any:

@@ -21,7 +21,12 @@ class Cut(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     unit: Literal["lines", "bytes", "chars", "rows"]
+    """What is counted."""
     shown: tuple[tuple[int, int], ...]
+    """First and last, both from 1 and included."""
     total: int | None = None
+    """The whole size; null when unknown."""
     where: str | None = None
+    """A path or handle of the whole."""
     next: str | None = None
+    """How to see more, in words."""

@@ -15,11 +15,17 @@ class Usage(msgspec.Struct, frozen=True, gc=False):
     """
 
     input: int = 0
+    """Uncached tokens of the prompt."""
     output: int = 0
+    """Tokens of the answer, thinking included."""
     cache_read: int = 0
+    """Tokens of the prompt read from a cache."""
     cache_write: int = 0
+    """Tokens of the prompt written to a cache."""
     cache_write_1h: int = 0
+    """The part of `cache_write` that is kept for an hour."""
     reasoning: int = 0
+    """The part of `output` that was thinking."""
 
     @property
     def prompt(self) -> int:

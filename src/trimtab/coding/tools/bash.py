@@ -21,11 +21,10 @@ from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.capture import Capture, PrivateFolder
 from trimtab.coding.tools.process import Finished, Watch, run_command
 from trimtab.coding.tools.terminal import plain, settled
+from trimtab.config.settings import BashTool as BashSettings
 from trimtab.types.text import scrub
 from trimtab.types.tools import ToolSpec
 
-DEFAULT_TIMEOUT_S = 120.0
-MAX_TIMEOUT_S = 3600.0
 _UPDATE_EVERY_S = 0.1
 _UPDATE_CHARS = 8_000
 _LISTED = 10
@@ -43,8 +42,8 @@ class BashTool:
     environment: Mapping[str, str]
     folder: PrivateFolder = field(default_factory=PrivateFolder)
     caps: Caps = field(default_factory=Caps)
-    default_timeout_s: float = DEFAULT_TIMEOUT_S
-    max_timeout_s: float = MAX_TIMEOUT_S
+    default_timeout_s: float = BashSettings().timeout_s
+    max_timeout_s: float = BashSettings().max_timeout_s
 
     @property
     def spec(self) -> ToolSpec:

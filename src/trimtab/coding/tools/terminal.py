@@ -7,12 +7,8 @@ texts. `settled` tells how much of a growing text can be cleaned without cutting
 
 import re
 
-from trimtab.types.text import scrub
+from trimtab.types.text import scrub, without_escapes
 
-_STRING = r"\x1b[PX^_\]][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"  # OSC, DCS, SOS, PM, APC with their terminator
-_CSI = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
-_SHORT = r"\x1b[ -/]*[0-~]"
-_ESCAPES = re.compile(f"{_STRING}|{_CSI}|{_SHORT}")
 _BACKSPACES = re.compile(r"[^\n\x08]\x08")
 _REDRAWN = re.compile(r"[^\n]*\r(?=[^\n])")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -22,9 +18,7 @@ _HELD_BACK = 4096
 
 def plain(text: str) -> str:
     """Return `text` without escape sequences, redrawn lines collapsed, other controls shown as `\\xNN`."""
-    text = text.replace("\r\n", "\n")
-    if "\x1b" in text or "\x9b" in text:
-        text = _ESCAPES.sub("", text)
+    text = without_escapes(text.replace("\r\n", "\n"))
     if "\x08" in text:
         text = _BACKSPACES.sub("", _BACKSPACES.sub("", text))
     if "\r" in text:

@@ -179,6 +179,11 @@ class SessionLog:
         with self._state_guard:
             return self.archive.parked
 
+    def call_ids(self) -> set[str]:
+        """Ids of all calls that were ever recorded, on whatever branch."""
+        with self._state_guard:
+            return self.archive.call_ids()
+
     @property
     def repairs(self) -> Repairs:
         """How the view differs from the log."""

@@ -94,41 +94,35 @@ def main(argv: Sequence[str]) -> int:
     """Run one command line; return the exit code."""
     try:
         code = root.main(args=list(argv), prog_name="trimtab", standalone_mode=False)
-    except click.exceptions.Exit as e:
-        return e.exit_code
-    except click.Abort:
-        return 130
-    except click.ClickException as e:
-        _complain(e.format_message(), "trimtab --help lists what there is.")
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    except (TrimtabError, BrokenPipeError) as e:
-        return _failed(e)
-    except BaseExceptionGroup as group:
-        # A task group wraps what went wrong in it. Several things at once, or anything else, is a bug.
-        cause = _only_cause(group)
-        if not isinstance(cause, TrimtabError | BrokenPipeError):
-            raise
-        return _failed(cause)
+    except (*_EXPECTED, BaseExceptionGroup) as error:
+        return _ended_by(error)
     return code if isinstance(code, int) else 0
 
 
-def _only_cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    cause: BaseException = group
-    while isinstance(cause, BaseExceptionGroup) and len(cause.exceptions) == 1:
-        cause = cause.exceptions[0]
-    return cause
+_EXPECTED = (TrimtabError, click.exceptions.Exit, click.Abort, click.ClickException, BrokenPipeError, KeyboardInterrupt)
 
 
-def _failed(error: TrimtabError | BrokenPipeError) -> int:
-    """Say what went wrong, when there is somebody to read it; return the exit code."""
-    if isinstance(error, TrimtabError):
-        _complain(error.message, error.hint)
-        return error.exit_code
-    # The reader is gone: nothing more can be said, and Python must not say so at exit.
-    sys.stdout = None
-    return 1
+def _ended_by(error: BaseException) -> int:
+    """Say what a person should know of `error`, and return the exit code. A group that holds a bug is raised again."""
+    match error:
+        case TrimtabError():
+            _complain(error.message, error.hint)
+            return error.exit_code
+        case click.exceptions.Exit():
+            return error.exit_code
+        case click.ClickException():
+            _complain(error.format_message(), "trimtab --help lists what there is.")
+            return 2
+        case BrokenPipeError():
+            # The reader is gone: nothing more can be said, and Python must not say so at exit.
+            sys.stdout = None
+            return 1
+        case BaseExceptionGroup():
+            if error.split(_EXPECTED)[1] is not None:
+                raise error
+            return _ended_by(error.exceptions[0])  # a task group wraps even a lone error
+        case _:
+            return 130
 
 
 def _complain(message: str, hint: str) -> None:

@@ -1,7 +1,7 @@
 """`trimtab chat`: a plain line loop over a session; also what runs where no full-screen interface is possible.
 
 A line typed while the agent works steers it (delivered before its next step). Ctrl-C stops the running turn; when nothing runs, or a second time, it
-leaves. Lines are read in a worker thread, so that the terminal's own editing works and the loop never waits for a person.
+leaves. The terminal's own line editing works, and the loop never waits for a person.
 """
 
 import signal
@@ -16,6 +16,7 @@ import click
 from trimtab.coding.choose import Choice
 from trimtab.coding.project import Project
 from trimtab.coding.session import Session, open_session
+from trimtab.frontends.cli.lines import Lines
 from trimtab.frontends.cli.options import Flags, session_options
 from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.text import TextPrinter
@@ -44,13 +45,12 @@ def talk(flags: Flags) -> int:
 async def converse(project: Project, choice: Choice, *, takeover: bool = False) -> int:
     """Talk over the session that `choice` means, until the person leaves; return the exit code."""
     async with open_session(project, choice, takeover=takeover) as session:
-        printer = TextPrinter(live=True)
-        printer.progress = True
+        printer = TextPrinter(live=True, progress=True, mark="> " if sys.stdin.isatty() else "")
         async with anyio.create_task_group() as group:
             group.start_soon(printer.follow, session.feed.subscribe())
             await session.announce()
             _greet(session)
-            loop = _Loop(session, leave=group.cancel_scope.cancel)
+            loop = _Loop(session, printer, leave=group.cancel_scope.cancel)
             group.start_soon(loop.watch_interrupts)
             await loop.run(group.start_soon)
             group.cancel_scope.cancel()
@@ -65,8 +65,9 @@ def _greet(session: Session) -> None:
 class _Loop:
     """Lines in, turns out."""
 
-    def __init__(self, session: Session, *, leave: Callable[[], None]) -> None:
+    def __init__(self, session: Session, printer: TextPrinter, *, leave: Callable[[], None]) -> None:
         self.session = session
+        self.printer = printer
         self.leave = leave
 
     async def run(self, start: Callable[..., object]) -> None:
@@ -83,19 +84,22 @@ class _Loop:
             finally:
                 idle.set()
 
+        lines = Lines(sys.stdin.fileno())
+        self.printer.show_mark()
         while True:
-            if sys.stdin.isatty() and not self.session.busy:
-                sys.stderr.write("> ")
-                sys.stderr.flush()
-            line = await anyio.to_thread.run_sync(sys.stdin.readline, abandon_on_cancel=True)
-            if not line:
+            line = await lines.next()
+            if line is None:
                 break
             text = line.strip()
             if not text:
+                if not self.session.busy:
+                    self.printer.show_mark()
                 continue
             if text.startswith("/"):
                 if not await self._command(text):
                     break
+                if not self.session.busy:
+                    self.printer.show_mark()
             elif self.session.busy:
                 self.session.steer(text)
                 sys.stderr.write("(will be told before its next step)\n")

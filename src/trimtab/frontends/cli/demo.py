@@ -50,8 +50,7 @@ async def _demo(folder: Path) -> int:
     overrides = {"model": "scripted/demo", "permissions": {"mode": "full"}}
     project = open_project(work, overrides=overrides, env=env)
     async with open_session(project, New(), provider=ScriptedProvider(script_lines())) as session:
-        printer = TextPrinter(live=True)
-        printer.progress = True
+        printer = TextPrinter(live=True, progress=True)
         async with anyio.create_task_group() as group:
             group.start_soon(printer.follow, session.feed.subscribe())
             await session.announce()

@@ -19,7 +19,6 @@ from trimtab.agent.events import (
     Retry,
     ToolEnded,
     ToolParked,
-    ToolStarted,
     TurnEnded,
 )
 from trimtab.coding.outcome import ending
@@ -30,13 +29,25 @@ _SUBJECT = ("command", "path", "pattern", "key", "query")
 
 
 class TextPrinter:
-    """Shows events to a person. `live` streams answers to `out` as they come; `progress` shows tools and steps on `err`."""
+    """Shows events to a person. `live` streams answers to `out` as they come; `progress` shows tools and steps on `err`.
 
-    def __init__(self, *, out: TextIO | None = None, err: TextIO | None = None, live: bool | None = None) -> None:
+    `mark` is shown after each turn: whose turn it is now.
+    """
+
+    def __init__(
+        self,
+        *,
+        out: TextIO | None = None,
+        err: TextIO | None = None,
+        live: bool | None = None,
+        progress: bool | None = None,
+        mark: str = "",
+    ) -> None:
         self.out = out or sys.stdout
         self.err = err or sys.stderr
         self.live = self.out.isatty() if live is None else live
-        self.progress = self.err.isatty()
+        self.progress = self.err.isatty() if progress is None else progress
+        self.mark = mark
         self._answer = ""
         self._open_line = False
         self._names: dict[str, str] = {}
@@ -56,9 +67,8 @@ class TextPrinter:
                 self._answer = ""
             case MessageEnded(message=Assistant() as message) if not message.superseded:
                 self._answer = message.text
+                self._names |= {c.id: f"{c.name} {_subject(c.arguments)}".strip() for c in message.tool_calls}
                 self._end_line()
-            case ToolStarted():
-                self._names[event.call_id] = f"{event.name} {_subject(event.arguments)}".strip()
             case ToolEnded():
                 self._tool(event)
             case Retry():
@@ -90,6 +100,12 @@ class TextPrinter:
         self.out.flush()
         if why := ending(event.reason):
             self._say(why)
+        self.show_mark()
+
+    def show_mark(self) -> None:
+        """Say that it is the person's turn."""
+        self.err.write(self.mark)
+        self.err.flush()
 
     def _write(self, text: str) -> None:
         if not text:

@@ -1,0 +1,1 @@
+"""What Trimtab costs, as ratios measured in one run: `make bench`."""

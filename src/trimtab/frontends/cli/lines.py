@@ -1,0 +1,38 @@
+"""Lines from standard input, without a thread that could outlive the program.
+
+A terminal or pipe is waited for by the event loop and then read as far as it has something; a plain file is simply read.
+"""
+
+import os
+import stat
+
+import anyio
+import anyio.lowlevel
+
+_CHUNK = 65_536
+
+
+class Lines:
+    """Reads lines from a file descriptor. A line is decoded leniently, its end taken off."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._pending = b""
+        self._ended = False
+        mode = os.fstat(fd).st_mode
+        self._waits = not stat.S_ISREG(mode) and not os.path.samestat(os.fstat(fd), os.stat(os.devnull))
+
+    async def next(self) -> str | None:
+        """The next line, or None at the end. A cancel loses nothing."""
+        while b"\n" not in self._pending and not self._ended:
+            if self._waits:
+                await anyio.wait_readable(self._fd)
+            else:
+                await anyio.lowlevel.checkpoint()
+            data = os.read(self._fd, _CHUNK)
+            self._pending += data
+            self._ended = not data
+        line, newline, self._pending = self._pending.partition(b"\n")
+        if not newline and not line:
+            return None
+        return line.decode("utf-8", "replace").removesuffix("\r")

@@ -1,0 +1,72 @@
+"""The way to a server: proxy, certificates, and connections that are kept for the next request.
+
+Environment variables are never read (`trust_env=False`): who asks says which proxy and which certificates, and a loopback URL never uses
+a proxy. Loading certificates takes longer than a whole local request, so where nothing is encrypted none are loaded.
+"""
+
+import os
+import ssl
+from typing import Any
+
+import httpx2
+
+from trimtab.providers.loopback import is_loopback
+from trimtab.providers.wire import WireFailure
+from trimtab.types.errors import ErrorInfo
+
+KEPT_CONNECTIONS = 8
+_KEPT_S = 30.0
+
+
+def open_transport(base_url: str, *, proxy: str | None = None, ca_file: str | None = None) -> httpx2.AsyncHTTPTransport:
+    """Return connections to `base_url`. `ca_file` (or a folder) replaces the system's certificates.
+
+    Raises `WireFailure` (class `invalid`) for a proxy or certificates that can't be used.
+    """
+    proxy = None if is_loopback(base_url) else proxy
+    secure = base_url.startswith("https:") or (proxy or "").startswith("https:")
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS, keepalive_expiry=_KEPT_S)
+    verify = _trusted(ca_file) if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # the latter trusts nobody
+    try:
+        return httpx2.AsyncHTTPTransport(verify=verify, trust_env=False, proxy=proxy, limits=limits)
+    except (ValueError, ImportError) as exc:  # a scheme that is unknown, or SOCKS without its library
+        raise WireFailure(ErrorInfo("invalid", f"the proxy can't be used: {exc}", "Check the proxy settings.")) from exc
+
+
+def _trusted(ca_file: str | None) -> ssl.SSLContext | bool:
+    if ca_file is None:
+        return True
+    try:
+        if os.path.isdir(ca_file):
+            return ssl.create_default_context(capath=ca_file)
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as exc:  # ssl.SSLError is one
+        reason = exc.strerror or str(exc)
+        raise WireFailure(
+            ErrorInfo(
+                "invalid",
+                f"the certificates in {ca_file!r} can't be read: {reason}",
+                "Check `ca_file`, or the variables SSL_CERT_FILE and REQUESTS_CA_BUNDLE.",
+            )
+        ) from exc
+
+
+class ConnectionTrace:
+    """Watches one request; `reused` once it was written to a connection that had been kept from an earlier one.
+
+    Goes into the request's `extensions["trace"]`; the names are those of the HTTP library's events.
+    """
+
+    def __init__(self) -> None:
+        self._connected = False
+        self._written = False
+
+    @property
+    def reused(self) -> bool:
+        """Whether the server may have closed the connection before it saw the request."""
+        return self._written and not self._connected
+
+    async def __call__(self, name: str, info: dict[str, Any]) -> None:
+        """Note one event."""
+        self._connected = self._connected or "connect_tcp" in name
+        self._written = self._written or name.endswith("send_request_headers.started")

@@ -1,0 +1,32 @@
+"""What a terminal is shown of a text from outside."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trimtab.types.text import strip_terminal
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "alink"),
+        ("\x1bPq#0\x1b\\after", "after"),
+        ("\x9b2Jgone", "gone"),
+        ("\x1bc\x1b(Breset", "reset"),
+        ("a\r\nb\rc\x08\x00", "a\nbc"),
+        ("left \u202eright", "left right"),
+        ("tab\tline\n", "tab\tline\n"),
+        ("ends in \x1b", "ends in "),
+    ],
+)
+def test_a_terminal_gets_the_words_and_no_power(text: str, shown: str) -> None:
+    assert strip_terminal(text) == shown
+
+
+@given(st.text(st.characters(codec="utf-8") | st.sampled_from("\x1b[]\\;0m\x07\x9b\r\u202e")))
+def test_what_is_stripped_holds_no_control_and_stays_as_it_is(text: str) -> None:
+    shown = strip_terminal(text)
+    assert not set(shown) & {chr(c) for c in (*range(9), *range(11, 32), *range(127, 160), 0x202E)}
+    assert strip_terminal(shown) == shown
