@@ -93,6 +93,9 @@ docs-check: dev
 conformance: dev ## kinds of failure of other agents, each shown to be impossible; prints a table
 	$(BIN)/python -m pytest -q -n $(JOBS) tests/conformance
 
+bench: dev ## what Trimtab costs, in one table of ratios, beside tau where it can be had; fails when a goal is missed
+	$(BIN)/python -m benchmarks
+
 catalogue: dev ## rebuild the model catalogue from models.toml and current prices
 	$(BIN)/python scripts/make_catalogue.py
 

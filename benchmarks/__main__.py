@@ -35,17 +35,21 @@ def measure(folder: Path, server: Server, *, with_tau: bool) -> Iterator[Row]:
     yield from json_rows(ours, theirs, server)
     yield from tool_rows(ours, theirs, server)
     yield from stream_rows(server)
-    yield from session_rows(ours, server)
+    yield from session_rows(ours, theirs, server)
     yield from import_rows(ours)
 
 
 def main() -> int:
     """Print the table; return the exit code."""
-    print(f"Python {platform.python_version()} on {platform.system()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
+    print(
+        f"Python {platform.python_version()} on {platform.system()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n"
+    )
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="trimtab-bench-") as folder, fake_server() as server:
         for row in measure(Path(folder), server, with_tau="--no-tau" not in sys.argv[1:]):
-            print(f"  {row.what}: {row.measured}", file=sys.stderr, flush=True)
+            print(
+                f"  {row.what}: {row.measured}" + (f"; tau {row.peer}" if row.peer else ""), file=sys.stderr, flush=True
+            )
             rows.append(row)
     print(render(rows))
     missed = [row.what for row in rows if row.met is False]

@@ -86,7 +86,9 @@ def _event(delta: dict[str, Any], *, finish: str | None = None) -> bytes:
 
 
 def _usage(output: int) -> bytes:
-    return _sse({"choices": [], "usage": {"prompt_tokens": 1000, "completion_tokens": output, "total_tokens": 1000 + output}})
+    return _sse(
+        {"choices": [], "usage": {"prompt_tokens": 1000, "completion_tokens": output, "total_tokens": 1000 + output}}
+    )
 
 
 def _sse(more: dict[str, Any]) -> bytes:

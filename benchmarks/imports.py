@@ -6,7 +6,14 @@ from benchmarks.installs import Install
 from benchmarks.measure import cpu, in_turn, spend
 from benchmarks.table import Row
 
-MODULES = ("trimtab.types", "trimtab.context.stores.log", "trimtab.agent", "trimtab.providers", "trimtab.providers.http", "trimtab.coding.session")
+MODULES = (
+    "trimtab.types",
+    "trimtab.context.stores.log",
+    "trimtab.agent",
+    "trimtab.providers",
+    "trimtab.providers.http",
+    "trimtab.coding.session",
+)
 ROUNDS = 5
 
 

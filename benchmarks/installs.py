@@ -54,7 +54,9 @@ class Install:
 
     def megabytes(self) -> float:
         """Size of everything installed (10^6 bytes), bytecode included: files in site-packages, and programs besides the interpreter."""
-        files = [p for p in (*self.site().rglob("*"), *(self.venv / "bin").iterdir()) if p.is_file() and not p.is_symlink()]
+        files = [
+            p for p in (*self.site().rglob("*"), *(self.venv / "bin").iterdir()) if p.is_file() and not p.is_symlink()
+        ]
         return sum(p.stat().st_size for p in files) / 1e6
 
     def distributions(self) -> int:
@@ -84,7 +86,17 @@ def install_tau(folder: Path, base_url: str) -> Install | str:
             _run(python, "-m", "venv", "--clear", kept)
             _run(install.python, "-m", "pip", "install", "--compile", TAU)
         for model in TAU_MODELS:
-            setup = ("--provider", model, "--base-url", base_url, "--api-key-env", "FAKE_KEY", "--model", model, "setup")
+            setup = (
+                "--provider",
+                model,
+                "--base-url",
+                base_url,
+                "--api-key-env",
+                "FAKE_KEY",
+                "--model",
+                model,
+                "setup",
+            )
             spend([kept / "bin" / "tau", *setup], env=install.env, cwd=install.work, limit_s=30)
     except (RuntimeError, subprocess.CalledProcessError) as e:
         return f"tau can't be installed: {e}"

@@ -4,6 +4,7 @@ The session has 50,000 entries of about 1 KB, four of five of them calls and the
 by CPU; adding a message with the same on a session of ten entries.
 """
 
+import json
 import shutil
 import statistics
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from pathlib import Path
 from benchmarks.fake_server import Server
 from benchmarks.installs import Install
 from benchmarks.measure import Spent, in_turn, spend
-from benchmarks.start import trimtab
+from benchmarks.start import tau, trimtab
 from benchmarks.table import Row
 from trimtab.coding.logs import now
 from trimtab.context.stores.log import SessionLog
@@ -22,6 +23,8 @@ from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResul
 
 REPO = Path(__file__).resolve().parent.parent
 LONG, SHORT = 50_000, 10
+TAU_LIMIT = 10_000
+"""Tau's longer sessions take minutes."""
 ROUNDS = 3
 _LINE = "def handle(request):  # a line of code such as tools return, sixty\n"
 
@@ -39,9 +42,9 @@ class _Work:
         return spend(argv, env=self.install.env, cwd=REPO)
 
 
-def session_rows(ours: Install, server: Server) -> list[Row]:
+def session_rows(ours: Install, theirs: Install | None, server: Server) -> list[Row]:
     """Load, append, whole run."""
-    long, short = (write_session(ours.work / f"{n}.jsonl", n) for n in (LONG, SHORT))
+    long, middle, short = (write_session(ours.work / f"{n}.jsonl", n) for n in (LONG, TAU_LIMIT, SHORT))
     size = long.stat().st_size / 1e6
     work = _Work(ours, long)
     runs = in_turn({w: partial(work.run, w) for w in ("parse", "load", "view")}, rounds=ROUNDS)
@@ -53,7 +56,7 @@ def session_rows(ours: Install, server: Server) -> list[Row]:
         Row("open them, make the view", f"{view:.2f} s = {view / parse:.2f} x json.loads", "<= 3 x", view <= 3 * parse),
         Row("peak memory of that", f"{memory:.0f} MB = {memory / size:.1f} x the log"),
         *_append_rows(ours, long, short),
-        *_resume_rows(ours, server, long, short),
+        *_resume_rows(ours, theirs, server, {SHORT: short, TAU_LIMIT: middle, LONG: long}),
     ]
 
 
@@ -68,10 +71,20 @@ def _append_rows(ours: Install, long: Path, short: Path) -> list[Row]:
     ]
 
 
-def _resume_rows(ours: Install, server: Server, long: Path, short: Path) -> list[Row]:
-    cases = {n: partial(trimtab, ours, server, "words-1", "--session", str(p)) for n, p in ((SHORT, short), (LONG, long))}
-    runs = in_turn({str(n): case for n, case in cases.items()}, rounds=1)
-    return [Row(f"`-p hi` in a session of {n:,}", f"{run.cpu_s:.2f} s CPU, {run.rss_mb:.0f} MB") for n, (run,) in runs.items()]
+def _resume_rows(ours: Install, theirs: Install | None, server: Server, files: dict[int, Path]) -> list[Row]:
+    """A whole run that adds one prompt and one answer to a session. The request holds the whole session, as nothing shortens it here."""
+    rows = []
+    for entries, path in files.items():
+        run = trimtab(ours, server, "words-1", "--session", str(path))
+        peer = ""
+        if theirs and entries <= TAU_LIMIT:
+            peer = _used(tau(theirs, "words-1", "--session", write_tau_session(theirs, entries)))
+        rows.append(Row(f"`-p hi` in a session of {entries:,}", _used(run), peer=peer))
+    return rows
+
+
+def _used(run: Spent) -> str:
+    return f"{run.cpu_s:.2f} s CPU, {run.rss_mb:.0f} MB"
 
 
 def _said(runs: list[Spent]) -> float:
@@ -90,6 +103,23 @@ def write_session(path: Path, entries: int) -> Path:
     log.append_messages(batch)
     log.close()
     return path
+
+
+def write_tau_session(theirs: Install, entries: int) -> str:
+    """Let tau begin a session, then repeat its prompt and answer; return its id."""
+    session = f"bench-{entries}"
+    tau(theirs, "words-1", "--session-id", session)
+    (path,) = (theirs.home / "tau").glob(f"sessions/*/{session}.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    pair = [line for line in lines if line["type"] == "message"][-2:]
+    with path.open("a") as file:
+        parent = lines[-1]["id"]
+        for n in range(entries - len(lines)):
+            entry = {**pair[n % 2], "id": f"{n:032x}", "parent_id": parent}
+            entry["message"] = {**entry["message"], "content": [{"type": "text", "text": _LINE * 14}]}
+            file.write(json.dumps(entry) + "\n")
+            parent = entry["id"]
+    return session
 
 
 def _messages(count: int) -> Iterator[Message]:

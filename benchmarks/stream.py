@@ -1,6 +1,7 @@
 """Deltas per second: through HTTP, provider, loop and feed (goal: 20,000), through loop and feed alone, and publishes of the feed alone (goal: 200,000).
 
-The server of the first is another process, so its work doesn't count. Run alone: python -m benchmarks.stream
+Seconds are CPU seconds of this process: on a core of its own they are what a clock shows. The server of the first is another process, so its
+work doesn't count. Run alone: python -m benchmarks.stream
 """
 
 import statistics
@@ -40,7 +41,7 @@ class Flood:
 
 
 async def loop_rate(provider: Provider, model: str) -> float:
-    """Deltas per second of wall time with one watcher. Raises `RuntimeError` when the answer isn't whole."""
+    """Deltas per second of CPU with one watcher. Raises `RuntimeError` when the answer isn't whole."""
     feed = Feed(now=time.time)
     agent = Agent(provider, model=ModelInfo(provider="bench", id=model, api="openai-chat"), feed=feed)
 
@@ -51,9 +52,9 @@ async def loop_rate(provider: Provider, model: str) -> float:
     watcher = feed.subscribe()
     async with anyio.create_task_group() as group:
         group.start_soon(watch)
-        start = time.perf_counter()
+        start = time.process_time()
         turn = await agent.prompt("go")
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         feed.close()
     if len(turn.text) != DELTAS * len("word"):
         raise RuntimeError(f"the answer has {len(turn.text)} characters: {turn.reason}")
@@ -75,12 +76,12 @@ async def feed_rate() -> float:
     feed = Feed(now=time.time)
     watcher = feed.subscribe()
     delta = MessageDelta(message_id="m", part=0, kind="text", text="word")
-    start = time.perf_counter()
+    start = time.process_time()
     for n in range(DELTAS):
         await feed.publish(delta)
         if n % 1000 == 0:
             watcher.pending()
-    return DELTAS / (time.perf_counter() - start)
+    return DELTAS / (time.process_time() - start)
 
 
 def _median(rate: Callable[[], Awaitable[float]]) -> float:

@@ -22,6 +22,8 @@ def render(rows: Iterable[Row]) -> str:
     words = {None: "", True: "yes", False: "NO"}
     cells = [_HEAD, *((r.what, r.measured, r.goal, words[r.met], r.peer) for r in rows)]
     widths = [max(len(row[n]) for row in cells) for n in range(len(_HEAD))]
-    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in cells]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in cells
+    ]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     return "\n".join(lines)

@@ -18,7 +18,9 @@ def google(*parts: Json) -> Reply:
 
 
 def anthropic(*blocks: tuple[Json, Json]) -> Reply:
-    events: list[Json] = [{"type": "message_start", "message": {"id": "m", "role": "assistant", "content": [], "usage": {}}}]
+    events: list[Json] = [
+        {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": [], "usage": {}}}
+    ]
     for index, (start, change) in enumerate(blocks):
         events.append({"type": "content_block_start", "index": index, "content_block": start})
         events.append({"type": "content_block_delta", "index": index, "delta": change})
@@ -61,7 +63,10 @@ def test_a_signature_goes_back_with_its_call_after_a_resume_too(cli: Cli) -> Non
 @pytest.mark.kind(65)
 def test_a_call_of_another_maker_is_replayed_in_a_form_that_is_accepted(cli: Cli) -> None:
     call = delta(tool_calls=[{"index": 0, "id": LONG_ID, "function": {"name": "ls", "arguments": "{}"}}])
-    with FakeServer(stream(call, delta("tool_calls")), said("done")) as chat, FakeServer(google({"text": "x"})) as server:
+    with (
+        FakeServer(stream(call, delta("tool_calls")), said("done")) as chat,
+        FakeServer(google({"text": "x"})) as server,
+    ):
         assert cli.inside("-p", "go", *local(chat)).code == 0
         assert cli.inside("-p", "on", "-c", *maker("g", "google", server)).code == 0
     parts = [p for c in server.requests[0].json["contents"] for p in c["parts"]]

@@ -154,9 +154,7 @@ def test_a_process_killed_while_it_starts_leaves_nothing_broken(
         record_property(key, value)
 
 
-def test_the_script_of_these_tests_is_acknowledged_entry_by_entry(
-    launcher: Launcher, tmp_path: Path
-) -> None:
+def test_the_script_of_these_tests_is_acknowledged_entry_by_entry(launcher: Launcher, tmp_path: Path) -> None:
     cli = prepared(tmp_path)
     run = launcher.start(cli, *arguments(cli))
     run.wait()

@@ -30,6 +30,9 @@ class PlainPaths:
     def of_shell(self, text: str) -> str | None:
         return self.of_tool(text)
 
+    def of_program(self, name: str) -> str | None:
+        return {"pip": "/p/.venv/bin/pip", "ls": "/usr/bin/ls"}.get(name)
+
 
 def call(name: str, **arguments: Any) -> ToolCall:
     return ToolCall("id", name, arguments, "")
@@ -78,7 +81,26 @@ def test_files_that_can_make_programs_run_are_not_edited(path: str) -> None:
     decision = edit(path)
     assert isinstance(decision, Deny)
     assert "whose files can make programs run" in decision.reason
-    assert isinstance(bash(f"echo x > {path}"), Deny)
+
+
+def test_at_home_the_persons_settings_and_those_of_trimtab_are_not_edited() -> None:
+    def edited(path: str, project: str) -> bool:
+        policy = Policy("auto-edit", project, "/home/me", own=("/home/me/th",))
+        return decide(call("write", path=path), policy, PlainPaths()) == Allow()
+
+    assert [edited(path, "/home/me") for path in ("/home/me/a", "/home/me/src/.bashrc", "/home/me/th2/x")] == [True] * 3
+    for path in ("/home/me/.bashrc", "/home/me/.config/git/config", "/home/me/th/config.toml"):
+        assert not edited(path, "/home/me")
+        assert not edited(path, "/")
+    assert edited("/home/me/.dotfiles/bashrc", "/home/me/.dotfiles")
+    assert edited("/home/me/.dotfiles/vim/rc", "/home/me/.dotfiles/vim")
+
+
+def test_a_program_that_may_be_edited_is_not_known_to_change_nothing() -> None:
+    assert bash("ls") == Allow()
+    assert isinstance(bash("pip list"), Deny)
+    assert isinstance(bash("timeout 5 pip list"), Deny)
+    assert bash("pip list", given=rules(allow=("bash(pip list)",))) == Allow()
 
 
 def test_path_rules_open_what_they_name() -> None:

@@ -115,6 +115,12 @@ def test_assignments_are_named_and_quoted_ones_are_words() -> None:
     assert parse("'A=1' b") == (Command(parse("'A=1' b")[0].words),)
 
 
+@pytest.mark.parametrize("inner", ["$(echo x\nrm x\nA\n)", '"$(echo x\nrm x\nA\n)"', "<(echo x\nrm x\nA\n)"])
+def test_a_document_does_not_begin_inside_brackets(inner: str) -> None:
+    with pytest.raises(Unclear, match="here-document"):
+        parse(f"cat <<A {inner}\nA\n")
+
+
 _TOKENS = st.sampled_from(
     [
         "ls",

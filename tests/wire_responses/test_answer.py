@@ -212,6 +212,15 @@ def test_an_incomplete_answer_says_why_and_keeps_what_came(reason: str | None, s
     assert (answer.parts, answer.stop_reason, answer.usage is None) == ((Text("par"),), stop, False)
 
 
+@pytest.mark.parametrize(("more", "stop"), [(0, "length"), (1, "stop"), (-1, "stop")])
+def test_an_answer_that_fills_the_window_to_its_last_token_was_cut(more: int, stop: str) -> None:
+    window = USAGE["input_tokens"] + USAGE["output_tokens"] + more
+    decoder = ResponsesDecoder(provider="local", window=window)
+    (*_, end) = decoder.feed("", json.dumps(completed(message("hi"), usage=USAGE)).encode())
+    assert isinstance(end, Ended)
+    assert end.stop_reason == stop
+
+
 @pytest.mark.parametrize(("limit", "stop"), [(20, "length"), (21, "stop"), (None, "stop")])
 def test_an_answer_as_long_as_its_limit_was_cut_whatever_the_server_calls_it(limit: int | None, stop: str) -> None:
     decoder = ResponsesDecoder(provider="openai", max_output=limit)

@@ -1,5 +1,6 @@
 """What may run unasked in a project: its settings as a permission policy, in front of every tool call."""
 
+import os
 from pathlib import Path
 
 from trimtab.coding.permissions import PermissionHooks, Policy, Rules, parse_rule
@@ -15,8 +16,9 @@ def permission_hooks(project: Project, workspace: Workspace) -> PermissionHooks:
         allow=(*map(parse_rule, settings.permissions.allow), *map(command_rule, settings.tools.bash.allow)),
         deny=tuple(map(parse_rule, settings.permissions.deny)),
     )
-    mode = settings.permissions.mode
-    return PermissionHooks(Policy(mode, str(project.cwd), home=str(workspace.home), rules=rules), workspace)
+    own = tuple(os.path.realpath(folder) for folder in (project.home.config, project.home.data))
+    policy = Policy(settings.permissions.mode, str(project.cwd), os.path.realpath(workspace.home), rules, own=own)
+    return PermissionHooks(policy, workspace, project.env.get("PATH", os.defpath))
 
 
 def workspace_of(project: Project) -> Workspace:

@@ -6,12 +6,10 @@ reference (flag, setting, or what the session used) → `resolve` → key, proxy
 from dataclasses import dataclass, replace
 
 from trimtab.agent.ports import Provider
-from trimtab.coding.first_model import look_around, no_model
 from trimtab.coding.project import Project
 from trimtab.config.keys import find_ca_file, find_key, find_proxy
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.open import open_provider
-from trimtab.providers.probe import probe
 from trimtab.providers.resolve import Resolved, is_loopback, resolve
 from trimtab.types.errors import ConfigError
 from trimtab.types.models import ModelInfo
@@ -61,6 +59,8 @@ async def open_model(project: Project, ref: str | None) -> OpenModel:
             hint=f"Set the variable {variable}, or providers.{name}.api_key in {project.home.config_file}.",
         )
     if _asks_server(project, found):
+        from trimtab.providers.probe import probe  # noqa: PLC0415 - loads the HTTP client, which test models don't need
+
         answer = await probe(found.endpoint.base_url, api_key=found.endpoint.api_key, timeout_s=1.0)
         served = answer.model(found.model.id)
         found = found.with_probed_window(served.context_window if served else None)
@@ -77,6 +77,8 @@ async def pick_model(project: Project, session_ref: str | None, *, provider: Pro
     named = project.loaded.origins.get("model", "")
     ref = settings.model if session_ref is None or named.startswith(_EXPLICIT) else session_ref
     if ref is None:
+        from trimtab.coding.first_model import look_around, no_model  # noqa: PLC0415 - as above
+
         raise no_model(project, await look_around(project))
     if provider is None:
         return await open_model(project, ref)

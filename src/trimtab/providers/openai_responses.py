@@ -109,7 +109,8 @@ class OpenAIResponses:
 
     def decoder(self, request: ModelRequest) -> ResponsesDecoder:
         """A decoder for the answer to `request`."""
-        return ResponsesDecoder(provider=request.model.provider, max_output=request.max_output)
+        model = request.model
+        return ResponsesDecoder(provider=model.provider, max_output=request.max_output, window=model.context_window)
 
 
 def _body(request: ModelRequest) -> _Body:

@@ -144,10 +144,11 @@ class _Slots:
 class ResponsesDecoder:
     """Turns the events of one answer into stream events. Used once."""
 
-    def __init__(self, *, provider: str, max_output: int | None = None) -> None:
-        """`max_output` is the limit that the request set, in tokens."""
+    def __init__(self, *, provider: str, max_output: int | None = None, window: int | None = None) -> None:
+        """`max_output` is the limit that the request set, `window` what the model holds, both in tokens."""
         self._provider = provider
         self._max_output = max_output
+        self._window = window
         self._slots = _Slots()
         self._call_ids: set[str] = set()
         self._refused = False
@@ -282,9 +283,14 @@ class ResponsesDecoder:
         reason = text_of(_dict(response.get("incomplete_details")).get("reason"))
         self._over = True
         usage = _usage(response.get("usage"))
-        if status == "completed" and usage and self._max_output and usage.output >= self._max_output:
-            status = "incomplete"  # llama.cpp calls an answer complete that it cut at the limit
+        if status == "completed" and usage and self._at_a_limit(usage):
+            status = "incomplete"  # llama.cpp calls an answer complete that it cut
         yield Ended(self._stop_reason(status, reason), usage)
+
+    def _at_a_limit(self, usage: Usage) -> bool:
+        """Whether the answer is as long as the request allowed, or ends with the last token of the window."""
+        filled = usage.prompt + usage.output == self._window
+        return filled or (self._max_output is not None and usage.output >= self._max_output)
 
     def _stop_reason(self, status: str, reason: str) -> StopReason:
         if status == "incomplete":

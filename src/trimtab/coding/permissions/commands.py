@@ -9,15 +9,16 @@ import functools
 import re
 import tomllib
 from importlib import resources
+from itertools import takewhile
 
 import msgspec
 
 from trimtab.coding.permissions.shell import Command, Word, parse
 
 _SHELLS = frozenset({"sh", "bash", "dash"})
-_SYSTEM_FOLDERS = ("/bin/", "/usr/bin/", "/usr/local/bin/")
+SYSTEM_FOLDERS = ("/bin/", "/usr/bin/", "/usr/local/bin/")
 _SMALL_NAME = re.compile(r"(?!.*_proxy$|npm_)[a-z][a-z0-9_]*", re.ASCII)
-_VERSION = frozenset({"--version", "-V", "-v", "--help", "-h"})
+_VERSION = ("--version", "--help")
 _SED_ADDRESS = r"(?:\d+|\$|\+\d+|\d+~\d+|/[^/\\;\n]*/)"
 _SED_STEP = re.compile(
     rf"\s*(?:{_SED_ADDRESS}(?:,{_SED_ADDRESS})?)?\s*!?(?:[pdq=]|s([/|#,])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI\d]*)?\s*"
@@ -46,7 +47,7 @@ class _Wrapper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     safe: frozenset[str]
-    version_only: frozenset[str]
+    version_only: dict[str, tuple[str, ...]]
     variables: frozenset[str]
     commands: dict[str, _Spec]
     wrappers: dict[str, _Wrapper]
@@ -88,8 +89,8 @@ def unwrap(command: Command) -> tuple[Command, ...] | None:
 def is_read_only(words: tuple[Word, ...]) -> bool:
     """Tell whether a command with these words is known to change nothing."""
     table, name, arguments = _table(), _name(words), words[1:]
-    if name in table.version_only and len(arguments) == 1 and arguments[0].known and arguments[0].text in _VERSION:
-        return True
+    if name in table.version_only and len(arguments) == 1 and arguments[0].known:
+        return arguments[0].text in (*_VERSION, *table.version_only[name])
     if name == "sed":
         return _is_printing_sed(arguments)
     if name == "command" and arguments and arguments[0].text in ("-v", "-V"):
@@ -103,7 +104,7 @@ def _name(words: tuple[Word, ...]) -> str:
         return ""
     text = words[0].text
     folder, _, name = text.rpartition("/")
-    return name if folder and f"{folder}/" in _SYSTEM_FOLDERS else text
+    return name if folder and f"{folder}/" in SYSTEM_FOLDERS else text
 
 
 def _fits(arguments: tuple[Word, ...], spec: _Spec) -> bool:
@@ -113,9 +114,16 @@ def _fits(arguments: tuple[Word, ...], spec: _Spec) -> bool:
         return False
     if spec.every is not None and not all(a.known and re.fullmatch(spec.every, a.text) for a in arguments):
         return False
-    if spec.max_operands is not None and sum(not a.text.startswith("-") for a in arguments) > spec.max_operands:
+    if spec.max_operands is not None and _operands(arguments) > spec.max_operands:
         return False
     return not any(_is_refused(a.text, refused) for a in arguments for refused in spec.refuse)
+
+
+def _operands(arguments: tuple[Word, ...]) -> int:
+    """At most how many of `arguments` are operands: after the first one, a dash may begin an operand too (`uniq - -x`)."""
+    options = takewhile(lambda a: a.text.startswith("-") and a.text not in ("-", "--"), arguments)
+    rest = arguments[sum(1 for _ in options) :]
+    return len(rest) - (bool(rest) and rest[0].text == "--")
 
 
 def _may_be_option(word: Word) -> bool:

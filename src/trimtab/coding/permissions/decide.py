@@ -7,13 +7,14 @@ Pure but for `Paths`, which resolves links. A refusal is written for two readers
 or rule would allow it. Nothing is ever half-run: one refused part refuses the whole command.
 """
 
+import os.path
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, Literal, Protocol, TypeAlias
 
-from trimtab.coding.permissions.commands import is_read_only, unsafe_variables, unwrap
+from trimtab.coding.permissions.commands import SYSTEM_FOLDERS, is_read_only, unsafe_variables, unwrap
 from trimtab.coding.permissions.rules import WRITING, Rule, Rules
 from trimtab.coding.permissions.shell import Command, Unclear, Word, parse
 from trimtab.types.messages import ToolCall
@@ -41,16 +42,22 @@ class Paths(Protocol):
         """As a command in the working folder reads it."""
         ...
 
+    def of_program(self, name: str) -> str | None:
+        """The program that a shell runs for `name`; None when none is found."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What holds in this session. `project` is a real path; `reading` are the tools that change nothing."""
+    """What holds in this session. `project` is a real path, so are `own`, the folders of Trimtab's settings and sessions;
+    `reading` are the tools that change nothing."""
 
     mode: Mode
     project: str
     home: str = "/"
     rules: Rules = field(default_factory=Rules)
     reading: frozenset[str] = READING_TOOLS
+    own: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +107,27 @@ def _edit_problem(path: str, policy: Policy) -> str | None:
         return None
     if policy.mode in ("ask", "plan"):
         return f"is not edited in mode {policy.mode}"
-    if not path.startswith(policy.project.rstrip("/") + "/"):
+    if not _is_in(path, policy.project):
         return _OUTSIDE
+    if any(_is_in(path, folder) for folder in policy.own):
+        return "is among Trimtab's own settings and sessions"
+    if _is_personal(path, policy):
+        return "is among the person's own settings, which can make programs run"
     parts = path[len(policy.project) :].casefold().split("/")
     protected = next((part for part in parts if part in PROTECTED), None)
     return f"is in {protected}, whose files can make programs run" if protected else None
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip("/") + "/")
+
+
+def _is_personal(path: str, policy: Policy) -> bool:
+    """Whether the path is a dot file of the home folder (`~/.bashrc`), of which the project is no part."""
+    if not _is_in(path, policy.home):
+        return False
+    top = path[: len(policy.home.rstrip("/")) + 1] + path[len(policy.home.rstrip("/")) + 1 :].partition("/")[0]
+    return os.path.basename(top).startswith(".") and top != policy.project and not _is_in(policy.project, top)
 
 
 def _decide_command(script: str, policy: Policy, paths: Paths) -> Decision:
@@ -127,7 +150,7 @@ def _decide_command(script: str, policy: Policy, paths: Paths) -> Decision:
 
 
 def _decide_parts(commands: tuple[Command, ...], policy: Policy, paths: Paths) -> Decision:
-    refused = [command for command in commands if not _may_run(command, policy)]
+    refused = [command for command in commands if not _may_run(command, policy, paths)]
     if refused:
         rules = [rule for rule in dict.fromkeys(_suggestion(command.words) for command in refused) if rule]
         named = ", ".join(repr(_written(command.words)) for command in refused)
@@ -153,13 +176,25 @@ def _decide_writes(commands: tuple[Command, ...], policy: Policy, paths: Paths) 
     return Allow()
 
 
-def _may_run(command: Command, policy: Policy) -> bool:
-    if not command.words:
+def _may_run(command: Command, policy: Policy, paths: Paths) -> bool:
+    if not command.words or _any(policy.rules.allow, "bash", lambda rule: rule.fits_command(command.words)):
         return True
-    if is_read_only(command.words) or _any(policy.rules.allow, "bash", lambda rule: rule.fits_command(command.words)):
+    if _is_editable_program(command.words[0].text, policy, paths):
+        return False
+    if is_read_only(command.words):
         return True
     inner = unwrap(command)
-    return inner is not None and all(_may_run(c, policy) and not unsafe_variables(c) and not c.writes for c in inner)
+    return inner is not None and all(
+        _may_run(c, policy, paths) and not unsafe_variables(c) and not c.writes for c in inner
+    )
+
+
+def _is_editable_program(name: str, policy: Policy, paths: Paths) -> bool:
+    """Whether an edit that nobody is asked about may decide what the command does (`.venv/bin/pip` of the project)."""
+    path = paths.of_program(name)
+    if path is None or path.startswith(SYSTEM_FOLDERS):
+        return False
+    return _edit_problem(path, policy) is None
 
 
 def _flat(commands: tuple[Command, ...]) -> tuple[Command, ...]:

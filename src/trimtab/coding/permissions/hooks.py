@@ -4,6 +4,7 @@ Resolving links touches the disk, so it happens in a thread.
 """
 
 import os
+import shutil
 from dataclasses import dataclass
 
 import anyio
@@ -17,9 +18,10 @@ from trimtab.types.messages import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class WorkspacePaths:
-    """Real paths of what a call names in this workspace (a `decide.Paths`)."""
+    """Real paths of what a call names in this workspace (a `decide.Paths`). `search` is the PATH of commands."""
 
     workspace: Workspace
+    search: str = os.defpath
 
     def of_tool(self, text: str) -> str | None:
         """As the writing tools find it."""
@@ -32,6 +34,12 @@ class WorkspacePaths:
         """As a redirection finds it: letter by letter."""
         return None if "\0" in text else os.path.realpath(self.workspace.cwd / text)
 
+    def of_program(self, name: str) -> str | None:
+        """As a shell finds it in the working folder."""
+        folders = (str(self.workspace.cwd / folder) for folder in self.search.split(os.pathsep))
+        found = None if "\0" in name or not name else shutil.which(name, path=os.pathsep.join(folders))
+        return found and os.path.realpath(found)
+
 
 @dataclass(frozen=True, slots=True)
 class PermissionHooks:
@@ -39,10 +47,11 @@ class PermissionHooks:
 
     policy: Policy
     workspace: Workspace
+    search: str = os.defpath
 
     async def before_tool(self, call: ToolCall) -> Proceed | Answer:
         """Let `call` run, or answer it."""
-        paths = WorkspacePaths(self.workspace)
+        paths = WorkspacePaths(self.workspace, self.search)
         decision = await anyio.to_thread.run_sync(decide, call, self.policy, paths)
         if isinstance(decision, Deny):
             text = f"Not run: {decision.reason}.\n{decision.hint}"

@@ -119,6 +119,10 @@ class _Reader:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise Unclear("it is nested too deeply")
+        if closed_by and self._documents:
+            raise Unclear(
+                "brackets follow a here-document's mark"
+            )  # shells differ in which line end begins the document
         while True:
             self._skip_blanks()
             character = self._peek()

@@ -37,9 +37,9 @@ class Flags:
         """Which session is meant. Raises `UsageError` when two flags disagree."""
         given = {
             "--continue": Resume("last") if self.continue_ else None,
-            "--resume": Resume(self.resume) if self.resume else None,
-            "--fork": Fork(self.fork) if self.fork else None,
-            "--session": AtFile(Path(self.session)) if self.session else None,
+            "--resume": Resume(self.resume) if self.resume is not None else None,
+            "--fork": Fork(self.fork) if self.fork is not None else None,
+            "--session": AtFile(Path(self.session)) if self.session is not None else None,
             "--no-session": Ephemeral() if self.no_session else None,
         }
         named = {flag: choice for flag, choice in given.items() if choice is not None}

@@ -1,0 +1,180 @@
+"""Text mode: the answer on standard output, everything else on standard error."""
+
+import subprocess
+
+import pytest
+
+from support.cli import Cli, delta, local, said, stream
+from support.pictures import png
+from support.servers import FakeServer
+
+
+def test_standard_output_holds_the_last_answer_and_nothing_else(cli: Cli) -> None:
+    cli.file("f.txt", "x\n")
+    script = cli.script(
+        {"text": "I will look.", "tool_calls": [{"name": "read", "arguments": {"path": "f.txt"}}]},
+        {"text": "It says x.", "thinking": "hm"},
+    )
+    outcome = cli.run("-p", "what is in f.txt?", "--model", script)
+    assert (outcome.code, outcome.out) == (0, "It says x.\n")
+
+
+@pytest.mark.parametrize("answer", ["one line", "ends with one\n", "two\nlines\n", "é 你 🌍", "```\ncode\n```"])
+def test_an_answer_ends_with_exactly_one_line_end(cli: Cli, answer: str) -> None:
+    assert cli.inside("-p", "hi", "--model", cli.script({"text": answer})).out == answer.rstrip("\n") + "\n"
+
+
+def test_words_are_one_prompt_with_or_without_the_flag(cli: Cli) -> None:
+    with FakeServer(said(), said()) as server:
+        assert cli.inside("fix", "the", "test", *local(server)).code == 0
+        assert cli.inside("-p", "fix the test", *local(server)).code == 0
+    assert {r.json["messages"][-1]["content"] for r in server.requests} == {"fix the test"}
+
+
+def test_an_attached_text_file_is_named_and_whole(cli: Cli) -> None:
+    cli.file("notes.md", "remember the milk\n")
+    with FakeServer(said()) as server:
+        assert cli.inside("-p", "do", "@notes.md", *local(server)).code == 0
+    content = server.requests[0].json["messages"][-1]["content"]
+    assert "do" in content
+    assert '<file path="notes.md">' in content
+    assert "remember the milk" in content
+
+
+def test_an_attached_picture_is_sent_as_one(cli: Cli) -> None:
+    cli.file("p.png", png(3, 2))
+    with FakeServer(said()) as server:
+        flags = local(server, models='[{id="tiny",input=["text","image"]}]')
+        assert cli.inside("-p", "look", "@p.png", *flags).code == 0
+    kinds = [part["type"] for part in server.requests[0].json["messages"][-1]["content"]]
+    assert sorted(kinds)[:1] == ["image_url"]
+
+
+def test_piped_text_and_words_are_one_prompt(cli: Cli) -> None:
+    with FakeServer(said("ok")) as server:
+        outcome = cli.run("-p", "explain this", *local(server), stdin=b"Traceback: boom\n")
+    assert (outcome.code, outcome.out) == (0, "ok\n")
+    content = server.requests[0].json["messages"][-1]["content"]
+    assert content.index("explain this") < content.index("Traceback: boom")
+
+
+def test_an_answer_cannot_control_the_terminal(cli: Cli) -> None:
+    outcome = cli.inside("-p", "hi", "--model", cli.script({"text": "a\x1b[31mred\x1b[0m\x1b]52;c;eA==\x07 \tb\r\n"}))
+    assert outcome.out == "ared \tb\n"
+
+
+def test_the_steps_that_are_allowed_end_the_turn_with_their_own_code(cli: Cli) -> None:
+    line = {"tool_calls": [{"name": "ls", "arguments": {}}]}
+    outcome = cli.inside("-p", "go", "--max-steps", "2", "--model", cli.script(line, line, line))
+    assert outcome.code == 4
+    assert "--max-steps" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ({"text": "half", "stop_reason": "length"}, "output limit"),
+        ({"text": "no", "stop_reason": "refused"}, "refused"),
+        ({"error": {"status": 400, "body": "bad"}}, "bad"),
+        ({"text": "x", "expect": {"contains": ["never said"]}}, "never said"),
+    ],
+)
+def test_an_end_that_is_no_success_is_code_1_and_said(cli: Cli, line: dict[str, object], words: str) -> None:
+    outcome = cli.inside("-p", "go", "--model", cli.script(line))
+    assert outcome.code == 1
+    assert words in outcome.err
+
+
+def test_no_session_writes_nothing(cli: Cli) -> None:
+    assert cli.inside("-p", "hi", "--no-session", "--model", cli.script({"text": "x"})).code == 0
+    assert not cli.home.exists()
+
+
+def test_without_a_model_three_lines_say_what_to_do(cli: Cli) -> None:
+    cli = Cli(cli.root, {"ANTHROPIC_API_KEY": "sk-hush"})
+    outcome = cli.inside("-p", "hi")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert len(outcome.err.strip().splitlines()) == 3
+    assert "no model is configured" in outcome.err
+    assert "ANTHROPIC_API_KEY is set" in outcome.err
+    assert "--model anthropic/" in outcome.err
+    assert "config.toml" in outcome.err
+    assert "sk-hush" not in outcome.err
+
+
+def test_any_setting_can_be_a_variable(cli: Cli) -> None:
+    with FakeServer(said("from the environment")) as server:
+        cli = Cli(
+            cli.root,
+            {
+                "TRIMTAB_MODEL": "my-host/anything:at-all",
+                "TRIMTAB_PROVIDERS__MY_HOST__BASE_URL": f"{server.url}/v1",
+                "TRIMTAB_SYSTEM_PROMPT": "Be brief.",
+                "TRIMTAB_TYPO": "1",
+            },
+        )
+        cli.config("[providers.my-host]\ncontext_window = 9000\nmax_output = 500\n")
+        outcome = cli.inside("-p", "hi")
+    assert (outcome.code, outcome.out) == (0, "from the environment\n"), outcome.err
+    assert "TRIMTAB_TYPO" in outcome.err
+    assert server.requests[0].json["model"] == "anything:at-all"
+    assert server.requests[0].json["messages"][0] == {"role": "system", "content": "Be brief."}
+
+
+def test_flags_win_over_environment_over_files(cli: Cli) -> None:
+    cli.config(f'model = "{cli.script({"text": "file"})}"\n')
+    assert cli.inside("-p", "hi").out == "file\n"
+    louder = Cli(cli.root, {"TRIMTAB_MODEL": cli.script({"text": "environment"})})
+    assert louder.inside("-p", "hi").out == "environment\n"
+    assert louder.inside("-p", "hi", "--set", f"model={cli.script({'text': 'set'})}").out == "set\n"
+    assert louder.inside("-p", "hi", "--model", cli.script({"text": "flag"})).out == "flag\n"
+
+
+def test_an_unlisted_model_is_sent_as_written_with_a_note(cli: Cli) -> None:
+    with FakeServer(said()) as server:
+        base = f"providers.local.base_url={server.url}/v1"
+        outcome = cli.inside("-p", "hi", "--model", "local/org/model:7b", "--set", base)
+    assert outcome.code == 0
+    assert server.requests[0].json["model"] == "org/model:7b"
+    assert "32,768" in outcome.err
+
+
+def test_tools_can_be_chosen_and_turned_off(cli: Cli) -> None:
+    with FakeServer(said(), said(), said()) as server:
+        for flags in ([], ["--tools", "read,ls"], ["--no-tools"]):
+            assert cli.inside("-p", "hi", *flags, *local(server)).code == 0
+    names = [sorted(t["function"]["name"] for t in r.json.get("tools", ())) for r in server.requests]
+    assert names == [["bash", "edit", "find", "grep", "ls", "read", "todo", "write"], ["ls", "read"], []]
+    assert len(server.requests[0].body) <= 6_144
+
+
+def test_the_system_prompt_can_be_replaced_and_extended_from_files(cli: Cli) -> None:
+    cli.file("sys.md", "You are a poet.\n")
+    with FakeServer(said()) as server:
+        flags = ["--system-prompt", "sys.md", "--append-system-prompt", "In rhyme."]
+        assert cli.inside("-p", "hi", *flags, *local(server)).code == 0
+    system = server.requests[0].json["messages"][0]["content"]
+    assert "You are a poet." in system
+    assert "In rhyme." in system
+
+
+def test_what_a_headless_run_may_not_do_is_answered_and_the_turn_goes_on(cli: Cli) -> None:
+    call = delta(
+        tool_calls=[{"index": 0, "id": "c1", "function": {"name": "bash", "arguments": '{"command": "rm -rf x"}'}}]
+    )
+    with FakeServer(stream(call, delta("tool_calls")), said("understood")) as server:
+        outcome = cli.inside("-p", "go", *local(server))
+    assert (outcome.code, outcome.out) == (0, "understood\n")
+    assert "--permission" in server.requests[1].json["messages"][-1]["content"]
+
+
+def test_a_closed_reader_is_no_traceback(cli: Cli) -> None:
+    process = cli.start("-p", "hi", "--model", cli.script({"text": "x" * 200_000}), stdin=subprocess.DEVNULL)
+    assert process.stdout
+    assert process.stderr
+    process.stdout.close()
+    err = process.stderr.read().decode()
+    process.stderr.close()
+    assert process.wait(10) == 1
+    assert "Traceback" not in err
+    assert "BrokenPipe" not in err

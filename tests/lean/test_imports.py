@@ -1,0 +1,83 @@
+"""What a process loads: the kernel no library of weight, a command no more than it needs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.cli import Cli
+
+HEAVY = frozenset(
+    {
+        "httpx",
+        "httpx2",
+        "httpcore2",
+        "click",
+        "rich",
+        "textual",
+        "starlette",
+        "torch",
+        "numpy",
+        "pydantic",
+        "ssl",
+        "tomllib",
+    }
+)
+_COMMAND = """
+import sys
+before = set(sys.modules)
+from trimtab.main import main
+sys.argv[1:] = {argv!r}
+code = main()
+sys.stderr.write("\\n" + " ".join(sorted(set(sys.modules) - before)))
+sys.exit(code)
+"""
+
+
+def loaded(cli: Cli, code: str) -> set[str]:
+    """The modules that a process says it has loaded, on the last line of its standard error."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=cli.project,
+        env=cli.environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stderr.rsplit("\n", 1)[-1].split())
+
+
+def roots(modules: set[str]) -> set[str]:
+    """Top-level names."""
+    return {name.partition(".")[0] for name in modules}
+
+
+@pytest.mark.parametrize("module", ["trimtab.types", "trimtab.context.stores.folder", "trimtab.agent"])
+def test_the_kernel_loads_no_library_of_weight(module: str, tmp_path: Path) -> None:
+    """Whoever embeds it pays for msgspec and anyio alone."""
+    seen = loaded(Cli.at(tmp_path), f"import sys, {module}; sys.stderr.write('\\n' + ' '.join(sys.modules))")
+    assert module in seen
+    assert roots(seen) & HEAVY == set()
+
+
+def test_the_version_is_said_before_anything_is_loaded(tmp_path: Path) -> None:
+    """Two small modules of our own."""
+    assert loaded(Cli.at(tmp_path), _COMMAND.format(argv=["--version"])) == {"trimtab", "trimtab.main"}
+
+
+def test_help_loads_neither_a_session_nor_a_provider(tmp_path: Path) -> None:
+    """Help needs the option parser only."""
+    seen = loaded(Cli.at(tmp_path), _COMMAND.format(argv=["--help"]))
+    assert "trimtab.frontends.cli.app" in seen
+    assert {m for m in seen if m.startswith(("trimtab.coding.session", "trimtab.providers", "trimtab.agent"))} == set()
+    assert roots(seen) & {"httpx2", "ssl", "asyncio"} == set()
+
+
+def test_a_model_without_http_loads_no_http_client(tmp_path: Path) -> None:
+    """A provider's library is imported when it is opened, not before."""
+    cli = Cli.at(tmp_path)
+    seen = loaded(cli, _COMMAND.format(argv=["-p", "hi", "--model", cli.script({"text": "hello"})]))
+    assert "trimtab.coding.session" in seen
+    assert roots(seen) & {"httpx2", "httpcore2", "h11"} == set()
