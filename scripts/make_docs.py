@@ -29,6 +29,7 @@ from trimtab.agent import events
 from trimtab.coding.outcome import exit_code
 from trimtab.config import settings
 from trimtab.frontends.cli import app
+from trimtab.frontends.cli.commands import COMMANDS
 from trimtab.frontends.cli.options import Flags
 from trimtab.providers import probe
 from trimtab.providers.catalogue import Catalogue
@@ -172,7 +173,7 @@ def cli_page() -> str:
     text = (
         f"{INTROS['cli']}\n## `trimtab [-p] [WORDS]...`\n\n{_help(run)}\n\n{own}\n### Options of a session\n\n{shared}"
     )
-    for name in sorted(app.COMMANDS):
+    for name in sorted(COMMANDS):
         text += _command(f"trimtab {name}", root.get_command(context, name))
     return text
 
@@ -188,8 +189,9 @@ def _command(path: str, command: click.Command | None) -> str:
         return "".join(_command(f"{path} {name}", command.get_command(context, name)) for name in names)
     usage = " ".join([path, *(piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]")])
     options = _options(command, context, lambda name: name not in SESSION_OPTIONS or path.endswith("doctor"))
-    runs = any(isinstance(p, click.Option) and p.name == "takeover" for p in command.params)
-    more = "Also the [options of a session](#options-of-a-session).\n" if runs else ""
+    taken = {p.name for p in command.params if isinstance(p, click.Option)}
+    but = "" if "resume" in taken else ", but for those that choose one"
+    more = f"Also the [options of a session](#options-of-a-session){but}.\n" if "takeover" in taken else ""
     return f"\n## `{usage}`\n\n" + "\n\n".join(part.strip() for part in (_help(command), options, more) if part) + "\n"
 
 

@@ -29,7 +29,9 @@ def ok(cli: Cli) -> str:
 
 @pytest.mark.parametrize("flags", [["@missing.txt"], ["read", "@missing.txt"]])
 def test_a_missing_file_is_named(cli: Cli, flags: list[str]) -> None:
-    refused(cli.inside("-p", *flags, "--model", ok(cli)), "missing.txt")
+    refused(cli.inside("-p", *flags, "--model", ok(cli)), "@missing.txt: there is no such file")
+    cli.file("missing.text", "")
+    refused(cli.inside("-p", *flags, "--model", ok(cli)), "Near it: missing.text.")
     assert cli.sessions == []
 
 

@@ -40,6 +40,22 @@ def test_models_lists_what_one_can_name(cli: Cli) -> None:
     assert (found["provider"], found["id"], found["context_window"]) == ("local", "mine", 9000)
 
 
+def test_models_lists_the_configured_model_and_the_persons_own_servers(cli: Cli) -> None:
+    cli.config(
+        'model = "local/tiny:high"\n[providers.local]\nbase_url = "http://127.0.0.1:1/v1"\ncontext_window = 9000\n'
+        '[providers.other]\nbase_url = "http://127.0.0.1:2/v1"\n'
+    )
+    usable = cli.inside("models", "--usable")
+    assert [row.split()[:2] for row in usable.out.splitlines()[1:]] == [["local/tiny", "9,000"]]
+    assert usable.err == "other: no model of it is listed; --model other/ID takes any that its server has\n"
+    assert cli.inside("models", "tiny").out == usable.out
+
+
+def test_a_configured_model_that_cannot_be_found_does_not_hide_the_others(cli: Cli) -> None:
+    cli.config('model = "nosuch/thing"\n')
+    assert cli.inside("models", "sonnet").code == 0
+
+
 def test_models_without_a_match_says_what_works_anyway(cli: Cli) -> None:
     outcome = cli.inside("models", "zzzz")
     assert outcome.code == 1
@@ -62,6 +78,51 @@ def test_completion_scripts_name_the_program(cli: Cli, shell: str) -> None:
 def test_completion_offers_commands_and_options(cli: Cli, words: str, offered: str) -> None:
     env = {"_TRIMTAB_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     assert offered in Cli(cli.root, env).run().out
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("trimtab --model anthropic/claude-opus", "plain,anthropic/claude-opus"),
+        ("trimtab chat --model mine", "plain,local/mine"),
+        ("trimtab --cwd su", "dir,su"),
+        ("trimtab --session x", "file,x"),
+        ("trimtab fix --perm", "plain,--permission"),
+        ("trimtab @no", "plain,@notes.md"),
+        ("trimtab -p fix @ no", "plain,@notes.md"),
+        ("trimtab -p @su", "plain,@sub/in.txt"),
+        ("trimtab sessions sh", "plain,show"),
+    ],
+)
+def test_completion_offers_values(cli: Cli, words: str, offered: str) -> None:
+    cli.file("notes.md", "")
+    cli.file("sub/in.txt", "")
+    cli.config('[providers.local]\nbase_url = "http://127.0.0.1:1/v1"\nmodels = [{id = "mine"}]\n')
+    assert any(line.startswith(offered) for line in completions(cli, words)), offered
+
+
+@pytest.mark.parametrize(
+    "words", ["trimtab --resume ", "trimtab --fork l", "trimtab sessions show ", "trimtab answer "]
+)
+def test_completion_offers_sessions(cli: Cli, words: str) -> None:
+    assert completions(cli, words) == []
+    assert cli.inside("-p", "hi", "--model", cli.script({"text": "x"})).code == 0
+    offered = completions(cli, words)
+    assert offered[0] == "plain,last"
+    assert len(offered) == (1 if words.endswith("l") else 2)
+
+
+def test_completion_in_a_broken_home_or_after_a_slip_offers_nothing_and_says_nothing(cli: Cli) -> None:
+    cli.config("model = \n")
+    for words in ("trimtab --model a", "trimtab --resume a", "trimtab sesions l", "trimtab @nowhere/x"):
+        assert completions(cli, words) == []
+
+
+def completions(cli: Cli, words: str) -> list[str]:
+    env = {"_TRIMTAB_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    outcome = Cli(cli.root, env).inside()
+    assert outcome.err == ""
+    return outcome.out.split()
 
 
 def test_the_doctor_in_an_empty_home_says_what_is_missing_and_what_to_do(cli: Cli) -> None:
@@ -111,6 +172,36 @@ def test_chat_takes_lines_until_quit(cli: Cli) -> None:
 def test_chat_ends_with_its_input(cli: Cli) -> None:
     outcome = cli.run("chat", "--model", cli.script({"text": "hello"}), stdin=b"hi")
     assert (outcome.code, outcome.out) == (0, "hello\n")
+
+
+def test_chat_lines_that_name_files_attach_them_and_paths_are_text(cli: Cli) -> None:
+    cli.file("notes.md", "remember the milk\n")
+    with FakeServer(said("a"), said("b"), said("c")) as server:
+        lines = b"read @notes.md\n/etc/passwd is a file\n /help\n@nope\n"
+        outcome = cli.run("chat", *local(server), stdin=lines)
+    assert (outcome.code, outcome.out) == (0, "a\nb\nc\n"), outcome.err
+    asked = [r.json["messages"][-1]["content"] for r in server.requests]
+    assert asked[0].startswith("read @notes.md\n")
+    assert '<file path="notes.md">\nremember the milk\n' in asked[0]
+    assert asked[1:] == ["/etc/passwd is a file", "/help"]
+    assert "@nope: there is no such file" in outcome.err
+
+
+def test_a_chat_that_goes_on_shows_how_it_ended(cli: Cli) -> None:
+    flags = ["--model", cli.script({"text": "it is\n  blue"})]
+    assert cli.run("chat", *flags, stdin=b"which colour?\n").code == 0
+    outcome = cli.run("chat", "-c", *flags, stdin=b"")
+    assert "This session goes on. It ended with:\n  you: which colour?\n  model: it is blue\n" in outcome.err
+    assert "goes on" not in cli.run("chat", *flags, stdin=b"").err
+
+
+def test_chat_answers_a_parked_call_and_names_the_ones_that_wait(cli: Cli) -> None:
+    outcome = cli.run("chat", "--model", cli.script({"text": "x"}), stdin=b"/answer c9 blue\n/modle\n/\n")
+    assert (outcome.code, outcome.out) == (0, "")
+    assert "no call 'c9' waits" in outcome.err
+    assert "Waiting: none." in outcome.err
+    assert "Did you mean /model?" in outcome.err
+    assert "no command /;" not in outcome.err
 
 
 def test_chat_switches_models_and_explains_its_commands(cli: Cli) -> None:

@@ -160,3 +160,27 @@ def test_a_new_prompt_closes_a_parked_call_as_pending(cli: Cli) -> None:
     messages = server.requests[0].json["messages"]
     assert [m["role"] for m in messages[-3:]] == ["assistant", "tool", "user"]
     assert messages[-1]["content"] == "never mind"
+
+
+@pytest.mark.parametrize("words", [["@notes.md"], ["@sub/notes.md"]])
+def test_a_prompt_that_is_only_a_file_has_its_name_as_title(cli: Cli, words: list[str]) -> None:
+    cli.file(words[0][1:], "remember the milk\n")
+    assert cli.inside("-p", *words, "--model", cli.script({"text": "x"})).code == 0
+    (row,) = json.loads(cli.inside("sessions", "list", "--json").out)
+    assert row["title"] == words[0]
+
+
+def test_one_damaged_place_is_one(cli: Cli) -> None:
+    assert cli.inside("-p", "hi", "--model", cli.script({"text": "x"})).code == 0
+    with cli.sessions[0].open("ab") as file:
+        file.write(b"garbage\n")
+    outcome = cli.inside("-p", "more", "-c", "--model", cli.script({"text": "x"}))
+    assert "1 damaged place in" in outcome.err
+    assert "was read around" in outcome.err
+
+
+def test_showing_the_last_session_where_none_is_points_to_other_folders(cli: Cli) -> None:
+    outcome = cli.inside("sessions", "show", "last")
+    assert outcome.code == 2
+    assert "--all" in outcome.err
+    assert "--continue" not in outcome.err

@@ -2,6 +2,8 @@
 
 import io
 
+import pytest
+
 from trimtab.agent.events import (
     Error,
     Event,
@@ -10,8 +12,12 @@ from trimtab.agent.events import (
     MessageStarted,
     Notice,
     Retry,
+    SessionOpened,
     ToolEnded,
+    ToolParked,
     TurnEnded,
+    TurnReason,
+    TurnStarted,
 )
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.messages import Assistant, Text, ToolCall
@@ -74,10 +80,75 @@ def test_notices_retries_and_errors_go_to_standard_error_with_the_next_step() ->
 
 
 def test_a_tool_shows_as_one_line_with_its_subject_and_how_it_ended() -> None:
-    ended = ToolEnded(entry_id="e", call_id="c1", name="bash", is_error=True, parts=(Text("boom\nmore"),))
+    ended = ToolEnded(entry_id="e", call_id="c1", name="bash", is_error=False, parts=(Text("boom\nmore"),))
     assert shown(answer("", stop="tool_use", call="make  test\n"), ended, progress=True)[1] == (
-        "  bash make test  [failed] boom\n"
+        "  bash make test  [ok]\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("result", "lines"),
+    [
+        ("boom", "boom\n"),
+        ("boom\n\nmore", "boom\n    more\n"),
+        ("\n".join("abcdefgh"), "a\n    b\n    c\n    …\n    h\n"),
+    ],
+)
+def test_a_failed_call_shows_how_its_result_begins_and_ends(result: str, lines: str) -> None:
+    ended = ToolEnded(entry_id="e", call_id="c1", name="bash", is_error=True, parts=(Text(result),))
+    assert shown(ended, progress=True)[1] == f"  bash  [failed] {lines}"
+
+
+def test_a_refused_call_shows_what_would_allow_it() -> None:
+    parts = (Text("Not run: 'x' may change things.\nA person allows it with --permission full."),)
+    details = {"permission": "denied"}
+    ended = ToolEnded(entry_id="e", call_id="c1", name="bash", is_error=True, parts=parts, details=details)
+    assert shown(ended, progress=True)[1] == (
+        "  bash  [not allowed] Not run: 'x' may change things.\n    A person allows it with --permission full.\n"
+    )
+
+
+def test_an_error_stands_after_what_the_model_said() -> None:
+    both = io.StringIO()
+    printer = TextPrinter(out=both, err=both, live=False, progress=False)
+    refused = Error(kind="refused", message="refused")
+    printer.show_all([answer("I won't.", stop="refused"), refused, TurnEnded(reason="refused", usage=Usage())])
+    assert both.getvalue() == "I won't.\nerror: refused\n"
+
+
+@pytest.mark.parametrize(("wait_s", "when"), [(0.0, "now"), (0.4, "now"), (1.0, "in 1 s"), (30.2, "in 30 s")])
+def test_a_retry_says_when(wait_s: float, when: str) -> None:
+    retry = Retry(attempt=1, wait_s=wait_s, kind="server", message="busy")
+    assert shown(retry)[1] == f"retrying {when} (attempt 1, server): busy\n"
+
+
+def test_a_parked_call_says_how_to_answer_it() -> None:
+    opened = SessionOpened(format=1, id="abc", cwd="/", created="")
+    parked = ToolParked(entry_id="e", call_id="c1", name="ask", question="red?")
+    end = TurnEnded(reason="parked", usage=Usage())
+    assert shown(opened, parked, end)[1] == "c1 waits for your answer: red?\n  trimtab answer abc c1 TEXT\n"
+
+
+@pytest.mark.parametrize("reason", ["length", "empty", "max_steps", "cancelled"])
+def test_an_end_that_the_answer_does_not_explain_is_one_line_with_the_next_step(reason: TurnReason) -> None:
+    err = shown(TurnEnded(reason=reason, usage=Usage()))[1]
+    assert err.count("\n") == 1
+    assert "--continue" in err
+
+
+def test_the_mark_comes_back_after_what_is_said_while_the_person_could_type() -> None:
+    err = io.StringIO()
+    printer = TextPrinter(out=io.StringIO(), err=err, live=True, progress=True, mark="> ")
+    printer.show_all([END, Notice(message="two calls")])
+    printer.show_all([Notice(message="late")])
+    assert err.getvalue() == "note: two calls\n> \nnote: late\n> "
+    printer.line_taken()
+    printer.show_all([Notice(message="before the turn"), TurnStarted()])
+    printer.show_all([Notice(message="in the turn")])
+    assert err.getvalue().endswith("> note: before the turn\nnote: in the turn\n")
+    printer.show_all([END])
+    printer.leave()
+    assert err.getvalue().endswith("in the turn\n> \n")
 
 
 def test_terminal_control_in_answers_names_and_errors_is_stripped() -> None:

@@ -166,6 +166,39 @@ def test_what_a_headless_run_may_not_do_is_answered_and_the_turn_goes_on(cli: Cl
         outcome = cli.inside("-p", "go", *local(server))
     assert (outcome.code, outcome.out) == (0, "understood\n")
     assert "--permission" in server.requests[1].json["messages"][-1]["content"]
+    assert outcome.err.startswith("note: 1 call was not allowed: bash rm -rf x. --permission full")
+    assert outcome.err.count("\n") == 1
+
+
+def test_every_frontend_is_told_once_a_turn_what_was_not_allowed(cli: Cli) -> None:
+    calls = [{"name": "bash", "arguments": {"command": f"rm {name}"}} for name in ("a", "a", "b", "c", "d")]
+    script = cli.script({"tool_calls": calls[:1]}, {"tool_calls": calls[1:]}, {"text": "well"})
+    outcome = cli.inside("-p", "go", "--mode", "json", "--model", script)
+    (notice,) = outcome.of("notice")
+    assert notice["message"].startswith("5 calls were not allowed: bash rm a; bash rm b; bash rm c; and 1 more. ")
+    assert outcome.result["exit_code"] == 0
+
+
+def test_a_picture_that_the_model_will_not_see_is_said(cli: Cli) -> None:
+    cli.file("p.png", png(3, 2))
+    with FakeServer(said(), said()) as server:
+        blind = cli.inside("-p", "look", "@p.png", *local(server))
+        seeing = cli.inside("-p", "look", "@p.png", *local(server, models='[{id="tiny",input=["text","image"]}]'))
+    assert "note: local/tiny isn't known to take pictures, so it won't see p.png." in blind.err
+    assert seeing.err == ""
+
+
+def test_a_declared_window_needs_no_note_about_output(cli: Cli) -> None:
+    with FakeServer(said()) as server:
+        cli.config(f'model = "local/tiny"\n[providers.local]\nbase_url = "{server.url}/v1"\ncontext_window = 32768\n')
+        outcome = cli.inside("-p", "hi")
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_an_at_with_a_blank_behind_it_is_text(cli: Cli) -> None:
+    with FakeServer(said()) as server:
+        assert cli.inside("-p", "@ nope", *local(server)).code == 0
+    assert server.requests[0].json["messages"][-1]["content"] == "@ nope"
 
 
 def test_a_closed_reader_is_no_traceback(cli: Cli) -> None:

@@ -58,9 +58,7 @@ def test_tools_that_change_nothing_run_anywhere(tool: str) -> None:
 def test_another_tool_needs_a_rule_and_is_told_which() -> None:
     policy = Policy("auto-edit", "/p")
     hint = f'{NOBODY}, or the setting permissions.allow = ["fetch"]. {GO_ON}'
-    assert decide(call("fetch", url="x"), policy, PlainPaths()) == Deny(
-        "the tool 'fetch' is not known to change nothing", hint
-    )
+    assert decide(call("fetch", url="x"), policy, PlainPaths()) == Deny("the tool 'fetch' may change things", hint)
     allowed = Policy("auto-edit", "/p", rules=rules(allow=("fetch",)))
     assert decide(call("fetch", url="x"), allowed, PlainPaths()) == Allow()
     assert decide(call("fetch", url="x"), Policy("full", "/p"), PlainPaths()) == Allow()
@@ -124,7 +122,7 @@ def test_the_missing_part_is_what_is_offered() -> None:
     given = rules(allow=("bash(git *)", "bash(grep *)"))
     assert bash("git diff | grep x && ls", given=given) == Allow()
     assert bash("git push | grep x && npm test -- --watch", given=given) == Deny(
-        "not known to change nothing: 'npm test -- --watch'",
+        "'npm test -- --watch' may change things",
         f'{NOBODY}, or the setting tools.bash.allow = ["npm test"]. {GO_ON}',
     )
 
@@ -248,7 +246,7 @@ async def test_the_refusal_teaches_the_person_and_the_model(tmp_path: Path) -> N
     answer = await hooks.before_tool(call("bash", command="npm test"))
     assert answer == Answer(
         ToolOutput.text(
-            "Not run: not known to change nothing: 'npm test'.\nNobody is here to be asked. A person allows it with "
+            "Not run: 'npm test' may change things.\nNobody is here to be asked. A person allows it with "
             '--permission full, or the setting tools.bash.allow = ["npm test"]. Go on without it, or say what you need.',
             is_error=True,
             details={"permission": "denied"},

@@ -153,7 +153,10 @@ class Cli:
         out = io.TextIOWrapper(raw, encoding="utf-8", write_through=True)
         err = io.StringIO()
         with self._here(), redirect_stdout(out), redirect_stderr(err), mock.patch.object(sys, "stdin", None):
-            code = main(list(args))
+            try:
+                code = main(list(args))
+            except SystemExit as left:  # so click ends a request for completions
+                code = int(left.code or 0)
         out.flush()
         return Outcome(code, raw.getvalue(), err.getvalue())
 

@@ -1,12 +1,17 @@
 """Files that a person names with `@`: their content becomes part of the prompt, within the caps of `read`, and says where it came from."""
 
+import os
+from pathlib import Path
+
 from trimtab.coding.guard import workspace_of
 from trimtab.coding.project import Project
 from trimtab.coding.tools.failures import ToolFailure
+from trimtab.coding.tools.paths import nearest
 from trimtab.coding.tools.read import read_file
 from trimtab.coding.toolset import caps_of
 from trimtab.types.errors import UsageError
-from trimtab.types.messages import Image, Part, Text
+from trimtab.types.messages import Image, Part, Text, User
+from trimtab.types.models import ModelInfo
 
 
 def attach(name: str, project: Project) -> tuple[Part, ...]:
@@ -14,17 +19,40 @@ def attach(name: str, project: Project) -> tuple[Part, ...]:
     workspace, caps = workspace_of(project), caps_of(project.settings.tools)
     try:
         path = workspace.locate(name)
+        if not os.path.lexists(path):
+            raise _missing(name, path)
         output = read_file(path, workspace.shown(path), caps=caps, images=True)
     except (ToolFailure, OSError) as e:
         raise UsageError(
             f"@{name}: {_why(e)}",
-            hint="Correct the path, or leave the file out; a prompt that begins with @ needs a blank before it.",
+            hint=_CORRECT,
         ) from None
     text = "".join(p.text for p in output.parts if isinstance(p, Text))
     pictures = tuple(p for p in output.parts if isinstance(p, Image))
     if output.is_error:
         raise UsageError(f"@{name}: {text}", hint="Leave the file out, or give it in another form.")
     return (*pictures, Text(f'<file path="{name}">\n{text}\n</file>\n'))
+
+
+def unseen_pictures(prompt: User, model: ModelInfo) -> str:
+    """What to tell the person when `prompt` holds pictures and `model` takes none; empty otherwise."""
+    pictures = [part for part in prompt.parts if isinstance(part, Image)]
+    if not pictures or "image" in model.input:
+        return ""
+    names = ", ".join(picture.name or picture.media_type for picture in pictures)
+    return (
+        f"{model.ref} isn't known to take pictures, so it won't see {names}. "
+        f'If it does: models = [{{id = "{model.id}", input = ["text", "image"]}}] in providers.{model.provider}'
+    )
+
+
+def _missing(name: str, path: Path) -> UsageError:
+    close = nearest(path)
+    there = f"Near it: {', '.join(close)}. " if close else ""
+    return UsageError(f"@{name}: there is no such file", hint=f"{there}{_CORRECT}")
+
+
+_CORRECT = "Correct the path, or put a blank after the @ to send it as text."
 
 
 def _why(error: ToolFailure | OSError) -> str:

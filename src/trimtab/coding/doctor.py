@@ -45,7 +45,7 @@ async def examine(project: Project, *, online: bool = False) -> tuple[Check, ...
         *_folders(project),
         *_settings(project),
         await _model(project, around, online=online),
-        *_around(around),
+        *_around(project, around),
         *_programs(),
         *_safety(project),
     )
@@ -146,14 +146,16 @@ def _offer(around: Found) -> str:
     return f"Found: {', '.join(names)}." if names else ""
 
 
-def _around(around: Found) -> Iterator[Check]:
+def _around(project: Project, around: Found) -> Iterator[Check]:
     if around.keys:
         yield Check("ok", "keys", ", ".join(f"{variable} ({name})" for name, variable in around.keys))
     else:
         yield Check("note", "keys", "no variable with a known provider's key is set")
+    own = {(p.base_url or "").rstrip("/"): f"{name}: " for name, p in project.settings.providers.items()}
     for server in around.servers:
+        mine = own.get(server.base_url.rstrip("/"), "")
         models = ", ".join(m.id for m in server.models[:3]) or "no model"
-        yield Check("ok", "local server", f"{server.kind} at {server.base_url}: {models}")
+        yield Check("ok", "local server", f"{mine}{server.kind} at {server.base_url}: {models}")
     if not around.servers:
         yield Check("note", "local server", "none on the usual loopback ports")
 

@@ -76,10 +76,9 @@ def _place(project: Project, log: SessionLog) -> Opened:
     try:
         project, notices = _folder_for(project, log)
         if log.damage:
-            notices = (
-                *notices,
-                f"{len(log.damage)} damaged places in {log.path} were read around; nothing readable is lost",
-            )
+            places = "1 damaged place" if len(log.damage) == 1 else f"{len(log.damage)} damaged places"
+            read = "was" if len(log.damage) == 1 else "were"
+            notices = (*notices, f"{places} in {log.path} {read} read around; nothing readable is lost")
         return Opened(project, log, last_model(log), notices)
     except BaseException:
         log.close()

@@ -3,6 +3,7 @@
 reference (flag, setting, or what the session used) → `resolve` → key, proxy and certificates from the environment → `open_provider`.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from trimtab.agent.ports import Provider
@@ -11,7 +12,7 @@ from trimtab.config.keys import find_ca_file, find_key, find_proxy
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.open import open_provider
 from trimtab.providers.resolve import Resolved, is_loopback, resolve
-from trimtab.types.errors import ConfigError
+from trimtab.types.errors import ConfigError, UsageError
 from trimtab.types.models import ModelInfo
 
 _EXPLICIT = ("a flag", "--set", "environment")
@@ -101,9 +102,22 @@ def _asks_server(project: Project, found: Resolved) -> bool:
 
 
 def known_models(project: Project, *, usable: bool) -> tuple[ModelInfo, ...]:
-    """Every model that settings or catalogue list, the person's own first; `usable`: only those that need no more configuration."""
-    catalogue = Catalogue.load()
-    declared = [f"{name}/{m.id}" for name, p in project.settings.providers.items() for m in p.models]
-    refs = dict.fromkeys([*declared, *(m.ref for m in catalogue.models())])
-    found = [resolve_model(project, ref, catalogue=catalogue) for ref in refs]
-    return tuple(r.model for r in found if not usable or not r.needs_key or r.endpoint.api_key)
+    """Every model that settings or catalogue list, the person's own first; `usable`: only those that need no more configuration.
+
+    A model that the settings name but that can't be resolved is left out; the doctor says what is wrong with it.
+    """
+    catalogue, settings = Catalogue.load(), project.settings
+    declared = [f"{name}/{m.id}" for name, p in settings.providers.items() for m in p.models]
+    named = [*([settings.model] if settings.model else ()), *settings.models]
+    found: dict[str, Resolved] = {}
+    for ref in (*named, *declared, *(m.ref for m in catalogue.models())):
+        with suppress(UsageError):
+            resolved = resolve_model(project, ref, catalogue=catalogue)
+            found.setdefault(resolved.model.ref, resolved)
+    return tuple(r.model for r in found.values() if not usable or not r.needs_key or r.endpoint.api_key)
+
+
+def unlisted_providers(project: Project) -> tuple[str, ...]:
+    """The person's own providers of which `known_models` lists no model: their servers know."""
+    listed = {model.provider for model in known_models(project, usable=False)}
+    return tuple(name for name in project.settings.providers if name not in listed)

@@ -39,9 +39,7 @@ def ending(reason: TurnReason) -> str:
             return "the turn used up its steps: --continue goes on, --max-steps sets how many there are"
         case "cancelled":
             return "stopped; what was done is kept: --continue goes on"
-        case "parked":
-            return "the turn waits for an answer: trimtab answer SESSION CALL_ID TEXT"
-        case "stop" | "error" | "refused" | "floor" | "budget":
+        case "stop" | "parked" | "error" | "refused" | "floor" | "budget":
             return ""
         case _:
             assert_never(reason)

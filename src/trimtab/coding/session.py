@@ -17,6 +17,7 @@ from trimtab.agent.feed import Feed
 from trimtab.agent.loop import Turn
 from trimtab.agent.ports import Provider, Tool
 from trimtab.agent.run import Agent
+from trimtab.coding.attachments import unseen_pictures
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.choose import Choice
 from trimtab.coding.guard import permission_hooks, workspace_of
@@ -25,6 +26,7 @@ from trimtab.coding.models import OpenModel, open_model, pick_model
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.project import Project
 from trimtab.coding.prompts import describe_tools, load_prompt
+from trimtab.coding.refusals import RefusalRecorder
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import build_tools
 from trimtab.coding.transcript import LogTranscript
@@ -99,13 +101,27 @@ class Session:
     async def prompt(self, prompt: str | User) -> Turn:
         """Say something and run until idle. Raises `AgentBusy` while a turn runs; failures end the turn instead of raising."""
         await self._record_model()
-        return await self.agent.prompt(prompt)
+        if isinstance(prompt, User) and (note := unseen_pictures(prompt, self.model)):
+            await self.tell(note)
+        try:
+            return await self.agent.prompt(prompt)
+        finally:
+            await self._tell_refusals()
 
     async def answer(self, call_id: str, text: str) -> Turn:
         """Answer a parked call and go on. Raises `UsageError` when no such call waits."""
-        return await self.agent.answer(call_id, text)
+        try:
+            return await self.agent.answer(call_id, text)
+        finally:
+            await self._tell_refusals()
 
-    def steer(self, text: str) -> None:
+    async def _tell_refusals(self) -> None:
+        """One notice after each turn about the calls that weren't allowed."""
+        if note := self._kit.refusals.take_notice():
+            with anyio.CancelScope(shield=True):
+                await self.tell(note)
+
+    def steer(self, text: str | User) -> None:
         """Tell the running turn something before its next step."""
         self.agent.steer(text)
 
@@ -199,6 +215,7 @@ class _Kit:
 
     model: OpenModel
     hooks: ChangeRecorder
+    refusals: RefusalRecorder
     tools: tuple[Tool, ...]
     tools_for: Callable[[ModelInfo], tuple[Tool, ...]]
 
@@ -211,7 +228,7 @@ async def _kit(
     provider: Provider | None,
     extra: tuple[Tool, ...],
 ) -> _Kit:
-    hooks = ChangeRecorder(permission_hooks(project, workspace_of(project)))
+    refusals = RefusalRecorder(permission_hooks(project, workspace_of(project)))
     outputs = PrivateFolder()
     stack.callback(outputs.remove_if_empty)
     model = await pick_model(project, session_ref, provider=provider)
@@ -220,7 +237,7 @@ async def _kit(
     def tools_for(info: ModelInfo) -> tuple[Tool, ...]:
         return (*build_tools(project, outputs, images="image" in info.input), *extra)
 
-    return _Kit(model, hooks, tools_for(model.info), tools_for)
+    return _Kit(model, ChangeRecorder(refusals), refusals, tools_for(model.info), tools_for)
 
 
 def system_prompt(project: Project, tools: tuple[Tool, ...]) -> str:

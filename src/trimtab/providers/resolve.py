@@ -7,7 +7,7 @@ row, which beats the provider's.
 """
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Literal, Protocol, cast
@@ -285,9 +285,9 @@ def _model(provider: str, model_id: str, api: Api, known: _Known) -> tuple[Model
     if "context_window" in facts:
         facts["source"] = "config"
     model = msgspec.structs.replace(base, **facts)
-    if listed is not None or api in _FILE_APIS or {"context_window", "max_output"} <= facts.keys():
-        return model, ()
-    return model, (_assumed(model, facts.keys()),)
+    if listed is not None or api in _FILE_APIS or "context_window" in facts:
+        return model, ()  # who states the window has thought of sizes; the cautious limit on output then is no news
+    return model, (_assumed(model, output_said="max_output" in facts),)
 
 
 def _said(layer: ModelConfig) -> dict[str, Any]:
@@ -306,14 +306,10 @@ def _given(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _assumed(model: ModelInfo, said: Iterable[str]) -> str:
-    parts = []
-    if "context_window" not in said:
-        parts.append(f"a window of {model.context_window:,} tokens")
-    if "max_output" not in said:
-        parts.append(f"{model.max_output:,} tokens of output")
+def _assumed(model: ModelInfo, *, output_said: bool) -> str:
+    output = "" if output_said else f" and {model.max_output:,} tokens of output"
     where = f"providers.{model.provider}.context_window and .max_output"
-    return f"{model.ref} is in no list: assuming {' and '.join(parts)} (set {where})"
+    return f"{model.ref} is in no list: assuming a window of {model.context_window:,} tokens{output} (set {where})"
 
 
 def _fit_thinking(model: ModelInfo, level: str | None, *, certain: bool) -> tuple[str | None, tuple[str, ...]]:

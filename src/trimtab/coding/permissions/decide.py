@@ -87,7 +87,7 @@ def decide(call: ToolCall, policy: Policy, paths: Paths) -> Decision:
         return _denied_by_rule(call.name)
     if policy.mode == "full" or call.name in policy.reading or _any(policy.rules.allow, call.name):
         return Allow()
-    return Deny(f"the tool {call.name!r} is not known to change nothing", _hint(f'permissions.allow = ["{call.name}"]'))
+    return Deny(f"the tool {call.name!r} may change things", _hint(f'permissions.allow = ["{call.name}"]'))
 
 
 def _decide_edit(tool: str, arguments: dict[str, Any], policy: Policy, paths: Paths) -> Decision:
@@ -155,7 +155,7 @@ def _decide_parts(commands: tuple[Command, ...], policy: Policy, paths: Paths) -
         rules = [rule for rule in dict.fromkeys(_suggestion(command.words) for command in refused) if rule]
         named = ", ".join(repr(_written(command.words)) for command in refused)
         wanted = ", ".join(f'"{rule}"' for rule in rules)
-        return Deny(f"not known to change nothing: {named}", _hint(f"tools.bash.allow = [{wanted}]" if rules else None))
+        return Deny(f"{named} may change things", _hint(f"tools.bash.allow = [{wanted}]" if rules else None))
     for command in commands:
         if variables := unsafe_variables(command):
             return Deny(f"setting {variables[0]} can change what programs do", _hint(None))

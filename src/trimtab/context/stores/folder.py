@@ -162,7 +162,8 @@ class SessionFolder:
                     if summary.entries and summary.cwd and os.path.realpath(summary.cwd) == real:
                         return path
         raise UnknownSession(
-            f"no session in {cwd!r} yet", hint="start one without --continue; `trimtab sessions list` shows all"
+            f"no session in {cwd!r} yet",
+            hint='trimtab -p "…" starts one; `trimtab sessions list --all` shows those of other folders',
         )
 
     def _paths(self, cwd: str | None) -> Iterator[Path]:

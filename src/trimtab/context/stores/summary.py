@@ -4,6 +4,7 @@ Read in one pass without decoding bodies: of an answer only its usage, of the fi
 matter, so usage is given by model.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from trimtab.types.entries import MessageEntry
 from trimtab.types.messages import Text, User
 from trimtab.types.usage import Usage
 
+_FILE = re.compile(r'<file path="(.+)">')
 _TITLE = 80
 
 
@@ -105,11 +107,13 @@ def _answer(entry: Entry) -> _Answer | None:
 
 
 def _prompt(entry: Entry) -> str:
-    """The first line of a user's prompt; empty for any other message."""
+    """The first line of a user's prompt, or the name of its file (`<file path="NAME">`); empty for any other message."""
     if not isinstance(value := entry.value, MessageEntry) or not isinstance(value.message, User):
         return ""
     text = next((part.text for part in value.message.parts if isinstance(part, Text) and part.text.strip()), "")
-    return text.strip().partition("\n")[0]
+    line = text.strip().partition("\n")[0]
+    file = _FILE.fullmatch(line)
+    return f"@{file[1]}" if file else line
 
 
 def _plain(title: str) -> str:

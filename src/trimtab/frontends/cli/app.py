@@ -13,18 +13,13 @@ from typing import Any
 import click
 
 from trimtab import __version__
+from trimtab.frontends.cli.commands import COMMANDS
+from trimtab.frontends.cli.completers import attached
+from trimtab.frontends.cli.screen import width_of, wrapped
+from trimtab.frontends.cli.slips import refuse_slip
 from trimtab.types.errors import TrimtabError
 from trimtab.types.text import strip_terminal
 
-COMMANDS = {
-    "answer": "answer a parked call, and go on",
-    "chat": "talk line by line in this folder",
-    "completion": "print shell completion",
-    "demo": "watch the main job, offline",
-    "doctor": "what is configured, what answers, what is missing",
-    "models": "list models",
-    "sessions": "list and show sessions",
-}
 _RUN = "run"
 
 
@@ -46,8 +41,11 @@ class Root(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Send everything that is no command to `run`."""
         completing = ctx.resilient_parsing and not args  # the first word is still being typed
+        if args[:1] == ["help"] and (len(args) == 1 or (len(args) == 2 and args[1] in COMMANDS)):
+            args = [*args[1:], "--help"]
         if not completing and (not args or args[0] not in (*COMMANDS, "--help", "-h", "--version")):
-            _refuse_misspelt(args)
+            if not ctx.resilient_parsing and not {"-p", "--print"} & set(args):
+                refuse_slip(args, COMMANDS)  # before options are looked at: those may be the meant command's
             args = [_RUN, *args]
         return super().parse_args(ctx, args)
 
@@ -62,22 +60,12 @@ class Root(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """Complete commands, and the options of `run`."""
-        found = super().shell_complete(ctx, incomplete)
+        found = [*super().shell_complete(ctx, incomplete), *attached(incomplete)]
         run = self.get_command(ctx, _RUN) if incomplete.startswith("-") else None
         if run is not None:
             with run.make_context(_RUN, [], parent=ctx, resilient_parsing=True) as sub:
                 found += [c for c in run.shell_complete(sub, incomplete) if c.value != "--help"]
         return found
-
-
-def _refuse_misspelt(args: Sequence[str]) -> None:
-    """One lone word that nearly is a command is a slip, not a prompt."""
-    if len(args) == 1 and args[0].isalpha():
-        close = difflib.get_close_matches(args[0], COMMANDS, n=1, cutoff=0.75)
-        if close:
-            raise click.UsageError(
-                f"no command {args[0]!r} (did you mean {close[0]!r}?). To ask that, write: trimtab -p {args[0]}"
-            )
 
 
 @click.group(
@@ -110,8 +98,13 @@ def _ended_by(error: BaseException) -> int:
             return error.exit_code
         case click.exceptions.Exit():
             return error.exit_code
+        case click.exceptions.NoSuchOption():
+            close = difflib.get_close_matches(error.option_name, _options_of(error.ctx), n=2, cutoff=0.75)
+            guess = f"; did you mean {' or '.join(close)}?" if close else ""
+            _complain(f"no such option: {error.option_name}{guess}", _HELP)
+            return 2
         case click.ClickException():
-            _complain(error.format_message(), "trimtab --help lists what there is.")
+            _complain(error.format_message(), _HELP)
             return 2
         case BrokenPipeError():
             # The reader is gone: nothing more can be said, and Python must not say so at exit.
@@ -125,6 +118,13 @@ def _ended_by(error: BaseException) -> int:
             return 130
 
 
+_HELP = "trimtab --help lists what there is."
+
+
+def _options_of(ctx: click.Context | None) -> list[str]:
+    return [name for param in ctx.command.get_params(ctx) for name in param.opts] if ctx is not None else []
+
+
 def _complain(message: str, hint: str) -> None:
-    text = f"trimtab: {message}" + (f"\n  {hint}" if hint else "")
-    sys.stderr.write(strip_terminal(text) + "\n")
+    text = strip_terminal(f"trimtab: {message}" + (f"\n  {hint}" if hint else ""))
+    sys.stderr.write(wrapped(text, width_of(sys.stderr)) + "\n")

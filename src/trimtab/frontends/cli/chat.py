@@ -1,33 +1,36 @@
 """`trimtab chat`: a plain line loop over a session; also what runs where no full-screen interface is possible.
 
-A line typed while the agent works steers it (delivered before its next step). Ctrl-C stops the running turn; when nothing runs, or a second time, it
-leaves. The terminal's own line editing works, and the loop never waits for a person.
+    a line ─▶ /command (chat_commands.py)
+           ─▶ text, with the files it names by @ ─▶ a turn, or, while one runs, a word to it before its next step
+
+Ctrl-C stops the running turn; when nothing runs, a second one in a row leaves (the first may have been meant for a half-typed line). The
+terminal's own line editing works, and the loop never waits for a person.
 """
 
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any
 
 import anyio
 import click
 
-from trimtab.coding.choose import Choice
+from trimtab.coding.choose import Choice, New
 from trimtab.coding.project import Project
 from trimtab.coding.session import Session, open_session
+from trimtab.frontends.cli.chat_commands import parse, run_command
+from trimtab.frontends.cli.inputs import line_parts
 from trimtab.frontends.cli.lines import Lines
 from trimtab.frontends.cli.options import Flags, session_options
+from trimtab.frontends.cli.screen import shortened
 from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.errors import TrimtabError
-from trimtab.types.messages import user
+from trimtab.types.messages import Assistant, Message, Text, User
 
-_HELP = """/model P/M   switch to another model
-/answer ID TEXT   answer a call that waits for you
-/help   this list
-/quit   leave (Ctrl-D does too)
-Anything typed while the agent works steers it. Ctrl-C stops it."""
+_RECALLED = 400
+"""Characters shown of the last prompt and the last answer of a session that goes on."""
 
 
 @click.command("chat")
@@ -46,107 +49,135 @@ async def converse(project: Project, choice: Choice, *, takeover: bool = False) 
     """Talk over the session that `choice` means, until the person leaves; return the exit code."""
     async with open_session(project, choice, takeover=takeover) as session:
         printer = TextPrinter(live=True, progress=True, mark="> " if sys.stdin.isatty() else "")
+        events = session.feed.subscribe()
+        await session.announce()
+        printer.show_all(events.pending())
+        if not isinstance(choice, New) and (end := recalled(session.agent.messages)):
+            printer.say(end)
+        printer.say(f"{session.model.ref} in {session.project.cwd}. /help lists commands, Ctrl-D leaves.")
         async with anyio.create_task_group() as group:
-            group.start_soon(printer.follow, session.feed.subscribe())
-            await session.announce()
-            _greet(session)
-            loop = _Loop(session, printer, leave=group.cancel_scope.cancel)
-            group.start_soon(loop.watch_interrupts)
-            await loop.run(group.start_soon)
+            group.start_soon(printer.follow, events)
+            loop = ChatLoop(session, printer, start=group.start_soon, interactive=sys.stdin.isatty())
+            group.start_soon(_heed_signals, loop, group.cancel_scope.cancel)
+            await loop.run(Lines(sys.stdin.fileno()))
             group.cancel_scope.cancel()
+        printer.leave()
     return 0
 
 
-def _greet(session: Session) -> None:
-    sys.stderr.write(f"{session.model.ref} in {session.project.cwd}. /help lists commands, Ctrl-D leaves.\n")
-    sys.stderr.flush()
+async def _heed_signals(loop: "ChatLoop", leave: Callable[[], None]) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for number in signals:
+            if number == signal.SIGTERM or not loop.interrupt():
+                leave()
+                return
 
 
-class _Loop:
-    """Lines in, turns out."""
+def recalled(messages: Iterable[Message]) -> str:
+    """The end of a talk that goes on, shortened: what was asked last and what the answer was. Empty when nothing was said."""
+    asked = answered = ""
+    for message in messages:
+        match message:
+            case User(origin="prompt"):
+                asked, answered = next((p.text for p in message.parts if isinstance(p, Text)), ""), ""
+            case Assistant() if message.text.strip():
+                answered = message.text
+            case _:
+                pass
+    said = [("you", asked), ("model", answered)]
+    lines = [f"  {who}: {shortened(' '.join(text.split()), _RECALLED)}" for who, text in said if text.strip()]
+    return "\n".join(["This session goes on. It ended with:", *lines]) if lines else ""
 
-    def __init__(self, session: Session, printer: TextPrinter, *, leave: Callable[[], None]) -> None:
+
+class ChatLoop:
+    """Lines in, turns out. `start` runs a function beside the loop; `interactive`: a person types the lines."""
+
+    def __init__(
+        self, session: Session, printer: TextPrinter, *, start: Callable[..., object], interactive: bool
+    ) -> None:
         self.session = session
-        self.printer = printer
-        self.leave = leave
+        self._printer = printer
+        self._start = start
+        self._interactive = interactive
+        self._idle = anyio.Event()
+        self._idle.set()
+        self._left = False
+        self._warned = False
 
-    async def run(self, start: Callable[..., object]) -> None:
+    @property
+    def working(self) -> bool:
+        """Whether a turn runs."""
+        return not self._idle.is_set()
+
+    async def run(self, lines: Lines) -> None:
         """Take lines until the input ends or the person quits; a running turn is then finished first."""
-        idle = anyio.Event()
-        idle.set()
-
-        async def turn(text: str) -> None:
-            nonlocal idle
+        self._printer.show_mark()
+        while not self._left and (line := await lines.next()) is not None:
+            self._printer.line_taken()
+            self._warned = False
             try:
-                await self.session.prompt(user(text))
+                await self._take(line)
             except TrimtabError as e:
-                _say(e)
+                self._complain(e)
+            if not self.working and not self._left:
+                self._printer.show_mark()
+            # Without a person at the keyboard the lines are a list of prompts: one after the other.
+            if not self._interactive:
+                await self._idle.wait()
+        await self._idle.wait()
+
+    async def _take(self, line: str) -> None:
+        if (command := parse(line.rstrip())) is not None:
+            await run_command(self, *command)
+        elif text := line.strip():
+            parts = line_parts(text, self.session.project)
+            if self.working:
+                self.session.steer(User(parts, origin="steering"))
+                self.tell("(will be told before its next step)")
+            else:
+                self._work(partial(self.session.prompt, User(parts)))
+
+    def tell(self, text: str) -> None:
+        """Say something to the person."""
+        self._printer.say(text)
+
+    def answer(self, call_id: str, text: str) -> None:
+        """Answer a parked call; the turn goes on meanwhile."""
+        self._work(partial(self.session.answer, call_id, text))
+
+    def leave(self) -> None:
+        """Take no more lines."""
+        self._left = True
+        self._printer.leave()
+        if self.working:
+            self.tell("leaving after this turn (Ctrl-C stops it)")
+
+    def interrupt(self) -> bool:
+        """Ctrl-C: stop the turn, or warn. Returns False when it means to leave."""
+        if self.working:
+            self.session.cancel()
+            return True
+        if self._warned or not self._interactive:
+            return False
+        self._warned = True
+        self.tell("Ctrl-C again leaves")
+        self._printer.show_mark()
+        return True
+
+    def _work(self, turn: Callable[[], Awaitable[object]]) -> None:
+        """Run a turn beside the loop."""
+        self._idle = anyio.Event()
+
+        async def run(idle: anyio.Event) -> None:
+            try:
+                await turn()
+            except TrimtabError as e:
+                self._complain(e)
+                self._printer.show_mark()
             finally:
                 idle.set()
 
-        lines = Lines(sys.stdin.fileno())
-        self.printer.show_mark()
-        while True:
-            line = await lines.next()
-            if line is None:
-                break
-            text = line.strip()
-            if not text:
-                if not self.session.busy:
-                    self.printer.show_mark()
-                continue
-            if text.startswith("/"):
-                if not await self._command(text):
-                    break
-                if not self.session.busy:
-                    self.printer.show_mark()
-            elif self.session.busy:
-                self.session.steer(text)
-                sys.stderr.write("(will be told before its next step)\n")
-            else:
-                idle = anyio.Event()
-                start(turn, text)
-                # Without a person at the keyboard the lines are a list of prompts: one after the other.
-                if not sys.stdin.isatty():
-                    await idle.wait()
-        await idle.wait()
+        self._start(run, self._idle)
 
-    async def _command(self, text: str) -> bool:
-        """Run one slash command; False means leave."""
-        name, _, rest = text[1:].partition(" ")
-        try:
-            match name:
-                case "quit" | "exit" | "q":
-                    return False
-                case "help":
-                    sys.stderr.write(_HELP + "\n")
-                case "model" if rest.strip():
-                    await self.session.set_model(rest.strip())
-                    sys.stderr.write(f"model: {self.session.model.ref}\n")
-                case "model":
-                    sys.stderr.write(f"model: {self.session.model.ref}\n")
-                case "answer":
-                    call_id, _, answer = rest.strip().partition(" ")
-                    await self.session.answer(call_id, answer)
-                case _:
-                    sys.stderr.write(
-                        f"no command /{name}; /help lists them. To send it as text, put a space before it.\n"
-                    )
-        except TrimtabError as e:
-            _say(e)
-        return True
-
-    async def watch_interrupts(self) -> None:
-        """Ctrl-C: stop the turn, or leave when nothing runs."""
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            async for number in signals:
-                if number == signal.SIGINT and self.session.busy:
-                    self.session.cancel()
-                else:
-                    self.leave()
-                    return
-
-
-def _say(error: TrimtabError) -> None:
-    sys.stderr.write(f"error: {error.message}" + (f"\n  {error.hint}" if error.hint else "") + "\n")
-    sys.stderr.flush()
+    def _complain(self, error: TrimtabError) -> None:
+        self.tell(f"error: {error.message}" + (f"\n  {error.hint}" if error.hint else ""))

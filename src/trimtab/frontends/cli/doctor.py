@@ -9,6 +9,7 @@ import click
 
 from trimtab.coding.doctor import examine
 from trimtab.coding.project import open_project
+from trimtab.frontends.cli import completers
 from trimtab.types.text import strip_terminal
 
 _MARKS = {"ok": "ok     ", "note": "note   ", "missing": "MISSING"}
@@ -17,7 +18,12 @@ _MARKS = {"ok": "ok     ", "note": "note   ", "missing": "MISSING"}
 @click.command("doctor")
 @click.option("--online", is_flag=True, help="Also ask the configured model's server when it isn't on this machine.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-@click.option("--model", metavar="P/M", help="Look at this model instead of the configured one.")
+@click.option(
+    "--model",
+    metavar="P/M",
+    shell_complete=completers.models,
+    help="Look at this model instead of the configured one.",
+)
 @click.option("--set", "sets", metavar="KEY=VALUE", multiple=True, help="Any setting, as in config.toml.")
 def command(*, online: bool, as_json: bool, model: str | None, sets: tuple[str, ...]) -> int:
     """Say what is configured, what answers and what is missing. Exit code 1 when something is missing."""

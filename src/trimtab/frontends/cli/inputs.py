@@ -38,8 +38,15 @@ def prompt_parts(words: Sequence[str], project: Project) -> tuple[tuple[Part, ..
     return tuple(parts), notices
 
 
+def line_parts(line: str, project: Project) -> tuple[Part, ...]:
+    """The parts of one line of a talk: the line as it is, then the files that it names with `@`. Raises `UsageError` for one that can't be read."""
+    files = dict.fromkeys(word[1:] for word in line.split() if _is_file(word))
+    attached = [part for name in files for part in attach(name, project)]
+    return (Text(scrub(line) + ("\n\n" if attached else "")), *attached)
+
+
 def _is_file(word: str) -> bool:
-    return len(word) > 1 and word.startswith("@")
+    return word.startswith("@") and bool(word[1:2].strip())
 
 
 def _piped(*, wait: bool) -> tuple[str, tuple[str, ...]]:

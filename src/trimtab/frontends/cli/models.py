@@ -1,14 +1,16 @@
 """`trimtab models`: which models one can name, and what is known of them."""
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 import msgspec
 
-from trimtab.coding.models import known_models
+from trimtab.coding.models import known_models, unlisted_providers
 from trimtab.coding.project import open_project
+from trimtab.frontends.cli.screen import table, width_of
 from trimtab.types.models import ModelInfo
 
 
@@ -18,22 +20,25 @@ from trimtab.types.models import ModelInfo
 @click.option("--json", "as_json", is_flag=True, help="All that is known, as JSON.")
 def command(pattern: str, *, usable: bool, as_json: bool) -> int:
     """List models whose name contains PATTERN. Any other model of a provider works too: --model PROVIDER/ID."""
-    found = [m for m in known_models(open_project(Path(".")), usable=usable) if pattern.lower() in m.ref.lower()]
+    project = open_project(Path("."))
+    found = [m for m in known_models(project, usable=usable) if pattern.lower() in m.ref.lower()]
+    unlisted = [name for name in unlisted_providers(project) if pattern.lower() in name.lower()]
     if as_json:
         click.echo(json.dumps(msgspec.to_builtins(found), indent=2))
         return 0
-    if not found:
+    if found:
+        _table(found)
+    for name in unlisted:
+        click.echo(f"{name}: no model of it is listed; --model {name}/ID takes any that its server has", err=True)
+    if not found and not unlisted:
         click.echo(f"no model matches {pattern!r}; --model PROVIDER/ID is sent as written", err=True)
-        return 1
-    _table(found)
-    return 0
+    return 0 if found or unlisted else 1
 
 
 def _table(models: Sequence[ModelInfo]) -> None:
-    rows = [("MODEL", "WINDOW", "OUTPUT", "INPUT", "THINKING", "$/M IN", "$/M OUT"), *map(_row, models)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    head = ("MODEL", "WINDOW", "OUTPUT", "$/M IN", "$/M OUT", "INPUT", "THINKING")
+    for line in table([head, *map(_row, models)], width_of(sys.stdout)):
+        click.echo(line)
 
 
 def _row(m: ModelInfo) -> tuple[str, ...]:
@@ -42,8 +47,8 @@ def _row(m: ModelInfo) -> tuple[str, ...]:
         m.ref,
         f"{m.context_window:,}",
         f"{m.max_output:,}",
-        "+".join(m.input),
-        ",".join(m.thinking) or "-",
         "?" if price is None else f"{price.input:g}",
         "?" if price is None else f"{price.output:g}",
+        "+".join(m.input),
+        ",".join(m.thinking) or "-",
     )

@@ -9,6 +9,7 @@ import click
 
 from trimtab.coding.choose import AtFile, Choice, Ephemeral, Fork, New, Resume
 from trimtab.coding.trust import TrustAnswer
+from trimtab.frontends.cli import completers
 from trimtab.types.errors import UsageError
 
 
@@ -48,18 +49,39 @@ class Flags:
         return next(iter(named.values()), New())
 
 
-_OPTIONS = (
-    click.option("--model", metavar="P/M[:THINKING]", help="Provider, model and thinking level."),
+_CHOICE = (
     click.option("--continue", "-c", "continue_", is_flag=True, help="Go on with the last session of this folder."),
-    click.option("--resume", "-r", metavar="ID", help="Go on with a session: id, start of an id, path, or last."),
-    click.option("--fork", metavar="ID", help="Start a new session from a copy of this one."),
-    click.option("--session", metavar="FILE", help="Use this session file; it is created when it isn't there."),
+    click.option(
+        "--resume",
+        "-r",
+        metavar="ID",
+        shell_complete=completers.sessions,
+        help="Go on with a session: id, start of an id, path, or last.",
+    ),
+    click.option(
+        "--fork", metavar="ID", shell_complete=completers.sessions, help="Start a new session from a copy of this one."
+    ),
+    click.option(
+        "--session",
+        metavar="FILE",
+        shell_complete=completers.files,
+        help="Use this session file; it is created when it isn't there.",
+    ),
     click.option("--no-session", is_flag=True, help="Write no session."),
+)
+_MODEL = click.option(
+    "--model", metavar="P/M[:THINKING]", shell_complete=completers.models, help="Provider, model and thinking level."
+)
+_RUN = (
     click.option("--takeover", is_flag=True, help="Take a session over that another host has locked."),
     click.option("--tools", metavar="A,B", help="Only these tools."),
     click.option("--no-tools", is_flag=True, help="No tools at all."),
-    click.option("--system-prompt", metavar="TEXT|FILE", help="Replace the system prompt."),
-    click.option("--append-system-prompt", metavar="TEXT|FILE", help="Add to the system prompt."),
+    click.option(
+        "--system-prompt", metavar="TEXT|FILE", shell_complete=completers.files, help="Replace the system prompt."
+    ),
+    click.option(
+        "--append-system-prompt", metavar="TEXT|FILE", shell_complete=completers.files, help="Add to the system prompt."
+    ),
     click.option("--max-steps", type=click.IntRange(min=1), metavar="N", help="At most N model requests."),
     click.option(
         "--permission",
@@ -69,15 +91,24 @@ _OPTIONS = (
     click.option(
         "--trust",
         type=click.Choice(["once", "folder", "parent", "never"]),
-        help="Whether this project's own settings act. Default: never.",
+        help="Whether this project's own settings act, now (once) or from now on. Without it: no, and nothing is stored.",
     ),
     click.option("--set", "sets", metavar="KEY=VALUE", multiple=True, help="Any setting, as in config.toml."),
-    click.option("--cwd", metavar="DIR", help="Work in this folder."),
+    click.option("--cwd", metavar="DIR", shell_complete=completers.folders, help="Work in this folder."),
 )
+
+
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of `Flags` to a command whose session is known, so those that choose one are left out."""
+    return _with(command, (_MODEL, *_RUN))
 
 
 def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of `Flags` to a command."""
-    for option in reversed(_OPTIONS):
+    return _with(command, (_MODEL, *_CHOICE, *_RUN))
+
+
+def _with(command: Callable[..., Any], options: tuple[Callable[..., Any], ...]) -> Callable[..., Any]:
+    for option in reversed(options):
         command = option(command)
     return command

@@ -5,11 +5,14 @@ from typing import Any
 
 import click
 
+from trimtab.frontends.cli import completers
+from trimtab.frontends.cli.commands import COMMANDS
 from trimtab.frontends.cli.options import Flags, session_options
+from trimtab.frontends.cli.slips import refuse_slip
 
 
 @click.command("run", add_help_option=False, context_settings={"ignore_unknown_options": False})
-@click.argument("words", nargs=-1)
+@click.argument("words", nargs=-1, shell_complete=completers.words)
 @click.option("-p", "--print", "print_", is_flag=True, help="One turn, then exit.")
 @click.option(
     "--mode", type=click.Choice(["text", "json"]), default="text", show_default=True, help="What goes to stdout."
@@ -18,6 +21,8 @@ from trimtab.frontends.cli.options import Flags, session_options
 def command(words: tuple[str, ...], *, print_: bool, mode: str, **flags: Any) -> int:
     """Ask for one thing, or talk."""
     options = Flags(**flags)
+    if not print_:
+        refuse_slip(words, COMMANDS)
     if not words and not print_ and mode == "text" and sys.stdin is not None and sys.stdin.isatty():
         from trimtab.frontends.cli.chat import talk
 

@@ -1,6 +1,7 @@
 """`trimtab sessions`: what was said before, and where."""
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import assert_never
@@ -11,13 +12,21 @@ import msgspec
 from trimtab.coding.logs import session_folder
 from trimtab.coding.project import open_project
 from trimtab.coding.session_list import Row, list_sessions
+from trimtab.frontends.cli import completers
+from trimtab.frontends.cli.screen import table, width_of
 from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, User
 from trimtab.types.text import strip_terminal
 
+_TITLE = 5
+"""The column that gives way."""
 
-@click.group("sessions")
-def command() -> None:
+
+@click.group("sessions", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
     """List and show sessions."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 @command.command("list")
@@ -38,7 +47,7 @@ def list_(*, everywhere: bool, as_json: bool) -> int:
 
 
 @command.command("show")
-@click.argument("session")
+@click.argument("session", shell_complete=completers.sessions)
 @click.option("--json", "as_json", is_flag=True, help="The messages of the branch, as JSON.")
 def show(session: str, *, as_json: bool) -> int:
     """Show what was said. SESSION is an id, the start of one, a path, or last."""
@@ -84,9 +93,8 @@ def _table(rows: Sequence[Row], *, everywhere: bool) -> None:
         cost = "?" if row.cost_usd is None else f"${row.cost_usd:.2f}"
         cells.append((s.id, _age(row.age_s), str(s.entries), f"{s.tokens:,}", cost, s.title or "(empty)", s.cwd))
     shown = [c if everywhere else c[:-1] for c in cells]
-    widths = [max(len(c[i]) for c in shown) for i in range(len(shown[0]))]
-    for line in shown:
-        click.echo(strip_terminal("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip()))
+    for line in table([[strip_terminal(c) for c in row] for row in shown], width_of(sys.stdout), elastic=_TITLE):
+        click.echo(line)
 
 
 def _age(seconds: float) -> str:

@@ -2,12 +2,15 @@
 
 On a terminal the answer streams as it comes and tools show one line each; in a pipe, standard output holds the last answer only, so
 that a script can use it as it is. Whatever comes from outside is stripped of terminal control first.
+
+In a talk a mark (`> `) says that it is the person's turn. It stands only while nothing else does: what is printed while the person could
+type goes on a line of its own, and the mark comes back after it.
 """
 
 import json
 import sys
-from collections.abc import AsyncIterator
-from typing import Any, TextIO
+from collections.abc import Iterable
+from typing import Any, TextIO, assert_never
 
 from trimtab.agent.events import (
     Error,
@@ -17,21 +20,30 @@ from trimtab.agent.events import (
     MessageStarted,
     Notice,
     Retry,
+    SessionOpened,
     ToolEnded,
     ToolParked,
     TurnEnded,
+    TurnStarted,
 )
+from trimtab.agent.feed import Watcher
 from trimtab.coding.outcome import ending
+from trimtab.coding.refusals import DENIED
+from trimtab.frontends.cli.screen import shortened, width_of, wrapped
 from trimtab.types.messages import Assistant, Text
 from trimtab.types.text import strip_terminal
 
+_LINE = 300
+"""Characters of one line of a failed call's result."""
+_LINES = 4
+"""And how many lines, beside the first."""
 _SUBJECT = ("command", "path", "pattern", "key", "query")
 
 
 class TextPrinter:
     """Shows events to a person. `live` streams answers to `out` as they come; `progress` shows tools and steps on `err`.
 
-    `mark` is shown after each turn: whose turn it is now.
+    `mark` says, in a talk, that it is the person's turn.
     """
 
     def __init__(
@@ -51,11 +63,21 @@ class TextPrinter:
         self._answer = ""
         self._open_line = False
         self._names: dict[str, str] = {}
+        self._session_id = "last"
+        self._idle = False
+        self._mark_stands = False
 
-    async def follow(self, events: AsyncIterator[Event]) -> None:
-        """Show events until they end."""
+    async def follow(self, events: Watcher) -> None:
+        """Show events until they end; those that came together are shown together."""
         async for event in events:
+            self.show_all((event, *events.pending()))
+
+    def show_all(self, events: Iterable[Event]) -> None:
+        """Show events, then whose turn it is."""
+        for event in events:
             self.show(event)
+        if self._idle:
+            self.show_mark()
 
     def show(self, event: Event) -> None:
         """Show one event."""
@@ -71,41 +93,75 @@ class TextPrinter:
                 self._end_line()
             case ToolEnded():
                 self._tool(event)
-            case Retry():
-                self._say(f"retrying in {event.wait_s:.0f} s (attempt {event.attempt}, {event.kind}): {event.message}")
-            case Notice():
-                self._say(f"note: {event.message}")
             case Error():
-                self._say(f"error: {event.message}" + (f"\n  {event.hint}" if event.hint else ""))
-            case ToolParked():
-                self._say(f"waiting for an answer to {event.call_id}: {event.question}")
+                self._show_answer()  # what the model said comes before what went wrong with it
+                self.say(f"error: {event.message}" + (f"\n  {event.hint}" if event.hint else ""))
+            case SessionOpened():
+                self._session_id = event.id
+            case TurnStarted():
+                self._idle = False
             case TurnEnded():
-                self._finish(event)
+                self._show_answer()
+                if why := ending(event.reason):
+                    self.say(why)
+                self._idle = True
+            case Retry() | Notice() | ToolParked():
+                self.say(self._words(event))
             case _:
                 pass
+
+    def _words(self, event: Retry | Notice | ToolParked) -> str:
+        match event:
+            case Retry():
+                when = f"in {event.wait_s:.0f} s" if event.wait_s >= 1 else "now"
+                return f"retrying {when} (attempt {event.attempt}, {event.kind}): {event.message}"
+            case Notice():
+                return f"note: {event.message}"
+            case ToolParked():
+                how = "/answer" if self.mark else f"trimtab answer {self._session_id}"
+                return f"{event.call_id} waits for your answer: {event.question}\n  {how} {event.call_id} TEXT"
+            case _:
+                assert_never(event)
 
     def _tool(self, event: ToolEnded) -> None:
         if not self.progress:
             return
-        first = next((p.text for p in event.parts if isinstance(p, Text)), "").strip().split("\n", 1)[0]
         mark = "failed" if event.is_error else "ok"
+        lines = (
+            "".join(p.text for p in event.parts if isinstance(p, Text)).strip().split("\n") if event.is_error else [""]
+        )
+        if (event.details or {}).get("permission") == DENIED:
+            mark = "not allowed"
         name = self._names.pop(event.call_id, event.name)
-        self._say(f"  {name}  [{mark}]" + (f" {first[:120]}" if event.is_error else ""))
+        shown = [f"  {name}  [{mark}] {shortened(lines[0], _LINE)}".rstrip()]
+        shown += [f"    {shortened(line, _LINE)}" for line in _ends(lines[1:]) if line.strip()]
+        self.say("\n".join(shown))
 
-    def _finish(self, event: TurnEnded) -> None:
+    def _show_answer(self) -> None:
         if not self.live and self._answer:
             self._write(strip_terminal(self._answer))
-            self._answer = ""
+        self._answer = ""
         self._end_line()
         self.out.flush()
-        if why := ending(event.reason):
-            self._say(why)
-        self.show_mark()
 
     def show_mark(self) -> None:
-        """Say that it is the person's turn."""
-        self.err.write(self.mark)
-        self.err.flush()
+        """Say that it is the person's turn, unless that is what the screen says last."""
+        self._idle = True
+        if not self._mark_stands:
+            self.err.write(self.mark)
+            self.err.flush()
+            self._mark_stands = bool(self.mark)
+
+    def line_taken(self) -> None:
+        """The person pressed Enter: the cursor is on a fresh line, and it isn't the person's turn any more."""
+        self._idle = self._mark_stands = False
+
+    def leave(self) -> None:
+        """The talk ends: no mark any more, and the cursor on a fresh line."""
+        if self._mark_stands:
+            self.err.write("\n")
+            self.err.flush()
+        self.mark, self._mark_stands = "", False
 
     def _write(self, text: str) -> None:
         if not text:
@@ -120,11 +176,20 @@ class TextPrinter:
             self.out.write("\n")
             self._open_line = False
 
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
+        """Write `text` on lines of its own on standard error."""
         self._end_line()
         self.out.flush()
-        self.err.write(strip_terminal(text) + "\n")
+        if self._mark_stands:
+            self.err.write("\n")
+            self._mark_stands = False
+        self.err.write(wrapped(strip_terminal(text), width_of(self.err)) + "\n")
         self.err.flush()
+
+
+def _ends(lines: list[str]) -> list[str]:
+    """The first and the last of many lines: there a failure says what it is."""
+    return lines if len(lines) <= _LINES else [*lines[: _LINES - 2], "…", lines[-1]]
 
 
 def _subject(arguments: dict[str, Any] | None) -> str:
@@ -133,5 +198,4 @@ def _subject(arguments: dict[str, Any] | None) -> str:
         return ""
     value = next((arguments[k] for k in _SUBJECT if k in arguments), None)
     text = value if isinstance(value, str) else json.dumps(arguments, ensure_ascii=False)
-    line = " ".join(text.split())
-    return line if len(line) <= 80 else line[:79] + "…"
+    return shortened(" ".join(text.split()), 80)

@@ -1,0 +1,50 @@
+"""Which calls of a turn were not allowed: a hook that counts them, and the one line a person gets about them."""
+
+import json
+
+from trimtab.agent.ports import Answer, Hooks, Proceed, ToolOutput
+from trimtab.types.messages import ToolCall
+
+DENIED = "denied"
+"""`details["permission"]` of a call that was not allowed."""
+_NAMED = 3
+_LENGTH = 60
+
+
+class RefusalRecorder:
+    """Passes every call on to `inner` and remembers those that it doesn't allow."""
+
+    def __init__(self, inner: Hooks) -> None:
+        self._inner = inner
+        self._calls: list[str] = []
+
+    async def before_tool(self, call: ToolCall) -> Proceed | Answer:
+        """What the inner hooks say, remembered."""
+        decision = await self._inner.before_tool(call)
+        if isinstance(decision, Answer) and (decision.output.details or {}).get("permission") == DENIED:
+            self._calls.append(_named(call))
+        return decision
+
+    async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
+        """What the inner hooks say."""
+        return await self._inner.after_tool(call, output)
+
+    def take_notice(self) -> str:
+        """What happened since the last time, in one line; empty when every call was allowed."""
+        calls, self._calls = self._calls, []
+        if not calls:
+            return ""
+        named = list(dict.fromkeys(calls))
+        more = f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+        count = "1 call was" if len(calls) == 1 else f"{len(calls)} calls were"
+        return (
+            f"{count} not allowed: {'; '.join(named[:_NAMED])}{more}. "
+            "--permission full allows everything, permissions.allow in config.toml what it names"
+        )
+
+
+def _named(call: ToolCall) -> str:
+    arguments = call.arguments or {}
+    subject = arguments.get("command") or arguments.get("path") or json.dumps(arguments, ensure_ascii=False)
+    line = f"{call.name} {' '.join(str(subject).split())}"
+    return line if len(line) <= _LENGTH else line[: _LENGTH - 1] + "…"

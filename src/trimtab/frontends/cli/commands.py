@@ -1,0 +1,13 @@
+"""The words that are commands, each with what help says of it. A command's module has its name."""
+
+from collections.abc import Mapping
+
+COMMANDS: Mapping[str, str] = {
+    "answer": "answer a parked call, and go on",
+    "chat": "talk line by line in this folder",
+    "completion": "print shell completion",
+    "demo": "watch the main job, offline",
+    "doctor": "what is configured, what answers, what is missing",
+    "models": "list models",
+    "sessions": "list and show sessions",
+}

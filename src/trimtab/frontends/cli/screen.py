@@ -1,0 +1,50 @@
+"""Fitting text to a terminal: how wide it is, words that wrap, tables that don't. In a pipe nothing is cut and nothing wraps."""
+
+import os
+import textwrap
+from collections.abc import Sequence
+from typing import TextIO
+
+_GAP = "  "
+_LEAST = 2
+"""Columns of a table that are never left out."""
+
+
+def width_of(stream: TextIO) -> int | None:
+    """Columns of the terminal behind `stream`; None when there is none."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None if stream.isatty() else None
+    except (OSError, ValueError):
+        return None
+
+
+def wrapped(text: str, width: int | None) -> str:
+    """`text` with its lines broken between words, so that none is longer than `width`; what goes on is indented. A long word stays whole."""
+    if width is None:
+        return text
+    return "\n".join(_wrapped_line(line, width) for line in text.split("\n"))
+
+
+def _wrapped_line(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    lead = line[: len(line) - len(line.lstrip())]
+    return textwrap.fill(
+        line, width, subsequent_indent=lead + "  ", break_long_words=False, break_on_hyphens=False, tabsize=4
+    )
+
+
+def shortened(text: str, width: int) -> str:
+    """`text` in at most `width` characters."""
+    return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
+
+
+def table(rows: Sequence[Sequence[str]], width: int | None, *, elastic: int | None = None) -> list[str]:
+    """Lines of a table. What is too wide for `width` is cut in column `elastic`, or else loses columns from the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    if width is not None and elastic is not None:
+        rest = sum(widths) - widths[elastic] + len(_GAP) * (len(widths) - 1)
+        widths[elastic] = min(widths[elastic], max(width - rest, 10))
+    while width is not None and len(widths) > _LEAST and sum(widths) + len(_GAP) * (len(widths) - 1) > width:
+        widths.pop()
+    return [_GAP.join(shortened(c, w).ljust(w) for c, w in zip(row, widths, strict=False)).rstrip() for row in rows]

@@ -1,0 +1,43 @@
+"""Slips of the hand on the command line: words that were meant as a command must not become a prompt that costs money.
+
+A quoted sentence is always a prompt. Unquoted words are taken for a slip only when the first one nearly is a command and the rest looks
+like what follows one: nothing, one word, an option, or a command's own subcommand.
+"""
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+
+from trimtab.types.errors import UsageError
+
+SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {"sessions": ("list", "show"), "completion": ("bash", "zsh", "fish")}
+_ABSENT: Mapping[str, str] = {
+    "config": "Settings are lines of config.toml; trimtab doctor says where it is and what is in force.",
+    "init": "Nothing needs to be set up; trimtab doctor says what is missing.",
+    "login": "Keys are variables such as ANTHROPIC_API_KEY; trimtab doctor says which are set.",
+    "version": "trimtab --version prints it.",
+}
+"""Commands of other programs that people try, and what does their job here."""
+_OF_ABSENT = frozenset({"get", "set", "list", "show", "edit", "path"})
+_CLOSE = 0.75
+
+
+def refuse_slip(words: Sequence[str], commands: Iterable[str]) -> None:
+    """Raise `UsageError` when `words` were hardly meant as a prompt."""
+    if not words or not words[0].isalpha():
+        return
+    word, rest = words[0].lower(), words[1:]
+    as_prompt = f"To ask that, write: trimtab -p {' '.join(words)}"
+    if word in _ABSENT and (not rest or rest[0] in _OF_ABSENT):
+        raise UsageError(f"there is no command {words[0]!r}", hint=f"{_ABSENT[word]} {as_prompt}")
+    meant = nearest(word, commands)
+    if meant and (len(rest) < 2 or rest[0].startswith("-") or rest[0] in SUBCOMMANDS.get(meant, ())):
+        whole = " ".join((meant, *rest))
+        raise UsageError(f"there is no command {words[0]!r}; did you mean: trimtab {whole}", hint=as_prompt)
+
+
+def nearest(word: str, names: Iterable[str]) -> str | None:
+    """The one of `names` that `word` nearly is: its singular or plural, or a few letters away."""
+    known = sorted(names)
+    number = {word + "s", word.removesuffix("s")}
+    close = [name for name in known if name in number] or difflib.get_close_matches(word, known, n=1, cutoff=_CLOSE)
+    return close[0] if close else None
