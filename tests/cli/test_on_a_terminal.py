@@ -1,0 +1,141 @@
+"""A talk on a real (pseudo-)terminal of 80 columns: whose turn it is, Ctrl-C, leaving, and lines that fit."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from types import TracebackType
+
+import pytest
+
+from support.cli import Cli, Outcome, delta, local, said
+from support.servers import FakeServer, Reply, Stall, sse, wait_until
+
+PATIENCE_S = 20
+
+
+_BEGIN = "import fcntl, runpy, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); runpy.run_module('trimtab', run_name='__main__')"
+"""Makes the terminal the one that Ctrl-C comes from, then is the command."""
+
+
+class Terminal:
+    """A command on a terminal. `screen` is what it has shown so far."""
+
+    def __init__(self, cli: Cli, *args: str) -> None:
+        self._fd, inner = pty.openpty()
+        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _BEGIN, *args],
+            cwd=cli.project,
+            env=cli.environment(),
+            stdin=inner,
+            stdout=inner,
+            stderr=inner,
+            start_new_session=True,
+        )
+        os.close(inner)
+        self._shown = b""
+
+    def __enter__(self) -> "Terminal":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        if kind is not None:
+            self._process.kill()
+        self._process.wait()
+        os.close(self._fd)
+
+    @property
+    def screen(self) -> str:
+        return self._shown.decode("utf-8", "replace").replace("\r", "")
+
+    def type(self, text: str) -> None:
+        os.write(self._fd, text.encode())
+
+    def wait_for(self, pattern: str) -> None:
+        """Read until `pattern` is shown."""
+        limit = time.monotonic() + PATIENCE_S
+        while not re.search(pattern, self.screen):
+            assert time.monotonic() < limit, self.screen
+            assert self._read(), self.screen
+
+    def end(self) -> Outcome:
+        """Read to the end."""
+        while self._read():
+            pass
+        return Outcome(self._process.wait(PATIENCE_S), self._shown, "")
+
+    def _read(self) -> bool:
+        if select.select([self._fd], [], [], PATIENCE_S)[0]:
+            try:
+                data = os.read(self._fd, 65_536)
+            except OSError:  # Linux says so when the other end is gone
+                return False
+            self._shown += data
+            return bool(data)
+        return False
+
+
+def test_ctrl_c_stops_a_turn_and_only_a_second_one_leaves(cli: Cli) -> None:
+    with FakeServer(Reply([*sse(delta(content="hm")), Stall()])) as server, Terminal(cli, "chat", *local(server)) as t:
+        t.wait_for("> $")
+        t.type("go\n")
+        t.wait_for("hm")
+        t.type("\x03")
+        t.wait_for("stopped; what was done is kept.*\\n(.*\\n)*> $")
+        t.type("half a line\x03")
+        t.wait_for("\\nCtrl-C again leaves\\n> $")
+        t.type("/model\n")  # the half line is gone, and so is the warning
+        t.wait_for("model: local/tiny\\n> $")
+        t.type("\x03")
+        t.wait_for("leaves\\n> $")
+        t.type("\x03")
+        assert t.end().code == 0
+
+
+def test_quit_while_the_agent_works_says_that_it_waits(cli: Cli) -> None:
+    with FakeServer(Reply([*sse(delta(content="hm")), Stall()])) as server, Terminal(cli, "chat", *local(server)) as t:
+        t.wait_for("> $")
+        t.type("go\n")
+        assert wait_until(lambda: bool(server.requests), seconds=PATIENCE_S)
+        t.type("/quit\n")
+        t.wait_for(r"leaving after this turn \(Ctrl-C stops it\)")
+        t.type("\x03")
+        assert t.end().code == 0
+    assert t.screen.endswith("\n")
+
+
+def test_what_was_not_allowed_is_shown_with_its_remedy_before_the_mark(cli: Cli) -> None:
+    calls = [{"name": "bash", "arguments": {"command": "rm -rf some/folder/with/a/long/name and/another/one"}}]
+    script = cli.script({"tool_calls": calls}, {"text": "well"})
+    with Terminal(cli, "chat", "--model", script) as t:
+        t.wait_for("> $")
+        t.type("go\n")
+        t.wait_for("well\\nnote: 1 call was not allowed(.*\\n)*> $")
+        t.type("\x04")
+        assert t.end().code == 0
+    assert "[not allowed]" in t.screen
+    assert "tools.bash.allow" in t.screen
+    assert max(map(len, t.screen.partition("> go")[2].splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", [["models"], ["sessions", "list"]])
+def test_lists_fit_the_terminal(cli: Cli, command: list[str]) -> None:
+    assert cli.inside("-p", "a long prompt " * 10, "--model", cli.script({"text": "x"})).code == 0
+    with Terminal(cli, *command) as t:
+        outcome = t.end()
+    assert outcome.code == 0
+    assert max(map(len, t.screen.splitlines())) <= 80
+    assert max(map(len, cli.inside(*command).out.splitlines())) > 80
+
+
+def test_one_turn_on_a_terminal_streams_and_ends(cli: Cli) -> None:
+    with FakeServer(said("fine")) as server, Terminal(cli, "-p", "hi", *local(server)) as t:
+        outcome = t.end()
+    assert (outcome.code, t.screen) == (0, "fine\n")
