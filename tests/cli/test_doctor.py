@@ -6,20 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from support.cli import Cli, Outcome
-from trimtab.coding import first_model
-from trimtab.providers.probe import Probe
 
 Check = dict[str, str]
-
-
-@pytest.fixture(autouse=True)
-def no_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What runs on this machine is not the point."""
-
-    async def none() -> tuple[Probe, ...]:
-        return ()
-
-    monkeypatch.setattr(first_model, "find_local_servers", none)
 
 
 def checks(outcome: Outcome, name: str) -> list[Check]:

@@ -46,7 +46,7 @@ async def examine(project: Project, *, mistakes: Iterable[ConfigError] = (), onl
         *_settings(project, mistakes),
         await _model(project, around, online=online),
         *_around(around),
-        *_programs(),
+        *_programs(project.env.get("PATH")),
         *_safety(project),
     )
 
@@ -170,11 +170,11 @@ def _around(around: Found) -> Iterator[Check]:
         yield Check("note", "local server", "none on the usual loopback ports")
 
 
-def _programs() -> Iterator[Check]:
+def _programs(search: str | None) -> Iterator[Check]:
     for name, use in (("bash", "commands run in sh instead"), ("git", "the model can't look at history")):
-        path = shutil.which(name)
+        path = shutil.which(name, path=search)
         yield Check("ok", name, path) if path else Check("note", name, f"not found: {use}", f"Install {name}.")
-    ripgrep = find_rg()
+    ripgrep = find_rg(search)
     if ripgrep:
         yield Check("ok", "ripgrep", str(ripgrep))
     else:
