@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -16,6 +17,7 @@ from blockbuster import blockbuster_ctx
 from trimtab.agent.ports import Access, ToolOutput, ToolRun
 from trimtab.coding.tools import process_tree
 from trimtab.coding.tools.bash import BashTool
+from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.tools.environment import command_environment
 from trimtab.coding.tools.process_tree import Proc
@@ -169,6 +171,32 @@ async def test_cancelling_leaves_no_process_behind(tmp_path: Path) -> None:
     started = pids(tmp_path / "work/pids")
     assert len(started) == 2
     assert not [pid for pid in started if alive(pid)]
+
+
+async def test_the_output_of_a_cancelled_command_leaves_no_file(tmp_path: Path) -> None:
+    outputs = PrivateFolder(tmp_path / "outputs")
+    shell = replace(tool(tmp_path), folder=outputs, caps=Caps(bash_head_bytes=10, bash_tail_bytes=10))
+    ready = anyio.Event()
+
+    async def update(_text: str) -> None:
+        if list((tmp_path / "outputs").glob("*")):
+            ready.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(shell.run, {"command": "while echo more than fits; do sleep 0.01; done"}, ToolRun("c", update))
+        await ready.wait()
+        group.cancel_scope.cancel()
+    outputs.remove_if_empty()
+    assert not (tmp_path / "outputs").exists()
+
+
+async def test_an_output_that_was_named_outlives_the_session(tmp_path: Path) -> None:
+    outputs = PrivateFolder(tmp_path / "outputs")
+    shell = replace(tool(tmp_path), folder=outputs, caps=Caps(bash_head_bytes=10, bash_tail_bytes=10))
+    output = await shell.run({"command": "seq 100"}, ToolRun("c", _ignore))
+    outputs.remove_if_empty()
+    assert output.cut is not None
+    assert content(Path(output.cut.where or "")).split() == [str(n) for n in range(1, 101)]
 
 
 async def test_commands_run_side_by_side(tmp_path: Path) -> None:

@@ -4,10 +4,12 @@
                       └──finish()──▶ Captured: text for the model, exact counts, the cut
 
 Counts are of the bytes as printed; the text is decoded with replacement marks and cleaned (`terminal.plain`). Nothing
-touches the disk until the output outgrows memory or somebody asks for the file.
+touches the disk until the output outgrows memory or somebody asks for the file. A file that a result names outlives the session, because
+whoever resumes it may want to read there; it is then the system's to clear away, like everything in its temp folder.
 """
 
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -34,6 +36,12 @@ class PrivateFolder:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._ready = True
         return self.path
+
+    def remove_if_empty(self) -> None:
+        """Remove the folder unless there is something in it that a result may have named."""
+        if self._ready and self.path is not None:
+            with suppress(OSError):
+                self.path.rmdir()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +112,12 @@ class Capture:
             if self._unwritten:
                 self._flush()
             self._file.close()
+
+    def discard(self) -> None:
+        """Close the file and remove it: nobody will be told of it."""
+        self.close()
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
 
     def finish(self) -> Captured:
         """Close the file and return what was printed."""

@@ -84,6 +84,9 @@ async def run_command(
         finally:
             os.close(writing)
         return await _follow(process, marker, _Pump(reading, capture, watch), started=started, timeout_s=timeout_s)
+    except BaseException:
+        capture.discard()
+        raise
     finally:
         capture.close()
         os.close(reading)
