@@ -81,9 +81,14 @@ async def pick_model(project: Project, session_ref: str | None, *, provider: Pro
         from trimtab.coding.first_model import look_around, no_model  # noqa: PLC0415 - as above
 
         raise no_model(project, await look_around(project))
-    if provider is None:
-        return await open_model(project, ref)
-    found = resolve_model(project, ref)
+    try:
+        if provider is None:
+            return await open_model(project, ref)
+        found = resolve_model(project, ref)
+    except UsageError as e:
+        # No session will tell what was noticed about the settings, and it may be the cause: a misspelt variable.
+        e.hint = "\n  ".join((e.hint, *project.loaded.notices))
+        raise
     return OpenModel(found.model, provider, found.thinking, ())
 
 

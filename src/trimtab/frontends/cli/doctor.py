@@ -1,6 +1,7 @@
 """`trimtab doctor`: the doctor's findings as a list a newcomer can act on."""
 
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -8,8 +9,9 @@ import anyio
 import click
 
 from trimtab.coding.doctor import examine
-from trimtab.coding.project import open_project
+from trimtab.coding.project import open_anyway
 from trimtab.frontends.cli import completers
+from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.types.text import strip_terminal
 
 _MARKS = {"ok": "ok     ", "note": "note   ", "missing": "MISSING"}
@@ -27,17 +29,17 @@ _MARKS = {"ok": "ok     ", "note": "note   ", "missing": "MISSING"}
 @click.option("--set", "sets", metavar="KEY=VALUE", multiple=True, help="Any setting, as in config.toml.")
 def command(*, online: bool, as_json: bool, model: str | None, sets: tuple[str, ...]) -> int:
     """Say what is configured, what answers and what is missing. Exit code 1 when something is missing."""
-    project = open_project(Path("."), overrides={"model": model} if model else None, sets=sets)
+    project, mistakes = open_anyway(Path("."), overrides={"model": model} if model else None, sets=sets)
 
     async def run() -> int:
-        checks = await examine(project, online=online)
+        checks = await examine(project, mistakes=mistakes, online=online)
         if as_json:
             click.echo(json.dumps([asdict(c) for c in checks], indent=2))
         else:
             for check in checks:
-                click.echo(strip_terminal(f"{_MARKS[check.status]}  {check.name}: {check.found}"))
-                if check.todo:
-                    click.echo(strip_terminal(f"         → {check.todo}"))
+                todo = f"\n         → {check.todo}" if check.todo else ""
+                text = strip_terminal(f"{_MARKS[check.status]}  {check.name}: {check.found}{todo}")
+                click.echo(wrapped(text, width_of(sys.stdout)))
         return 1 if any(c.status == "missing" for c in checks) else 0
 
     return anyio.run(run)
