@@ -1,9 +1,18 @@
 """What a talk shows when it goes on, and what its commands are."""
 
+import io
+
+import anyio
+import anyio.lowlevel
 import pytest
 
-from trimtab.frontends.cli.chat import recalled
+from support.cli import Cli
+from trimtab.coding.choose import Ephemeral
+from trimtab.coding.project import open_project
+from trimtab.coding.session import open_session
+from trimtab.frontends.cli.chat import ChatLoop, recalled
 from trimtab.frontends.cli.chat_commands import COMMANDS, help_text, parse
+from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.messages import Assistant, Text, User, user
 
 
@@ -56,3 +65,25 @@ def test_a_prompt_without_an_answer_is_shown_alone_and_nothing_is_nothing() -> N
         "  you: two",
     ]
     assert recalled([]) == ""
+
+
+@pytest.mark.anyio
+async def test_ctrl_c_on_the_way_to_a_turn_stops_it(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def slow(call_id: str, text: str) -> None:
+        await anyio.sleep_forever()
+
+    project = open_project(
+        cli.project, overrides={"model": cli.script({"text": "x"})}, env={"TRIMTAB_HOME": str(cli.home)}
+    )
+    err = io.StringIO()
+    async with open_session(project, Ephemeral()) as session, anyio.create_task_group() as group:
+        monkeypatch.setattr(session, "answer", slow)
+        printer = TextPrinter(out=io.StringIO(), err=err, live=True, progress=True, mark="> ")
+        loop = ChatLoop(session, printer, start=group.start_soon, interactive=True)
+        loop.answer("c1", "never asked")
+        assert loop.working
+        assert loop.interrupt()
+        while loop.working:
+            await anyio.lowlevel.checkpoint()
+        assert err.getvalue() == "stopped before it began\n> "
+        assert [loop.interrupt(), loop.interrupt()] == [True, False]

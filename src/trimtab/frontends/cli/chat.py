@@ -101,6 +101,7 @@ class ChatLoop:
         self._interactive = interactive
         self._idle = anyio.Event()
         self._idle.set()
+        self._scope = anyio.CancelScope()
         self._left = False
         self._warned = False
 
@@ -154,8 +155,11 @@ class ChatLoop:
 
     def interrupt(self) -> bool:
         """Ctrl-C: stop the turn, or warn. Returns False when it means to leave."""
-        if self.working:
+        if self.session.busy:
             self.session.cancel()
+            return True
+        if self.working:  # on the way to the turn
+            self._scope.cancel()
             return True
         if self._warned or not self._interactive:
             return False
@@ -166,18 +170,22 @@ class ChatLoop:
 
     def _work(self, turn: Callable[[], Awaitable[object]]) -> None:
         """Run a turn beside the loop."""
-        self._idle = anyio.Event()
+        self._idle, self._scope = anyio.Event(), anyio.CancelScope()
 
-        async def run(idle: anyio.Event) -> None:
+        async def run(idle: anyio.Event, scope: anyio.CancelScope) -> None:
             try:
-                await turn()
+                with scope:
+                    await turn()
+                if scope.cancelled_caught:
+                    self.tell("stopped before it began")
+                    self._printer.show_mark()
             except TrimtabError as e:
                 self._complain(e)
                 self._printer.show_mark()
             finally:
                 idle.set()
 
-        self._start(run, self._idle)
+        self._start(run, self._idle, self._scope)
 
     def _complain(self, error: TrimtabError) -> None:
         self.tell(f"error: {error.message}" + (f"\n  {error.hint}" if error.hint else ""))
