@@ -20,11 +20,12 @@ from trimtab.agent.run import Agent
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.choose import Choice
 from trimtab.coding.guard import permission_hooks, workspace_of
-from trimtab.coding.logs import last_model, now, open_log, writes_at_once
+from trimtab.coding.logs import last_model, now, open_log, outputs_beside, writes_at_once
 from trimtab.coding.models import OpenModel, open_model, pick_model
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.project import Project
 from trimtab.coding.prompts import describe_tools, load_prompt
+from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import build_tools
 from trimtab.coding.transcript import LogTranscript
 from trimtab.context.stores.log import SessionLog
@@ -149,12 +150,14 @@ async def open_session(
 
     Raises `UnknownSession`, `SessionLocked`, `SessionError`, `UnknownModel` or `ConfigError`; then nothing was written.
     """
+    more = tuple(tool.spec.name for tool in extra_tools)
     # A new file is made only once nothing else can fail; an existing one says which model it used.
-    kit = await _kit(project, None, provider) if writes_at_once(choice, project) else None
+    kit = await _kit(project, None, provider, more) if writes_at_once(choice, project) else None
     opened = await anyio.to_thread.run_sync(lambda: open_log(project, choice, takeover=takeover))
     log = opened.log
     try:
-        kit = kit or await _kit(opened.project, opened.model_ref, provider)
+        kit = kit or await _kit(opened.project, opened.model_ref, provider, more)
+        kit.outputs.path = outputs_beside(log.path) if log.path else None
         tools = (*kit.tools, *extra_tools)
         agent = Agent(
             kit.model.provider,
@@ -178,6 +181,8 @@ async def open_session(
             with anyio.CancelScope(shield=True):
                 await _close(agent.provider)
     finally:
+        if kit is not None:
+            kit.outputs.close()
         log.close()
 
 
@@ -188,12 +193,18 @@ class _Kit:
     model: OpenModel
     tools: tuple[Tool, ...]
     hooks: ChangeRecorder
+    outputs: PrivateFolder
 
 
-async def _kit(project: Project, session_ref: str | None, provider: Provider | None) -> _Kit:
-    hooks = ChangeRecorder(permission_hooks(project, workspace_of(project)))
+async def _kit(
+    project: Project, session_ref: str | None, provider: Provider | None, more_tools: tuple[str, ...]
+) -> _Kit:
+    workspace = workspace_of(project)
+    hooks = ChangeRecorder(permission_hooks(project, workspace, more_tools=more_tools), workspace)
+    outputs = PrivateFolder()
     model = await pick_model(project, session_ref, provider=provider)
-    return _Kit(model, build_tools(project, images="image" in model.info.input), hooks)
+    tools = build_tools(project, images="image" in model.info.input, outputs=outputs)
+    return _Kit(model, tools, hooks, outputs)
 
 
 def system_prompt(project: Project, tools: tuple[Tool, ...]) -> str:

@@ -8,6 +8,7 @@ from trimtab.coding.guard import workspace_of
 from trimtab.coding.project import Project
 from trimtab.coding.tools.bash import BashTool
 from trimtab.coding.tools.caps import Caps
+from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.tools.edit import edit_tool
 from trimtab.coding.tools.environment import command_environment, removed_names
 from trimtab.coding.tools.find import FindTool
@@ -22,8 +23,11 @@ from trimtab.providers.catalogue import Catalogue
 from trimtab.types.errors import ConfigError
 
 
-def build_tools(project: Project, *, images: bool) -> tuple[Tool, ...]:
-    """Make the tools that are on. `images`: whether the model takes pictures. Raises `ConfigError` for an unknown tool name."""
+def build_tools(project: Project, *, images: bool, outputs: PrivateFolder) -> tuple[Tool, ...]:
+    """Make the tools that are on. `images`: whether the model takes pictures; `outputs`: where long outputs of commands go.
+
+    Raises `ConfigError` for an unknown tool name.
+    """
     settings = project.settings.tools
     caps = caps_of(settings)
     workspace = workspace_of(project)
@@ -35,6 +39,7 @@ def build_tools(project: Project, *, images: bool) -> tuple[Tool, ...]:
         "bash": lambda: BashTool(
             project.cwd,
             command_environment(project.env, key_names=_key_names(project), passed=settings.bash.env_pass),
+            outputs,
             caps=caps,
             default_timeout_s=settings.bash.timeout_s,
             max_timeout_s=settings.bash.max_timeout_s,

@@ -7,6 +7,7 @@ Counts are of the bytes as printed; the text is decoded with replacement marks a
 touches the disk until the output outgrows memory or somebody asks for the file.
 """
 
+import shutil
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,19 +22,25 @@ _FLUSH_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class PrivateFolder:
-    """A folder (mode 0700) made when first needed: `path` if given, else a fresh one under the system's temp folder."""
+    """A folder (mode 0700) made when first needed: `path` if given, else a fresh one under the system's temp folder, until `close`."""
 
     path: Path | None = None
     _ready: bool = False
+    _fresh: bool = False
 
     def ensure(self) -> Path:
         """Return the folder, made if need be. Raises `OSError`."""
         if self.path is None:
-            self.path = Path(tempfile.mkdtemp(prefix="trimtab-"))
+            self.path, self._fresh = Path(tempfile.mkdtemp(prefix="trimtab-")), True
         elif not self._ready:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._ready = True
         return self.path
+
+    def close(self) -> None:
+        """Remove the folder if it is a fresh one: who gave a path keeps what is in it."""
+        if self._fresh and self.path is not None:
+            shutil.rmtree(self.path, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
