@@ -122,9 +122,14 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that leaves is nothing to print a traceback for."""
+
+
 def main() -> None:
     """Serve until killed."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server = _Server(("127.0.0.1", 0), _Handler)
     print(server.server_port, flush=True)
     server.serve_forever()
 

@@ -1,20 +1,21 @@
 """What `sessions.py` measures, each in a process of its own so that its memory is its own: prints seconds.
 
-Run: python -m benchmarks.session_work parse|load|view|append FILE
+Run: python -m benchmarks.session_work parse|load|view|append|write-COUNT FILE
 """
 
 import json
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from trimtab.coding.logs import now
 from trimtab.context.stores.log import SessionLog
-from trimtab.types.messages import Text, User
+from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult, User
 
 APPENDS = 101
+LINE = "def handle(request):  # a line of code such as tools return, sixty\n"
 
 
 def parse(path: Path) -> float:
@@ -56,7 +57,40 @@ def append(path: Path) -> float:
     return statistics.median(took)
 
 
+def write(path: Path, entries: int) -> float:
+    """Make a session file with so many messages."""
+    start = time.perf_counter()
+    log = SessionLog.create(path, str(path.parent), now=now)
+    batch = []
+    for message in _messages(entries):
+        batch.append(message)
+        if len(batch) == 1000:
+            log.append_messages(batch)
+            batch = []
+    log.append_messages(batch)
+    log.close()
+    return time.perf_counter() - start
+
+
+def _messages(count: int) -> Iterator[Message]:
+    """Prompts, each followed by two calls with their results."""
+    for n in range(count):
+        if n % 5 == 0:
+            yield User((Text(f"prompt {n}: " + LINE * 10),))
+        elif n % 5 in (1, 3):
+            arguments = f'{{"path": "src/module_{n}.py"}}'
+            yield Assistant(
+                (Text(LINE * 9), ToolCall(f"call_{n}", "read", {"path": f"src/module_{n}.py"}, arguments)),
+                stop_reason="tool_use",
+                provider="local",
+                model="words-1",
+            )
+        else:
+            yield ToolResult(f"call_{n - 1}", "read", (Text(LINE * 11),), is_error=False)
+
+
 WORK: dict[str, Callable[[Path], float]] = {"parse": parse, "load": load, "view": view, "append": append}
 
 if __name__ == "__main__":
-    print(WORK[sys.argv[1]](Path(sys.argv[2])))
+    name, _, count = sys.argv[1].partition("-")
+    print(write(Path(sys.argv[2]), int(count)) if name == "write" else WORK[name](Path(sys.argv[2])))

@@ -7,7 +7,6 @@ by CPU; adding a message with the same on a session of ten entries.
 import json
 import shutil
 import statistics
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,18 +14,15 @@ from pathlib import Path
 from benchmarks.fake_server import Server
 from benchmarks.installs import Install
 from benchmarks.measure import Spent, in_turn, spend
+from benchmarks.session_work import LINE
 from benchmarks.start import tau, trimtab
 from benchmarks.table import Row
-from trimtab.coding.logs import now
-from trimtab.context.stores.log import SessionLog
-from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult, User
 
 REPO = Path(__file__).resolve().parent.parent
 LONG, SHORT = 50_000, 10
 TAU_LIMIT = 10_000
 """Tau's longer sessions take minutes."""
 ROUNDS = 3
-_LINE = "def handle(request):  # a line of code such as tools return, sixty\n"
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,7 @@ class _Work:
 
 def session_rows(ours: Install, theirs: Install | None, server: Server) -> list[Row]:
     """Load, append, whole run."""
-    long, middle, short = (write_session(ours.work / f"{n}.jsonl", n) for n in (LONG, TAU_LIMIT, SHORT))
+    long, middle, short = (_written(ours, n) for n in (LONG, TAU_LIMIT, SHORT))
     size = long.stat().st_size / 1e6
     work = _Work(ours, long)
     runs = in_turn({w: partial(work.run, w) for w in ("parse", "load", "view")}, rounds=ROUNDS)
@@ -58,6 +54,13 @@ def session_rows(ours: Install, theirs: Install | None, server: Server) -> list[
         *_append_rows(ours, long, short),
         *_resume_rows(ours, theirs, server, {SHORT: short, TAU_LIMIT: middle, LONG: long}),
     ]
+
+
+def _written(ours: Install, entries: int) -> Path:
+    """Make a session of so many entries, in another process: what this one holds would show in the memory of those it starts."""
+    path = ours.work / f"{entries}.jsonl"
+    _Work(ours, path).run(f"write-{entries}")
+    return path
 
 
 def _append_rows(ours: Install, long: Path, short: Path) -> list[Row]:
@@ -91,20 +94,6 @@ def _said(runs: list[Spent]) -> float:
     return statistics.median(float(r.output) for r in runs)
 
 
-def write_session(path: Path, entries: int) -> Path:
-    """Make a session file with so many messages."""
-    log = SessionLog.create(path, str(path.parent), now=now)
-    batch = []
-    for message in _messages(entries):
-        batch.append(message)
-        if len(batch) == 1000:
-            log.append_messages(batch)
-            batch = []
-    log.append_messages(batch)
-    log.close()
-    return path
-
-
 def write_tau_session(theirs: Install, entries: int) -> str:
     """Let tau begin a session, then repeat its prompt and answer; return its id."""
     session = f"bench-{entries}"
@@ -116,24 +105,7 @@ def write_tau_session(theirs: Install, entries: int) -> str:
         parent = lines[-1]["id"]
         for n in range(entries - len(lines)):
             entry = {**pair[n % 2], "id": f"{n:032x}", "parent_id": parent}
-            entry["message"] = {**entry["message"], "content": [{"type": "text", "text": _LINE * 14}]}
+            entry["message"] = {**entry["message"], "content": [{"type": "text", "text": LINE * 14}]}
             file.write(json.dumps(entry) + "\n")
             parent = entry["id"]
     return session
-
-
-def _messages(count: int) -> Iterator[Message]:
-    """Prompts, each followed by two calls with their results."""
-    for n in range(count):
-        if n % 5 == 0:
-            yield User((Text(f"prompt {n}: " + _LINE * 10),))
-        elif n % 5 in (1, 3):
-            arguments = f'{{"path": "src/module_{n}.py"}}'
-            yield Assistant(
-                (Text(_LINE * 9), ToolCall(f"call_{n}", "read", {"path": f"src/module_{n}.py"}, arguments)),
-                stop_reason="tool_use",
-                provider="local",
-                model="words-1",
-            )
-        else:
-            yield ToolResult(f"call_{n - 1}", "read", (Text(_LINE * 11),), is_error=False)

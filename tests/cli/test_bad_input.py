@@ -71,18 +71,18 @@ def test_a_config_that_is_no_text_is_named_with_its_line(cli: Cli) -> None:
 def test_an_unknown_key_names_the_nearest(cli: Cli, text: str, words: tuple[str, ...]) -> None:
     cli.config(text)
     refused(cli.inside("-p", "hi", "--model", ok(cli)), *words)
-    refused(cli.inside("doctor"), *words)
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("max_steps = 'many'\n", ("max_steps", "int")),
-        ("model = 3\n", ("'model'", "str")),
-        ("[permissions]\nmode = 'yolo'\n", ("permissions.mode",)),
-        ("tools = 5\n", ("tools",)),
+        ("max_steps = 'many'\n", ("max_steps", "line 1", "a whole number, got text")),
+        ("model = 3\n", ("'model'", "text, got a whole number")),
+        ("[permissions]\nmode = 'yolo'\n", ("permissions.mode", "ask, auto-edit, full, plan, got 'yolo'")),
+        ("tools = 5\n", ("tools", "a table")),
+        ("[providers.local]\napi = 'grpc'\n", ("'providers.local.api'", "openai-chat, openai-responses, anthropic")),
         ("[providers.local]\nmodels = 'x'\n", ("models",)),
-        ("[providers.local]\nidle_timeout_s = 'long'\n", ("idle_timeout_s", "float")),
+        ("[providers.local]\nidle_timeout_s = 'long'\n", ("line 2", "idle_timeout_s", "a number, got text")),
     ],
 )
 def test_a_wrong_type_names_key_and_type(cli: Cli, text: str, words: tuple[str, ...]) -> None:
@@ -103,6 +103,14 @@ def test_a_wrong_type_names_key_and_type(cli: Cli, text: str, words: tuple[str, 
 )
 def test_a_bad_set_is_named(cli: Cli, assignment: str, words: tuple[str, ...]) -> None:
     refused(cli.inside("-p", "hi", "--set", assignment, "--model", ok(cli)), *words)
+
+
+def test_a_misspelt_variable_is_named_when_the_run_fails_without_it(cli: Cli) -> None:
+    cli = Cli(cli.root, {"TRIMTAB_PROVIDERS__LOCAL__BASE_ULR": "http://127.0.0.1:1/v1"})
+    refused(cli.inside("-p", "hi", "--model", "local/tiny"), "no provider is called", "LOCAL__BASE_ULR", "'base_url'")
+    outcome = cli.inside("-p", "hi", "--model", ok(cli))
+    assert (outcome.code, outcome.out) == (0, "ok\n")
+    assert "TRIMTAB_PROVIDERS__LOCAL__BASE_ULR is ignored" in outcome.err
 
 
 def test_a_bad_variable_is_named(cli: Cli) -> None:

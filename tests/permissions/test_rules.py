@@ -84,5 +84,5 @@ def test_the_settings_name_their_layer(tmp_path: Path) -> None:
 
 def test_the_tools_that_rules_know_are_those_there_are(tmp_path: Path) -> None:
     project = open_project(tmp_path, env={"TRIMTAB_HOME": str(tmp_path), "HOME": str(tmp_path)})
-    tools = build_tools(project, images=False, outputs=PrivateFolder())
+    tools = build_tools(project, PrivateFolder(), images=False)
     assert {tool.spec.name for tool in tools} == TOOLS

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -65,10 +66,11 @@ class Launcher:
     def start(self, cli: Cli, *args: str) -> Run:
         """Fork a run of `trimtab ARGS` in the home and project of `cli`."""
         stdout = cli.root / "stdout"
+        stdout.write_bytes(b"")  # a run may be killed before it opens it
         order = {"argv": args, "cwd": str(cli.project), "env": cli.environment(), "stdout": str(stdout)}
         return Run(self.order(order), stdout, self)
 
-    def order(self, order: dict[str, object]) -> int:
+    def order(self, order: Mapping[str, object]) -> int:
         """Give an order; return the answer."""
         assert self._process.stdin
         assert self._process.stdout

@@ -54,6 +54,8 @@ def _write(root: Path, files: list[tuple[str, str]]) -> None:
 @settings(max_examples=40, deadline=None)
 @example(files=[("a/b/a", "")], rules=[(".gitignore", "b/")], below="", repository="a/.git/HEAD")
 @example(files=[("b/a", "")], rules=[(".gitignore", "a"), (".ignore", "!b/")], below="", repository="")
+@example(files=[("b/a", "")], rules=[(".gitignore", "/a")], below="", repository="")
+@example(files=[("b", "")], rules=[(".gitignore", "**/**/b")], below="", repository="")
 @example(files=[("a/b/a", "")], rules=[(".gitignore", "a")], below="a/b", repository="a/.git/HEAD")
 @given(
     files=st.lists(st.tuples(PATHS, st.just("")), max_size=8),

@@ -62,3 +62,10 @@ def test_a_damaged_store_is_an_error_with_a_next_step(project: Path, tmp_path: P
     store.write_text("{")
     with pytest.raises(ConfigError, match=r"trust\.json can't be read"):
         decide(project, store, answer=None)
+
+
+def test_a_decision_that_cannot_be_kept_says_what_to_do(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file where a folder should be")
+    with pytest.raises(ConfigError, match="can't be kept") as refused:
+        decide(project, tmp_path / "home" / "trust.json", answer="folder")
+    assert "--trust once" in refused.value.hint

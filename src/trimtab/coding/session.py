@@ -6,8 +6,8 @@
 This is the only module that knows all siblings. Frontends get events from `feed` and call methods here; they decide nothing.
 """
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 
 import anyio
@@ -29,6 +29,7 @@ from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import build_tools
 from trimtab.coding.transcript import LogTranscript
 from trimtab.context.stores.log import SessionLog
+from trimtab.types.errors import SessionError, StoreError
 from trimtab.types.messages import User
 from trimtab.types.models import ModelInfo
 
@@ -43,12 +44,20 @@ class Session:
     """
 
     def __init__(
-        self, project: Project, log: SessionLog, agent: Agent, changes: ChangeRecorder, *, notices: tuple[str, ...]
+        self,
+        project: Project,
+        log: SessionLog,
+        agent: Agent,
+        kit: "_Kit",
+        stack: AsyncExitStack,
+        *,
+        notices: tuple[str, ...],
     ) -> None:
         self.project = project
         self.log = log
         self.agent = agent
-        self._changes = changes
+        self._kit = kit
+        self._stack = stack
         self._notices = notices
 
     @property
@@ -109,10 +118,14 @@ class Session:
         self.agent.cancel()
 
     async def set_model(self, ref: str) -> None:
-        """Use another model from the next request on. Raises `UnknownModel` or `ConfigError`, and then nothing changes."""
+        """Use another model from the next turn on. Raises `UnknownModel` or `ConfigError`, and then nothing changes.
+
+        The old provider stays open until the session closes: a turn may be running on it.
+        """
         opened = await open_model(self.project, ref)
-        await _close(self.agent.provider)
+        self._stack.push_async_callback(_close, opened.provider)
         self.agent.provider, self.agent.model, self.agent.thinking = opened.provider, opened.info, opened.thinking
+        self.agent.tools = self._kit.tools_for(opened.info)
         for note in opened.notes:
             await self.feed.publish(Notice(message=note))
 
@@ -120,7 +133,9 @@ class Session:
         """Say in the log which model answers from here on, when the log doesn't say so yet."""
         used = last_model(self.log)
         if used is not None and used != self.model.ref:
-            await anyio.to_thread.run_sync(self.log.set_model, self.model.provider, self.model.id)
+            # A log that can't take this can't take the prompt either, and that ends the turn with an error.
+            with suppress(StoreError, SessionError):
+                await anyio.to_thread.run_sync(self.log.set_model, self.model.provider, self.model.id)
 
     def result(self, turn: Turn, *, code: int | None = None) -> Result:
         """The last event of JSON mode. `code` overrides the exit code (a signal)."""
@@ -133,7 +148,7 @@ class Session:
             steps=turn.steps,
             session_id=self.log.header.id,
             session_file=str(self.log.path) if self.log.path else None,
-            changed_files=self._changes.files,
+            changed_files=self._kit.hooks.files,
         )
 
 
@@ -150,61 +165,65 @@ async def open_session(
 
     Raises `UnknownSession`, `SessionLocked`, `SessionError`, `UnknownModel` or `ConfigError`; then nothing was written.
     """
-    more = tuple(tool.spec.name for tool in extra_tools)
-    # A new file is made only once nothing else can fail; an existing one says which model it used.
-    kit = await _kit(project, None, provider, more) if writes_at_once(choice, project) else None
-    opened = await anyio.to_thread.run_sync(lambda: open_log(project, choice, takeover=takeover))
-    log = opened.log
-    try:
-        kit = kit or await _kit(opened.project, opened.model_ref, provider, more)
+    async with AsyncExitStack() as stack:
+        # A new file is made only once nothing else can fail; an existing one says which model it used.
+        early = writes_at_once(choice, project)
+        kit = await _kit(project, None, stack, provider=provider, extra=extra_tools) if early else None
+        opened = await anyio.to_thread.run_sync(lambda: open_log(project, choice, takeover=takeover))
+        log, project = opened.log, opened.project
+        stack.callback(log.close)
+        if kit is None:
+            kit = await _kit(project, opened.model_ref, stack, provider=provider, extra=extra_tools)
         kit.outputs.path = outputs_beside(log.path) if log.path else None
-        tools = (*kit.tools, *extra_tools)
         agent = Agent(
             kit.model.provider,
             model=kit.model.info,
-            system=system_prompt(opened.project, tools),
-            tools=tools,
+            system=system_prompt(project, kit.tools),
+            tools=kit.tools,
             transcript=LogTranscript(log),
             parked={p.call_id: p.question for p in log.parked},
             seen=await anyio.to_thread.run_sync(log.call_ids),
             hooks=kit.hooks,
             feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
             thinking=kit.model.thinking,
-            max_steps=opened.project.settings.max_steps,
+            max_steps=project.settings.max_steps,
             session_id=log.header.id,
         )
-        notices = (*opened.project.notices, *opened.notices, *kit.model.notes)
-        try:
-            yield Session(opened.project, log, agent, kit.hooks, notices=notices)
-        finally:
-            agent.feed.close()
-            with anyio.CancelScope(shield=True):
-                await _close(agent.provider)
-    finally:
-        if kit is not None:
-            kit.outputs.close()
-        log.close()
+        stack.callback(agent.feed.close)
+        notices = (*project.notices, *opened.notices, *kit.model.notes)
+        yield Session(project, log, agent, kit, stack, notices=notices)
 
 
 @dataclass(frozen=True, slots=True)
 class _Kit:
-    """What a session needs beside its log."""
+    """What a session needs beside its log: a model, the tools that fit it, and how to make those that fit another one."""
 
     model: OpenModel
-    tools: tuple[Tool, ...]
     hooks: ChangeRecorder
     outputs: PrivateFolder
+    tools: tuple[Tool, ...]
+    tools_for: Callable[[ModelInfo], tuple[Tool, ...]]
 
 
 async def _kit(
-    project: Project, session_ref: str | None, provider: Provider | None, more_tools: tuple[str, ...]
+    project: Project,
+    session_ref: str | None,
+    stack: AsyncExitStack,
+    *,
+    provider: Provider | None,
+    extra: tuple[Tool, ...],
 ) -> _Kit:
     workspace = workspace_of(project)
-    hooks = ChangeRecorder(permission_hooks(project, workspace, more_tools=more_tools), workspace)
+    permissions = permission_hooks(project, workspace, more_tools=[tool.spec.name for tool in extra])
     outputs = PrivateFolder()
+    stack.callback(outputs.close)
     model = await pick_model(project, session_ref, provider=provider)
-    tools = build_tools(project, images="image" in model.info.input, outputs=outputs)
-    return _Kit(model, tools, hooks, outputs)
+    stack.push_async_callback(_close, model.provider)
+
+    def tools_for(info: ModelInfo) -> tuple[Tool, ...]:
+        return (*build_tools(project, outputs, images="image" in info.input), *extra)
+
+    return _Kit(model, ChangeRecorder(permissions, workspace), outputs, tools_for(model.info), tools_for)
 
 
 def system_prompt(project: Project, tools: tuple[Tool, ...]) -> str:
@@ -223,4 +242,5 @@ def system_prompt(project: Project, tools: tuple[Tool, ...]) -> str:
 async def _close(provider: Provider) -> None:
     close = getattr(provider, "aclose", None)
     if close is not None:
-        await close()
+        with anyio.CancelScope(shield=True):
+            await close()

@@ -23,8 +23,8 @@ from trimtab.providers.catalogue import Catalogue
 from trimtab.types.errors import ConfigError
 
 
-def build_tools(project: Project, *, images: bool, outputs: PrivateFolder) -> tuple[Tool, ...]:
-    """Make the tools that are on. `images`: whether the model takes pictures; `outputs`: where long outputs of commands go.
+def build_tools(project: Project, outputs: PrivateFolder, *, images: bool) -> tuple[Tool, ...]:
+    """Make the tools that are on. `outputs` takes long outputs of commands; `images`: whether the model takes pictures.
 
     Raises `ConfigError` for an unknown tool name.
     """

@@ -31,14 +31,17 @@ def project_inputs(cwd: Path) -> tuple[Path, ...]:
 
 
 def decide(cwd: Path, store: Path, *, answer: TrustAnswer | None) -> TrustDecision:
-    """Decide about `cwd`, storing `answer` in `store` when it is meant to last. Raises `ConfigError` when the store is damaged."""
+    """Decide about `cwd`, storing `answer` in `store` when it is meant to last.
+
+    Raises `ConfigError` when the store is damaged or can't be written.
+    """
     real = os.path.realpath(cwd)
     known = _read(store)
     if answer is not None:
         if answer in ("folder", "parent", "never"):
             target = os.path.dirname(real) if answer == "parent" else real
             known[target] = {"folder": "folder", "parent": "below", "never": "never"}[answer]
-            _write(store, known)
+            _store(store, known)
         return TrustDecision(trusted=answer != "never")
     stored = _lookup(real, known)
     if stored is not None:
@@ -50,6 +53,11 @@ def decide(cwd: Path, store: Path, *, answer: TrustAnswer | None) -> TrustDecisi
     return TrustDecision(
         trusted=False, notice=f"{names} in {real} is ignored: this folder isn't trusted (--trust folder trusts it)"
     )
+
+
+def stored_answer(cwd: Path, store: Path) -> bool | None:
+    """Whether a stored answer trusts `cwd`; None when there is none. Raises `ConfigError` when the store is damaged."""
+    return _lookup(os.path.realpath(cwd), _read(store))
 
 
 def _lookup(real: str, known: dict[str, str]) -> bool | None:
@@ -79,8 +87,14 @@ def _read(store: Path) -> dict[str, str]:
     return {str(k): str(v) for k, v in folders.items()} if isinstance(folders, dict) else {}
 
 
-def _write(store: Path, known: dict[str, str]) -> None:
-    store.parent.mkdir(parents=True, exist_ok=True)
+def _store(store: Path, known: dict[str, str]) -> None:
     temp = store.with_suffix(f".{os.getpid()}.tmp")
-    temp.write_text(json.dumps({"folders": known}, indent=2, sort_keys=True) + "\n", "utf-8")
-    temp.replace(store)
+    try:
+        store.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        temp.write_text(json.dumps({"folders": known}, indent=2, sort_keys=True) + "\n", "utf-8")
+        temp.replace(store)
+    except OSError as e:
+        raise ConfigError(
+            f"the decision to trust can't be kept in {store}: {e.strerror or e}",
+            hint="Use --trust once, or set TRIMTAB_HOME to a folder you may write.",
+        ) from None

@@ -4,11 +4,13 @@
                       └──finish()──▶ Captured: text for the model, exact counts, the cut
 
 Counts are of the bytes as printed; the text is decoded with replacement marks and cleaned (`terminal.plain`). Nothing
-touches the disk until the output outgrows memory or somebody asks for the file.
+touches the disk until the output outgrows memory or somebody asks for the file. What a result names is kept as long as
+the session that holds the result: beside its file; for one without a file, in a temp folder that goes when the session ends.
 """
 
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -38,9 +40,12 @@ class PrivateFolder:
         return self.path
 
     def close(self) -> None:
-        """Remove the folder if it is a fresh one: who gave a path keeps what is in it."""
+        """Remove a fresh folder; of a given one, whose files results may have named, only nothing: it goes when it is empty."""
         if self._fresh and self.path is not None:
             shutil.rmtree(self.path, ignore_errors=True)
+        elif self._ready and self.path is not None:
+            with suppress(OSError):
+                self.path.rmdir()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,12 @@ class Capture:
             if self._unwritten:
                 self._flush()
             self._file.close()
+
+    def discard(self) -> None:
+        """Close the file and remove it: nobody will be told of it."""
+        self.close()
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
 
     def finish(self) -> Captured:
         """Close the file and return what was printed."""

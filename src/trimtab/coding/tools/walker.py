@@ -28,7 +28,7 @@ _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codec
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """One line of an ignore file. `matches` takes a path relative to its folder."""
+    """One line of an ignore file. `matches` takes `=/` and a path relative to its folder."""
 
     matches: Matches
     ignores: bool
@@ -125,10 +125,11 @@ def _rule(line: str) -> _Rule | None:
     pattern = line.removeprefix("!")
     if line.startswith("#") or not pattern.strip("/"):
         return None
-    glob = pattern.removeprefix("/").removesuffix("/")
+    glob = re.sub(r"(?:\*\*/){2,}", "**/", pattern.removeprefix("/").removesuffix("/"))
     if "/" not in pattern.removesuffix("/"):
         glob = f"**/{glob}"
-    return _Rule(compile_glob(glob + "/*" * glob.endswith("/**")), ignores, only_folders=pattern.endswith("/"))
+    # "=/" in front of both keeps a glob without a slash from being about names at any depth, which is its meaning elsewhere
+    return _Rule(compile_glob(f"=/{glob}" + "/*" * glob.endswith("/**")), ignores, only_folders=pattern.endswith("/"))
 
 
 def _is_ignored(here: _Folder, path: str, *, is_folder: bool) -> bool:
@@ -136,7 +137,7 @@ def _is_ignored(here: _Folder, path: str, *, is_folder: bool) -> bool:
     for kind in _KINDS:
         folder: _Folder | None = here
         while folder is not None:
-            relative = path[len(folder.path.rstrip("/")) + 1 :]
+            relative = "=/" + path[len(folder.path.rstrip("/")) + 1 :]
             for rule in folder.rules.get(kind, ()):
                 if (is_folder or not rule.only_folders) and rule.matches(relative):
                     return rule.ignores

@@ -1,6 +1,7 @@
 """`trimtab answer SESSION CALL_ID TEXT`: a person answers a parked call, and the turn goes on."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import anyio
@@ -9,6 +10,7 @@ import click
 from trimtab.agent.loop import Turn
 from trimtab.coding.session import Session
 from trimtab.frontends.cli.options import Flags, session_options
+from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.turn import drive
 
 
@@ -26,4 +28,5 @@ def command(ref: str, call_id: str, text: str, *, mode: str, **flags: Any) -> in
     async def work(opened: Session) -> Turn:
         return await opened.answer(call_id, text)
 
-    return anyio.run(drive, replace(Flags(**flags), resume=ref), mode, work)
+    wanted = replace(Flags(**flags), resume=ref)
+    return anyio.run(partial(drive, open_flags(wanted), wanted.choice(), mode, work, takeover=wanted.takeover))

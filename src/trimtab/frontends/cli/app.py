@@ -45,7 +45,8 @@ class Root(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Send everything that is no command to `run`."""
-        if not args or args[0] not in (*COMMANDS, "--help", "-h", "--version"):
+        completing = ctx.resilient_parsing and not args  # the first word is still being typed
+        if not completing and (not args or args[0] not in (*COMMANDS, "--help", "-h", "--version")):
             _refuse_misspelt(args)
             args = [_RUN, *args]
         return super().parse_args(ctx, args)

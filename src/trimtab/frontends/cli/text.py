@@ -80,9 +80,7 @@ class TextPrinter:
             case ToolParked():
                 self._say(f"waiting for an answer to {event.call_id}: {event.question}")
             case TurnEnded():
-                self._finish()
-                if why := ending(event.reason):
-                    self._say(why)
+                self._finish(event)
             case _:
                 pass
 
@@ -94,12 +92,14 @@ class TextPrinter:
         name = self._names.pop(event.call_id, event.name)
         self._say(f"  {name}  [{mark}]" + (f" {first[:120]}" if event.is_error else ""))
 
-    def _finish(self) -> None:
+    def _finish(self, event: TurnEnded) -> None:
         if not self.live and self._answer:
             self._write(strip_terminal(self._answer))
             self._answer = ""
         self._end_line()
         self.out.flush()
+        if why := ending(event.reason):
+            self._say(why)
         self.show_mark()
 
     def show_mark(self) -> None:

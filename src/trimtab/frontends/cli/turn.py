@@ -8,10 +8,13 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 import anyio
 
 from trimtab.agent.loop import Turn
+from trimtab.coding.choose import Choice
+from trimtab.coding.project import Project
 from trimtab.coding.session import Session, open_session
 from trimtab.frontends.cli.inputs import prompt_parts
 from trimtab.frontends.cli.json_lines import write_events
@@ -19,6 +22,7 @@ from trimtab.frontends.cli.options import Flags
 from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.messages import User
+from trimtab.types.usage import Usage
 
 _CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
@@ -33,15 +37,22 @@ def one_turn(words: Sequence[str], *, flags: Flags, mode: str) -> int:
             await session.tell(text)
         return await session.prompt(User(parts))
 
-    return anyio.run(drive, flags, mode, work)
+    return anyio.run(partial(drive, project, flags.choice(), mode, work, takeover=flags.takeover))
 
 
-async def drive(flags: Flags, mode: str, work: Callable[[Session], Awaitable[Turn]]) -> int:
-    """Open the session that `flags` mean, show its events in `mode` while `work` runs, and return the exit code."""
-    async with open_session(open_flags(flags), flags.choice(), takeover=flags.takeover) as session:
-        received: list[signal.Signals] = []
+async def drive(
+    project: Project,
+    choice: Choice,
+    mode: str,
+    work: Callable[[Session], Awaitable[Turn]],
+    *,
+    takeover: bool = False,
+) -> int:
+    """Open the session that `choice` means, show its events in `mode` while `work` runs, and return the exit code."""
+    async with open_session(project, choice, takeover=takeover) as session:
+        stop = _Stop(session)
         async with anyio.create_task_group() as listening:
-            listening.start_soon(_heed_signals, session, received)
+            listening.start_soon(stop.heed)
             async with anyio.create_task_group() as showing:
                 watcher = session.feed.subscribe()
                 if mode == "json":
@@ -49,8 +60,10 @@ async def drive(flags: Flags, mode: str, work: Callable[[Session], Awaitable[Tur
                 else:
                     showing.start_soon(TextPrinter().follow, watcher)
                 await session.announce()
-                turn = await work(session)
-                result = session.result(turn, code=_CODES[received[0]] if received else None)
+                turn = Turn("cancelled", None, Usage(), 0, cost_usd=0.0)
+                with stop.scope:
+                    turn = await work(session)
+                result = session.result(turn, code=stop.code)
                 if mode == "json":
                     await session.feed.publish(result)
                 session.feed.close()
@@ -58,14 +71,25 @@ async def drive(flags: Flags, mode: str, work: Callable[[Session], Awaitable[Tur
         return result.exit_code
 
 
-async def _heed_signals(session: Session, received: list[signal.Signals]) -> None:
-    """Cancel the turn at the first signal; leave at once at the second."""
-    with anyio.open_signal_receiver(*_CODES) as signals:
-        async for number in signals:
-            received.append(number)
-            if len(received) > 1:
-                os._exit(_CODES[number])
-            session.cancel()
+class _Stop:
+    """What signals do: the first one cancels the turn, or the way to it; a second one ends the process at once."""
+
+    def __init__(self, session: Session) -> None:
+        self.scope = anyio.CancelScope()
+        self.code: int | None = None
+        self._session = session
+
+    async def heed(self) -> None:
+        """Wait for signals. `code` is the exit code of the first one."""
+        with anyio.open_signal_receiver(*_CODES) as signals:
+            async for number in signals:
+                if self.code is not None:
+                    os._exit(_CODES[number])
+                self.code = _CODES[number]
+                if self._session.busy:
+                    self._session.cancel()
+                else:
+                    self.scope.cancel()
 
 
 def _to_stdout(data: bytes) -> None:
