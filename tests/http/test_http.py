@@ -178,6 +178,62 @@ async def test_tries_are_bounded_when_the_answer_never_ends():
     assert events[-1].error.hint.startswith("Given up after 4 tries.")
 
 
+@pytest.mark.parametrize(
+    "kept_alive", [b": ping\n\n", b"\n", b"event: ping\n\n"], ids=["comment", "blank", "empty event"]
+)
+async def test_a_stream_that_is_only_kept_alive_ends(kept_alive):
+    drip = [step for _ in range(100) for step in (kept_alive, Pause(0.03))]
+    with FakeServer(Reply([*sse("a"), *drip])) as server, anyio.fail_after(3):
+        first, ended = await ask(server.url, idle_timeout_s=0.05)
+    assert first == text("a")[0]
+    assert (ended.error.kind, ended.error.retryable) == ("network", False)
+    assert ended.error.message == "the connection was kept alive for 0.3 s without a word of an answer"
+
+
+async def test_a_slow_answer_that_is_kept_alive_meanwhile_is_waited_for():
+    drip = [step for _ in range(5) for step in (b": ping\n\n", Pause(0.02))]
+    with FakeServer(Reply([*drip, *sse("a"), *drip, *sse(None)])) as server:
+        assert await ask(server.url, idle_timeout_s=0.2) == [*text("a"), DONE]
+
+
+async def test_a_slow_reader_is_not_taken_for_a_silent_server():
+    with FakeServer(Reply([*sse("a"), b": ping\n\n", *sse(None)])) as server:
+        provider = HttpProvider(endpoint(server.url, idle_timeout_s=0.05), EchoWire())
+        events = []
+        async for event in provider.stream(REQUEST):
+            events.append(event)
+            await anyio.sleep(0.4)
+        await provider.aclose()
+    assert events == [*text("a"), DONE]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "encoding"),
+    [
+        ([b"data: " + b"x" * 2000, b"y" * 9000], ""),
+        ([b'{"a": "' + b"x" * 2000, b"y" * 9000], ""),
+        ([b": " + b"x" * 11_000 + b"\n"], "gzip"),
+        (sse(*["x" * 50] * 200), ""),
+    ],
+    ids=["one line", "one document", "packed", "many events"],
+)
+async def test_an_answer_that_grows_without_end_is_given_up(chunks, encoding):
+    with FakeServer(Reply([*chunks, Stall()], encoding=encoding)) as server:
+        provider = HttpProvider(endpoint(server.url), EchoWire(), max_answer_bytes=10_000)
+        *_, ended = [e async for e in provider.stream(REQUEST)]
+        await provider.aclose()
+    assert (ended.error.kind, ended.error.retryable) == ("malformed", False)
+    assert ended.error.message == "the answer has no end: given up after 10,000 bytes"
+
+
+async def test_an_error_text_that_drips_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("trimtab.providers.http._REFUSAL_S", 0.1)
+    drip = [step for _ in range(100) for step in (b"busy ", Pause(0.02))]
+    with FakeServer(Reply(drip, status=503)) as server, anyio.fail_after(1.5):
+        (ended,) = await ask(server.url, max_retries=0)
+    assert (ended.error.kind, ended.error.message[:5]) == ("server", "busy ")
+
+
 async def test_retry_after_is_kept_to():
     clock = Clock([])
     reply = json_reply({"error": {"message": "slow"}}, status=429, headers={"retry-after": "2"})
@@ -199,6 +255,12 @@ async def test_the_key_never_comes_back_in_a_message():
         (ended,) = await ask(server.url)
     assert (ended.error.kind, ended.error.message) == ("auth", "bad key [key]")
     assert "sk-secret" not in repr(endpoint("http://x"))
+
+
+async def test_a_word_that_stands_for_no_key_is_not_struck_out_of_a_message():
+    with FakeServer(json_reply({"error": {"message": "token broke"}}, status=400)) as server:
+        (ended,) = await ask(server.url, api_key="k")
+    assert ended.error.message == "token broke"
 
 
 async def test_web_pages_are_named_as_such():
@@ -236,6 +298,13 @@ async def test_nobody_listening_is_said_at_once_on_this_machine():
     assert ended.error.kind == "network"
     assert url in ended.error.message
     assert "base_url" in ended.error.hint
+
+
+async def test_a_password_in_the_base_url_is_not_shown():
+    with FakeServer() as server:
+        url = server.url
+    (ended,) = await ask(url.replace("//", "//me:hidden@"))
+    assert ended.error.message.startswith(f"can't connect to {url}/v1: ")
 
 
 @pytest.mark.parametrize("proxy", ["gopher://x", "socks9://x"])
@@ -295,6 +364,26 @@ async def test_another_url_uses_the_proxy_of_the_endpoint():
 
     with FakeServer(answer) as proxy:
         assert await ask("http://model.invalid", proxy=proxy.url) == [*text("a"), DONE]
+
+
+async def test_a_proxy_that_wants_a_password_is_named_without_the_one_it_got():
+    def refuse(_: Received) -> Reply:
+        return json_reply({}, status=407)
+
+    for target in ("http://model.invalid", "https://model.invalid"):
+        with FakeServer(refuse) as proxy:
+            host = proxy.url.removeprefix("http://")
+            (ended,) = await ask(target, proxy=f"http://me:hidden@{host}")
+        assert ended.error.message.startswith(f"the proxy {host} refused: ")
+        assert (ended.error.kind, "HTTPS_PROXY" in ended.error.hint, ended.error.retryable) == ("network", True, False)
+
+
+async def test_a_proxy_that_is_not_there_is_named():
+    with FakeServer() as server:
+        gone = server.url
+    (ended,) = await ask("http://model.invalid", proxy=gone, max_retries=0)
+    assert f" through the proxy {gone.removeprefix('http://')}: " in ended.error.message
+    assert "HTTP_PROXY" in ended.error.hint
 
 
 @pytest.mark.parametrize("content", [None, "not a certificate"])

@@ -29,7 +29,26 @@ def test_waits_double_with_jitter_and_end():
 def test_what_cannot_succeed_is_not_sent_again():
     assert wait(error(retryable=False)) is None
     assert wait(error(1.0, retryable=False)) is None
-    assert given_up(error(retryable=False), 1, policy=POLICY) == error(retryable=False)
+    assert given_up(error(retryable=False), 1, policy=POLICY, provider="acme") == error(retryable=False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "step"),
+    [
+        ("rate_limit", "acme takes only so much in a time: try again later, or use another model."),
+        ("server", "The trouble is at acme: try again later, or use another model."),
+        ("network", "Try again; if it stays so, `trimtab doctor --online` says whether acme answers."),
+    ],
+)
+def test_what_is_given_up_names_the_provider_and_the_next_step(kind, step):
+    failed = ErrorInfo(kind, "x", retryable=True)
+    assert given_up(failed, 3, policy=POLICY, provider="acme").hint == f"Given up after 3 tries. {step}"
+    assert given_up(failed, 1, policy=POLICY, provider="acme").hint == step
+
+
+def test_a_hint_that_knows_better_is_kept():
+    failed = ErrorInfo("server", "x", hint="Look there.", retryable=True)
+    assert given_up(failed, 3, policy=POLICY, provider="acme").hint == "Given up after 3 tries. Look there."
 
 
 def test_a_wait_that_the_server_names_is_never_shortened():
@@ -37,7 +56,7 @@ def test_a_wait_that_the_server_names_is_never_shortened():
     assert wait(error(2.0), roll=0.5) == 2.125
     assert wait(error(60.0)) == 60.0
     assert wait(error(60.1)) is None
-    assert "asks to wait 61 s; at most 60 s" in given_up(error(61.0), 1, policy=POLICY).hint
+    assert "asks to wait 61 s; at most 60 s" in given_up(error(61.0), 1, policy=POLICY, provider="acme").hint
 
 
 @given(

@@ -1,8 +1,10 @@
 """Commands end when they end, take what they started with them, and never wait for a person."""
 
+import errno
 import os
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,10 +15,12 @@ import pytest
 from blockbuster import blockbuster_ctx
 
 from trimtab.agent.ports import Access, ToolOutput, ToolRun
+from trimtab.coding.tools import process_tree
 from trimtab.coding.tools.bash import BashTool
 from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.tools.environment import command_environment
+from trimtab.coding.tools.process_tree import Proc
 from trimtab.types.messages import Text
 
 pytestmark = pytest.mark.anyio
@@ -113,6 +117,39 @@ async def test_a_timeout_leaves_no_survivor_however_it_tried_to_leave(tmp_path: 
     started = pids(tmp_path / "work/pids")
     assert started
     assert not [pid for pid in started if alive(pid)]
+
+
+async def test_a_timeout_ends_a_tree_of_many_that_hide_and_ignore_signals(tmp_path: Path) -> None:
+    # Thirty children that only sleep: a third of them in sessions of their own, a third deaf to SIGTERM.
+    command = """
+        for i in $(seq 10); do
+            sleep 77 & echo $! >>pids
+            setsid sh -c 'echo $$ >>pids; exec sleep 77' &
+            setsid sh -c 'trap "" TERM; echo $$ >>pids; sleep 77; sleep 77' &
+        done
+        wait
+    """
+    output = await bash(tmp_path, command, timeout=1.5)
+    assert text(output) == "(no output), timed out after 1.5 s; all its processes were stopped"
+    started = pids(tmp_path / "work/pids")
+    assert (len(started), [pid for pid in started if alive(pid)]) == (30, [])
+
+
+async def test_a_stop_gives_up_on_what_cannot_be_ended_and_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Proc(2**22 + 1, 1, 2**22 + 1, 2**22 + 1, "held by the kernel")
+    monkeypatch.setattr(process_tree, "members", lambda leader, marker: (held,))
+    monkeypatch.setattr(process_tree, "_KILL_S", 0.05)
+    assert await process_tree.stop(2**22 + 2, "marker", grace_s=0.01) == (held,)
+
+
+async def test_a_look_at_the_processes_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = threading.Event()
+    monkeypatch.setattr(process_tree, "members", lambda leader, marker: blocked.wait(5) and ())
+    monkeypatch.setattr(process_tree, "_LOOK_S", 0.05)
+    began = time.monotonic()
+    assert await process_tree.look(2**22 + 2, "marker") == ()
+    blocked.set()
+    assert time.monotonic() - began < 2
 
 
 async def test_what_was_printed_before_a_timeout_is_kept(tmp_path: Path) -> None:
@@ -254,6 +291,19 @@ async def test_sh_steps_in_with_a_notice_where_there_is_no_bash(tmp_path: Path) 
 )
 async def test_what_cannot_start_is_explained(tmp_path: Path, command: str, timeout: float | None, said: str) -> None:
     output = await bash(tmp_path, command, timeout=timeout)
+    assert (text(output), output.is_error) == (said, True)
+
+
+@pytest.mark.parametrize("code", [errno.EAGAIN, errno.ENOMEM, errno.EMFILE])
+async def test_a_machine_that_can_start_no_process_is_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    async def fail(*_: object, **__: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(anyio, "open_process", fail)
+    output = await bash(tmp_path, "true")
+    said = f"the machine has no room for another process now ({os.strerror(code)}); stop some, then try again"
     assert (text(output), output.is_error) == (said, True)
 
 

@@ -10,7 +10,7 @@ The rule of this file: nothing is held across a `yield` but the response itself.
 import random as _random
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 import anyio
 import httpx2
@@ -18,21 +18,22 @@ import msgspec
 
 from trimtab import __version__
 from trimtab.providers.classify import Rule, classify, reclassify
+from trimtab.providers.endless import MAX_ANSWER_BYTES, QUIET_FACTOR, AnswerWatch
 from trimtab.providers.framing import BodyFramer
-from trimtab.providers.loopback import is_loopback
 from trimtab.providers.network import KEPT_CONNECTIONS, ConnectionTrace, open_transport
 from trimtab.providers.retry import RetryPolicy, given_up, next_wait
 from trimtab.providers.sse import SseEvent
+from trimtab.providers.transport_errors import UNSENDABLE, transport_error
 from trimtab.providers.wire import Decoder, Endpoint, Wire, WireFailure, WireRequest
 from trimtab.types.errors import ErrorInfo
 from trimtab.types.models import ModelRequest
 from trimtab.types.stream import Ended, Retrying, StreamEvent
 
 _ERROR_BODY_BYTES = 1 << 20
+_REFUSAL_S = 10.0
 _DRAIN_S = 0.1
-_UNSENDABLE = ErrorInfo(
-    "invalid", "a header or the API key holds a character that HTTP can't carry", "Check the key and `headers`."
-)
+_PROXY_ASKS = 407
+_SHORTEST_SECRET = 6
 _CUT = ErrorInfo("network", "the answer broke off before its end", retryable=True)
 
 
@@ -49,6 +50,7 @@ class HttpProvider:
         random: Callable[[], float] = _random.random,
         transport: httpx2.AsyncBaseTransport | None = None,
         extra_rules: Sequence[Rule] = (),
+        max_answer_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
         """`now` is Unix time, `random` gives [0, 1); `transport` replaces the network; `extra_rules` classify errors before ours."""
         self.endpoint = endpoint
@@ -58,6 +60,7 @@ class HttpProvider:
         self._random = random
         self._transport = transport
         self._rules = tuple(extra_rules)
+        self._max_answer_bytes = max_answer_bytes
         self._policy = RetryPolicy(max_retries=endpoint.max_retries, max_wait_s=endpoint.max_retry_wait_s)
         self._client: httpx2.AsyncClient | None = None
 
@@ -80,10 +83,12 @@ class HttpProvider:
             except WireFailure as failure:
                 error = self._without_key(reclassify(failure.info, self._rules))
             except (httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as exc:
-                error = _transport_error(exc, self.endpoint)
+                error = transport_error(exc, self.endpoint)
             wait = next_wait(error, attempt, policy=self._policy, random=self._random)
             if wait is None:
-                yield Ended("error", error=given_up(error, attempt, policy=self._policy))
+                yield Ended(
+                    "error", error=given_up(error, attempt, policy=self._policy, provider=self.endpoint.provider)
+                )
                 return
             yield Retrying(attempt, wait, error.kind, error.message, error.hint)
             await self._sleep(wait)
@@ -93,16 +98,19 @@ class HttpProvider:
         response = await self._send(self._build(self._wire.request(self.endpoint, request)))
         decoder = self._wire.decoder(request)
         framer = BodyFramer()
+        watch = AnswerWatch(self._max_answer_bytes, QUIET_FACTOR * self.endpoint.idle_timeout_s)
         ended: Ended | None = None
         async with aclosing(response), aclosing(response.aiter_bytes()) as body:
             if not response.is_success:
                 raise WireFailure(await self._refusal(response, body))
             async for chunk in body:
+                watch.take(chunk)
                 for event in _decode(framer.feed(chunk), decoder):
                     if type(event) is Ended:
                         ended = event
                         break
                     yield event
+                    watch.heard()
                 if ended is not None:
                     await _drain(body)
                     break
@@ -146,7 +154,7 @@ class HttpProvider:
         headers.update(request.headers)
         headers.update(self.endpoint.headers)
         if any(c in value for value in headers.values() for c in "\r\n\0"):
-            raise WireFailure(_UNSENDABLE)
+            raise WireFailure(UNSENDABLE)
         url = httpx2.URL(join_url(self.endpoint.base_url, request.path))
         if url.port is not None and url.port > 65535:
             raise httpx2.InvalidURL(f"no such port: {url.port}")
@@ -154,24 +162,24 @@ class HttpProvider:
 
     async def _refusal(self, response: httpx2.Response, body: AsyncGenerator[bytes, None]) -> ErrorInfo:
         """Read the start of an error answer and say what it means."""
+        if response.status_code == _PROXY_ASKS:
+            return transport_error(httpx2.ProxyError("it asks for a name and a password"), self.endpoint)
         pieces: list[bytes] = []
         size = 0
-        try:
+        with suppress(httpx2.HTTPError), anyio.move_on_after(_REFUSAL_S):  # the status and what came say enough
             async for chunk in body:
                 pieces.append(chunk)
                 size += len(chunk)
                 if size >= _ERROR_BODY_BYTES:
                     break
-        except httpx2.HTTPError:
-            pass  # the status and what came of the text say enough
         return classify(
             response.status_code, b"".join(pieces), response.headers, now=self._now(), extra_rules=self._rules
         )
 
     def _without_key(self, error: ErrorInfo) -> ErrorInfo:
-        """Some servers repeat the key that they refuse; it must not reach a log."""
-        key = self.endpoint.api_key
-        if not key or key not in error.message:
+        """Some servers repeat the key that they refuse; it must not reach a log. `x` or `none`, given to a local server, is no secret."""
+        key = self.endpoint.api_key or ""
+        if len(key) < _SHORTEST_SECRET or key not in error.message:
             return error
         return msgspec.structs.replace(error, message=error.message.replace(key, "[key]"))
 
@@ -211,42 +219,3 @@ async def _drain(body: AsyncGenerator[bytes, None]) -> None:
                 pass
         except httpx2.HTTPError:
             pass  # the answer is complete; how the connection ends doesn't matter
-
-
-def _transport_error(exc: Exception, endpoint: Endpoint) -> ErrorInfo:
-    where = endpoint.base_url.partition("?")[0]
-    reason = str(exc) or type(exc).__name__
-    match exc:
-        case httpx2.UnsupportedProtocol() | httpx2.InvalidURL():
-            return ErrorInfo("invalid", f"{where!r} is not a URL that can be asked: {reason}", "Check `base_url`.")
-        case httpx2.LocalProtocolError() | UnicodeError():
-            return _UNSENDABLE
-        case httpx2.ConnectTimeout():
-            return ErrorInfo(
-                "network", f"{where} didn't answer within {endpoint.connect_timeout_s:g} s", retryable=True
-            )
-        case httpx2.ReadTimeout():
-            return ErrorInfo(
-                "network",
-                f"{where} sent nothing for {endpoint.idle_timeout_s:g} s",
-                "A slow local model may need a longer `idle_timeout_s`.",
-                retryable=True,
-            )
-        case httpx2.ProxyError():
-            return ErrorInfo("network", f"the proxy refused: {reason}", "Check the proxy settings.")
-        case httpx2.ConnectError() if "CERTIFICATE" in reason.upper():
-            return ErrorInfo(
-                "network",
-                f"the certificate of {where} isn't trusted: {reason}",
-                "Is something between you and the provider? Name its certificate in `ca_file` or SSL_CERT_FILE.",
-            )
-        case httpx2.ConnectError():
-            # A local server that isn't there won't come while one waits; a remote one may.
-            return ErrorInfo(
-                "network",
-                f"can't connect to {where}: {reason}",
-                "Is the server running, and is `base_url` right?",
-                retryable=not is_loopback(endpoint.base_url),
-            )
-        case _:
-            return ErrorInfo("network", f"the connection to {where} broke: {reason}", retryable=True)

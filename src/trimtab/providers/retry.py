@@ -37,16 +37,25 @@ def next_wait(error: ErrorInfo, attempt: int, *, policy: RetryPolicy, random: Ca
     return asked + backoff * random() / 2
 
 
-def given_up(error: ErrorInfo, attempt: int, *, policy: RetryPolicy) -> ErrorInfo:
-    """Return the error as it is shown when `next_wait` gave None for retry number `attempt`."""
+def given_up(error: ErrorInfo, attempt: int, *, policy: RetryPolicy, provider: str) -> ErrorInfo:
+    """Return the error as it is shown when `next_wait` gave None for retry number `attempt`: with what was tried and the next step."""
     asked = error.retry_after_s
-    if error.retryable and asked is not None and asked > policy.max_wait_s:
-        note = f"The provider asks to wait {asked:.0f} s; at most {policy.max_wait_s:.0f} s are allowed (`max_retry_wait_s`)."
-    elif error.retryable and attempt > 1:
-        note = f"Given up after {attempt} tries."
-    else:
+    if not error.retryable:
         return error
-    return msgspec.structs.replace(error, hint=f"{note} {error.hint}".strip())
+    note = f"Given up after {attempt} tries." if attempt > 1 else ""
+    if asked is not None and asked > policy.max_wait_s:
+        note = f"The provider asks to wait {asked:.0f} s; at most {policy.max_wait_s:.0f} s are allowed (`max_retry_wait_s`)."
+    return msgspec.structs.replace(error, hint=f"{note} {error.hint or _next_step(error, provider)}".strip())
+
+
+def _next_step(error: ErrorInfo, provider: str) -> str:
+    match error.kind:
+        case "rate_limit":
+            return f"{provider} takes only so much in a time: try again later, or use another model."
+        case "server":
+            return f"The trouble is at {provider}: try again later, or use another model."
+        case _:
+            return f"Try again; if it stays so, `trimtab doctor --online` says whether {provider} answers."
 
 
 def retry_after(headers: Mapping[str, str], *, now: float | None) -> float | None:

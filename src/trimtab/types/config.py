@@ -65,7 +65,7 @@ class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     connect_timeout_s: float | None = None
     """Seconds until a connection must stand; 10 when not set."""
     idle_timeout_s: float | None = None
-    """Seconds that a stream may be silent; 300 when not set."""
+    """Seconds that a stream may be silent; 300 when not set. Kept alive without a word of the answer, it may last six times as long."""
     max_retries: int | None = None
     """How often a request that may succeed later is sent again; 4 when not set."""
     max_retry_wait_s: float | None = None

@@ -28,6 +28,7 @@ from trimtab.types.tools import ToolSpec
 _UPDATE_EVERY_S = 0.1
 _UPDATE_CHARS = 8_000
 _LISTED = 10
+_EXHAUSTED = {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,10 @@ def _output(finished: Finished, *, timeout_s: float, notice: str) -> ToolOutput:
 def _ending(finished: Finished, timeout_s: float) -> tuple[str, bool]:
     """Return how it ended in words (empty for success) and whether that is a failure."""
     if finished.timed_out:
-        return f"timed out after {timeout_s:g} s; all its processes were stopped", True
+        stopped = (
+            "some of its processes can't be stopped" if finished.left_running else "all its processes were stopped"
+        )
+        return f"timed out after {timeout_s:g} s; {stopped}", True
     if finished.signal:
         return f"killed by {finished.signal}", True
     if finished.exit_code:
@@ -186,7 +190,8 @@ def _still_running(finished: Finished) -> str:
     listed = ", ".join(f"{p.pid} ({plain(p.command)[:60]})" for p in finished.left_running[:_LISTED])
     more = len(finished.left_running) - _LISTED
     output = f"; what they print goes on in {finished.output.file}" if finished.output.file else ""
-    return f"[still running in the background: {listed}{f' and {more} more' if more > 0 else ''}{output}]"
+    state = "still running" if finished.timed_out else "still running in the background"
+    return f"[{state}: {listed}{f' and {more} more' if more > 0 else ''}{output}]"
 
 
 def _why_not_started(failure: OSError | ValueError, command: str, cwd: Path) -> str:
@@ -194,6 +199,8 @@ def _why_not_started(failure: OSError | ValueError, command: str, cwd: Path) -> 
         return f"the working folder {str(cwd)!r} is gone"
     if isinstance(failure, OSError) and failure.errno == errno.E2BIG:
         return f"the command is too long ({len(command):,} characters): write it to a file and run that"
+    if isinstance(failure, OSError) and failure.errno in _EXHAUSTED:
+        return f"the machine has no room for another process now ({failure.strerror}); stop some, then try again"
     if isinstance(failure, ValueError):
         return "the command holds a NUL character, which no program can be given"
     return f"the command could not be started: {failure}"

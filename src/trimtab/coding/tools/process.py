@@ -39,7 +39,10 @@ _KEEP = "exec 3<&0; cat <&3 3<&- &"  # the shell ends at once, so the keeper is 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a command ended. Exactly one of `exit_code` and `signal` is set, unless it `timed_out` (then neither)."""
+    """How a command ended. Exactly one of `exit_code` and `signal` is set, unless it `timed_out` (then neither).
+
+    `left_running` are its processes in the background, or those that a timeout couldn't end.
+    """
 
     exit_code: int | None
     signal: str | None
@@ -125,14 +128,14 @@ async def _follow(process: Process, marker: str, pump: _Pump, *, started: float,
                 await process.wait()
                 exited = True
             group.cancel_scope.cancel()
-        if not exited:
-            await _stop(process, marker)
+        left = () if exited else await _stop(process, marker)
         with anyio.move_on_after(_DRAIN_S):
             if not pump.ended:
                 await pump.run()
-        left = await anyio.to_thread.run_sync(process_tree.members, process.pid, marker) if exited else ()
-        if left:
-            await anyio.to_thread.run_sync(_hand_over, pump)
+        if exited:
+            left = await process_tree.look(process.pid, marker)
+            if left:
+                await anyio.to_thread.run_sync(_hand_over, pump)
     except BaseException:
         with anyio.CancelScope(shield=True):
             await _stop(process, marker)
@@ -149,11 +152,13 @@ async def _follow(process: Process, marker: str, pump: _Pump, *, started: float,
     )
 
 
-async def _stop(process: Process, marker: str) -> None:
-    await process_tree.stop(process.pid, marker, grace_s=GRACE_S)
+async def _stop(process: Process, marker: str) -> tuple[Proc, ...]:
+    left = await process_tree.stop(process.pid, marker, grace_s=GRACE_S)
     with suppress(ProcessLookupError):
         process.kill()
-    await process.wait()
+    with anyio.move_on_after(GRACE_S):  # one that the kernel holds ends when it lets go, or never
+        await process.wait()
+    return left
 
 
 def _hand_over(pump: _Pump) -> None:
@@ -163,7 +168,8 @@ def _hand_over(pump: _Pump) -> None:
     if shell is None or path is None:
         return
     os.set_blocking(pump.pipe, True)
-    with path.open("ab") as file:
+    # Without a keeper (no process to be had) what still runs can print no more; the command itself is done all the same.
+    with suppress(OSError), path.open("ab") as file:
         subprocess.run(
             [shell, "-c", _KEEP],
             stdin=pump.pipe,

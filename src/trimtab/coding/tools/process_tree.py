@@ -3,6 +3,10 @@
 A process group is not enough: `setsid` leaves it. So each command gets a unique value of `MARKER` in its environment, which
 children inherit. `/proc` has all four facts; without it (macOS) only the group is known. What clears its environment *and*
 leaves the session *and* outlives its parent can't be found.
+
+Signals go to groups, not to processes: the kernel then reaches a group's every member at once, while a list of processes is
+old by the time it is read. Whatever was in one session is a group of this command alone, so no stranger is hit. Every look at
+`/proc` has a time limit (a process that the kernel holds can block who reads about it), and so has the whole.
 """
 
 import os
@@ -17,7 +21,8 @@ import anyio
 
 MARKER = "TRIMTAB_COMMAND"
 _PROC = Path("/proc")
-_ROUNDS = 5
+_LOOK_S = 2.0
+_KILL_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,31 +50,40 @@ def members(leader: int, marker: str) -> tuple[Proc, ...]:
     )
 
 
-async def stop(leader: int, marker: str, *, grace_s: float) -> None:
-    """End every process of the command: SIGTERM, `grace_s` seconds to obey, then SIGKILL until none is left."""
-    found = await anyio.to_thread.run_sync(members, leader, marker)
+async def stop(leader: int, marker: str, *, grace_s: float) -> tuple[Proc, ...]:
+    """End every process of the command: SIGTERM, `grace_s` seconds to obey, then SIGKILL until none is left.
+
+    Returns what couldn't be ended in some seconds; mostly nothing.
+    """
+    found = await look(leader, marker)
     _signal(leader, found, signal.SIGTERM)
     with anyio.move_on_after(grace_s):
         if found:
             await _wait_all(p.pid for p in found)
         else:
             await anyio.sleep(grace_s if _group_lives(leader) else 0)
-    for _ in range(_ROUNDS):  # a process may fork between the look and the kill
-        found = await anyio.to_thread.run_sync(members, leader, marker)
+    end = anyio.current_time() + _KILL_S
+    while True:  # what is in no group that we know may start something between the look and the kill
         _signal(leader, found, signal.SIGKILL)
-        if not found:
-            return
+        found = await look(leader, marker)
+        if not found or anyio.current_time() >= end:
+            return found
+        _signal(leader, found, signal.SIGKILL)
         with anyio.move_on_after(grace_s):
             await _wait_all(p.pid for p in found)
 
 
+async def look(leader: int, marker: str) -> tuple[Proc, ...]:
+    """`members` in a thread, for two seconds at most; empty when that wasn't enough."""
+    with anyio.move_on_after(_LOOK_S):
+        return await anyio.to_thread.run_sync(members, leader, marker, abandon_on_cancel=True)
+    return ()
+
+
 def _signal(leader: int, found: Iterable[Proc], number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, number)
-    for process in found:
-        if process.group != leader:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(process.pid, number)
+    for group in {leader, *(p.group for p in found)} - {0, 1, os.getpgrp()}:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
 
 
 def _group_lives(leader: int) -> bool:

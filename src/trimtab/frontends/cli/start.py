@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from trimtab.coding.project import Project, open_project
+from trimtab.coding.toolset import removed_variables
+from trimtab.config.hide import hide_variables
 from trimtab.frontends.cli.options import Flags
 from trimtab.types.errors import UsageError
 
@@ -12,7 +14,7 @@ MAX_PROMPT_FILE = 1_000_000
 
 
 def open_flags(flags: Flags) -> Project:
-    """Open the project that `flags` name. Raises `UsageError` and `ConfigError`."""
+    """Open the project that `flags` name, and hide this process's keys from the commands to come. Raises `UsageError` and `ConfigError`."""
     overrides: dict[str, Any] = {}
     for key in ("model", "max_steps"):
         value = getattr(flags, key)
@@ -30,7 +32,11 @@ def open_flags(flags: Flags) -> Project:
         names = [] if flags.no_tools else [n.strip() for n in (flags.tools or "").split(",") if n.strip()]
         overrides["tools"] = {"enabled": names}
     cwd = Path(flags.cwd or ".")
-    return open_project(cwd, overrides=overrides, sets=flags.sets, trust=flags.trust, cwd_given=flags.cwd is not None)
+    project = open_project(
+        cwd, overrides=overrides, sets=flags.sets, trust=flags.trust, cwd_given=flags.cwd is not None
+    )
+    hide_variables(removed_variables(project))
+    return project
 
 
 def _text_or_file(value: str) -> str:
