@@ -16,6 +16,7 @@ from trimtab.context.stores.folder import SessionFolder
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Assistant
+from trimtab.types.text import scrub
 
 
 def now() -> datetime:
@@ -60,6 +61,11 @@ def open_log(project: Project, choice: Choice, *, takeover: bool = False) -> Ope
             assert_never(choice)
 
 
+def outputs_beside(session_file: Path) -> Path:
+    """The folder for the long outputs that results of this session name; made when the first one comes, kept with the file."""
+    return session_file.with_name(session_file.name + ".outputs")
+
+
 def writes_at_once(choice: Choice, project: Project) -> bool:
     """Whether `open_log` makes a file: what can fail otherwise should then be tried before."""
     match choice:
@@ -88,7 +94,7 @@ def _place(project: Project, log: SessionLog) -> Opened:
 def _folder_for(project: Project, log: SessionLog) -> tuple[Project, tuple[str, ...]]:
     """Where the session goes on: in its own folder, unless the person named one or it is gone."""
     there = log.cwd
-    if not there or os.path.realpath(there) == str(project.cwd):
+    if not there or scrub(os.path.realpath(there)) == scrub(str(project.cwd)):
         return project, ()
     if project.asked.cwd_given or not os.path.isdir(there):
         log.set_cwd(str(project.cwd))

@@ -21,7 +21,7 @@ from trimtab.coding.attachments import unseen_pictures
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.choose import Choice
 from trimtab.coding.guard import permission_hooks, workspace_of
-from trimtab.coding.logs import last_model, now, open_log, writes_at_once
+from trimtab.coding.logs import last_model, now, open_log, outputs_beside, writes_at_once
 from trimtab.coding.models import OpenModel, open_model, pick_model
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.project import Project
@@ -34,6 +34,7 @@ from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError
 from trimtab.types.messages import User
 from trimtab.types.models import ModelInfo
+from trimtab.types.text import scrub
 
 PATIENCE_S = 60.0
 """How long the agent waits for a watcher that takes nothing more before it gives it up, in seconds."""
@@ -190,6 +191,7 @@ async def open_session(
         stack.callback(log.close)
         if kit is None:
             kit = await _kit(project, opened.model_ref, stack, provider=provider, extra=extra_tools)
+        kit.outputs.path = outputs_beside(log.path) if log.path else None
         agent = Agent(
             kit.model.provider,
             model=kit.model.info,
@@ -216,6 +218,7 @@ class _Kit:
     model: OpenModel
     hooks: ChangeRecorder
     refusals: RefusalRecorder
+    outputs: PrivateFolder
     tools: tuple[Tool, ...]
     tools_for: Callable[[ModelInfo], tuple[Tool, ...]]
 
@@ -228,16 +231,18 @@ async def _kit(
     provider: Provider | None,
     extra: tuple[Tool, ...],
 ) -> _Kit:
-    refusals = RefusalRecorder(permission_hooks(project, workspace_of(project)))
+    workspace = workspace_of(project)
+    refusals = RefusalRecorder(permission_hooks(project, workspace, more_tools=[tool.spec.name for tool in extra]))
     outputs = PrivateFolder()
-    stack.callback(outputs.remove_if_empty)
+    stack.callback(outputs.close)
     model = await pick_model(project, session_ref, provider=provider)
     stack.push_async_callback(_close, model.provider)
 
     def tools_for(info: ModelInfo) -> tuple[Tool, ...]:
         return (*build_tools(project, outputs, images="image" in info.input), *extra)
 
-    return _Kit(model, ChangeRecorder(refusals), refusals, tools_for(model.info), tools_for)
+    hooks = ChangeRecorder(refusals, workspace)
+    return _Kit(model, hooks, refusals, outputs, tools_for(model.info), tools_for)
 
 
 def system_prompt(project: Project, tools: tuple[Tool, ...]) -> str:
@@ -245,7 +250,7 @@ def system_prompt(project: Project, tools: tuple[Tool, ...]) -> str:
     settings = project.settings
     values: Mapping[str, str] = {
         "tools": describe_tools(tools),
-        "cwd": str(project.cwd),
+        "cwd": scrub(str(project.cwd)),
         "platform": project.platform,
         "date": now().strftime("%Y-%m-%d"),
     }

@@ -8,15 +8,16 @@ or rule would allow it. Nothing is ever half-run: one refused part refuses the w
 """
 
 import os.path
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import Any, Literal, Protocol, TypeAlias
 
 from trimtab.coding.permissions.commands import SYSTEM_FOLDERS, is_read_only, unsafe_variables, unwrap
+from trimtab.coding.permissions.denials import denied
+from trimtab.coding.permissions.offers import offer
 from trimtab.coding.permissions.rules import WRITING, Rule, Rules
 from trimtab.coding.permissions.shell import Command, Unclear, Word, parse
+from trimtab.coding.permissions.targets import redirect_targets
 from trimtab.types.messages import ToolCall
 
 Mode: TypeAlias = Literal["ask", "auto-edit", "full", "plan"]
@@ -27,7 +28,7 @@ PROTECTED = frozenset({".git", ".trimtab"})
 """Folders whose files can make programs run: not edited without a person, wherever they are in the project."""
 
 _SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
-_PLAIN = re.compile(r"[a-z][\w:-]*")
+_MAX_DEPTH = 20
 _OUTSIDE = "is outside the project"
 
 
@@ -44,6 +45,10 @@ class Paths(Protocol):
 
     def of_program(self, name: str) -> str | None:
         """The program that a shell runs for `name`; None when none is found."""
+        ...
+
+    def is_in_git_folder(self, path: str) -> bool:
+        """Whether a folder above the real path is one of git's own, whatever its name is."""
         ...
 
 
@@ -95,13 +100,17 @@ def _decide_edit(tool: str, arguments: dict[str, Any], policy: Policy, paths: Pa
     path = paths.of_tool(text)
     if path is None:
         return Allow()  # the tool says better what is wrong with it
-    if _any(policy.rules.deny, tool, lambda rule: rule.fits_path(path, project=policy.project, home=policy.home)):
+    if _denies_path(tool, path, policy):
         return _denied_by_rule(f"{tool} {text}")
-    problem = None if policy.mode == "full" else _edit_problem(path, policy)
+    problem = None if policy.mode == "full" else _edit_problem(path, policy, paths)
     return Deny(f"{text} {problem}", _hint(_path_rule(path))) if problem else Allow()
 
 
-def _edit_problem(path: str, policy: Policy) -> str | None:
+def _denies_path(tool: str, path: str, policy: Policy) -> bool:
+    return _any(policy.rules.deny, tool, lambda rule: rule.fits_path(path, project=policy.project, home=policy.home))
+
+
+def _edit_problem(path: str, policy: Policy, paths: Paths) -> str | None:
     """Return why the real path may not be written, None when it may."""
     if _any(policy.rules.allow, "write", lambda rule: rule.fits_path(path, project=policy.project, home=policy.home)):
         return None
@@ -109,12 +118,16 @@ def _edit_problem(path: str, policy: Policy) -> str | None:
         return f"is not edited in mode {policy.mode}"
     if not _is_in(path, policy.project):
         return _OUTSIDE
+    if policy.project == "/" or _is_in(policy.home, policy.project):
+        return f"is in {policy.project}, which is too wide for a project: the whole home folder is in it"
     if any(_is_in(path, folder) for folder in policy.own):
         return "is among Trimtab's own settings and sessions"
     if _is_personal(path, policy):
         return "is among the person's own settings, which can make programs run"
     parts = path[len(policy.project) :].casefold().split("/")
     protected = next((part for part in parts if part in PROTECTED), None)
+    if protected is None and paths.is_in_git_folder(path):
+        protected = "a folder of git's own"
     return f"is in {protected}, whose files can make programs run" if protected else None
 
 
@@ -134,28 +147,36 @@ def _decide_command(script: str, policy: Policy, paths: Paths) -> Decision:
     denials = tuple(rule for rule in policy.rules.deny if rule.is_about("bash"))
     if any(rule.argument is None for rule in denials):
         return _denied_by_rule("bash")
+    if target := _denied_target(script, policy, paths):
+        return _denied_by_rule(f"> {target}")
     if policy.mode == "full" and not denials:
         return Allow()
     try:
-        commands = _flat(parse(script))
+        commands = parse(script)
+        refused = denied(commands, denials) if denials else None
+        if refused is not None:
+            return _denied_by_rule(_written(refused))
+        return Allow() if policy.mode == "full" else _decide_parts(commands, policy, paths)
     except Unclear as unclear:
         ways = "Rules of permissions.deny hold." if policy.mode == "full" else _hint(None)
         return Deny(f"the command can't be judged: {unclear}", f"Use simpler commands. {ways}")
-    for command in commands:
-        if command.words and any(rule.fits_command(command.words) for rule in denials):
-            return _denied_by_rule(_written(command.words))
-    if policy.mode == "full":
-        return Allow()
-    return _decide_parts(parse(script), policy, paths)
+
+
+def _denied_target(script: str, policy: Policy, paths: Paths) -> str | None:
+    """A redirection is an edit, so what may not be edited may not be redirected to, in any mode."""
+    for target in redirect_targets(script) if policy.rules.deny else ():
+        if (path := paths.of_shell(target)) and _denies_path("write", path, policy):
+            return target
+    return None
 
 
 def _decide_parts(commands: tuple[Command, ...], policy: Policy, paths: Paths) -> Decision:
     refused = [command for command in commands if not _may_run(command, policy, paths)]
     if refused:
-        rules = [rule for rule in dict.fromkeys(_suggestion(command.words) for command in refused) if rule]
+        rules = list(dict.fromkeys(offer(command.words) for command in refused))
         named = ", ".join(repr(_written(command.words)) for command in refused)
         wanted = ", ".join(f'"{rule}"' for rule in rules)
-        return Deny(f"{named} may change things", _hint(f"tools.bash.allow = [{wanted}]" if rules else None))
+        return Deny(f"{named} may change things", _hint(f"tools.bash.allow = [{wanted}]" if all(rules) else None))
     for command in commands:
         if variables := unsafe_variables(command):
             return Deny(f"setting {variables[0]} can change what programs do", _hint(None))
@@ -170,22 +191,22 @@ def _decide_writes(commands: tuple[Command, ...], policy: Policy, paths: Paths) 
         if moves and not target.text.startswith("/"):
             return Deny(f"after cd it is unclear where {target.text} is", "Redirect to an absolute path.")
         path = paths.of_shell(target.text)
-        problem = _edit_problem(path, policy) if path else "is no path"
+        problem = _edit_problem(path, policy, paths) if path else "is no path"
         if problem:
             return Deny(f"{target.text} {problem}", _hint(_path_rule(path) if path else None))
     return Allow()
 
 
-def _may_run(command: Command, policy: Policy, paths: Paths) -> bool:
+def _may_run(command: Command, policy: Policy, paths: Paths, *, depth: int = 0) -> bool:
     if not command.words or _any(policy.rules.allow, "bash", lambda rule: rule.fits_command(command.words)):
         return True
     if _is_editable_program(command.words[0].text, policy, paths):
         return False
     if is_read_only(command.words):
         return True
-    inner = unwrap(command)
+    inner = unwrap(command) if depth < _MAX_DEPTH else None
     return inner is not None and all(
-        _may_run(c, policy, paths) and not unsafe_variables(c) and not c.writes for c in inner
+        _may_run(c, policy, paths, depth=depth + 1) and not unsafe_variables(c) and not c.writes for c in inner
     )
 
 
@@ -194,27 +215,11 @@ def _is_editable_program(name: str, policy: Policy, paths: Paths) -> bool:
     path = paths.of_program(name)
     if path is None or path.startswith(SYSTEM_FOLDERS):
         return False
-    return _edit_problem(path, policy) is None
-
-
-def _flat(commands: tuple[Command, ...]) -> tuple[Command, ...]:
-    """All commands, those inside wrappers too."""
-    found: list[Command] = []
-    for command in commands:
-        found += [command, *_flat(unwrap(command) or ())]
-    return tuple(found)
+    return _edit_problem(path, policy, paths) is None
 
 
 def _any(rules: tuple[Rule, ...], tool: str, fits: Callable[[Rule], bool] = lambda rule: rule.argument is None) -> bool:
     return any(rule.is_about(tool) and fits(rule) for rule in rules)
-
-
-def _suggestion(words: tuple[Word, ...]) -> str:
-    """The shortest useful rule: the program and what it is told to do (`npm test`, `python -m pytest`); "" for none."""
-    known = [word.text for word in takewhile(lambda word: word.known, words[:3])]
-    if len(known) == 3 and known[1] == "-m":
-        return " ".join(known)
-    return " ".join(known[:2] if len(known) > 1 and _PLAIN.fullmatch(known[1]) else known[:1])
 
 
 def _written(words: tuple[Word, ...]) -> str:
