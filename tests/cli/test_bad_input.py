@@ -111,6 +111,7 @@ def test_a_misspelt_variable_is_named_when_the_run_fails_without_it(cli: Cli) ->
     outcome = cli.inside("-p", "hi", "--model", ok(cli))
     assert (outcome.code, outcome.out) == (0, "ok\n")
     assert "TRIMTAB_PROVIDERS__LOCAL__BASE_ULR is ignored" in outcome.err
+    refused(Cli(cli.root, {"TRIMTAB_MODLE": "a/b"}).inside("-p", "hi"), "no model is configured", "TRIMTAB_MODLE")
 
 
 def test_a_bad_variable_is_named(cli: Cli) -> None:

@@ -1,9 +1,11 @@
 """What is packed: all that the tests need goes into the source archive, all that runs into the wheel."""
 
+import os
 import re
 import subprocess
 import tomllib
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 import pytest
 
@@ -30,3 +32,14 @@ def test_the_source_archive_names_everything_that_is_tracked() -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     tops = {name.split("/")[0] for name in listed.splitlines()}
     assert {top for top in tops if not any(fnmatchcase(top, pattern) for pattern in PATTERNS)} == set()
+
+
+def test_installing_again_says_how_to_go_on(tmp_path: Path) -> None:
+    """As after `make demo`: the environment is there, and nothing is left to do."""
+    (tmp_path / "bin").mkdir()
+    for stamp in (".venv", ".base"):
+        (tmp_path / "bin" / stamp).touch()
+    make = ["make", "--no-print-directory", "install", f"VENV={tmp_path}"]
+    environment = {"PATH": os.environ["PATH"]}
+    done = subprocess.run(make, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"ready: source {tmp_path}/bin/activate\n", "")

@@ -9,6 +9,7 @@ import pytest
 
 from trimtab.agent.ports import Answer, Hooks, Proceed, ToolOutput
 from trimtab.coding.permissions import Allow, Deny, Mode, PermissionHooks, Policy, Rules, decide, parse_rule
+from trimtab.coding.permissions.hooks import WorkspacePaths
 from trimtab.coding.permissions.rules import command_rules
 from trimtab.coding.tools.paths import Workspace
 from trimtab.types.messages import ToolCall
@@ -31,6 +32,9 @@ class PlainPaths:
 
     def of_program(self, name: str) -> str | None:
         return {"pip": "/p/.venv/bin/pip", "ls": "/usr/bin/ls"}.get(name)
+
+    def is_in_git_folder(self, path: str) -> bool:
+        return path.startswith("/p/.bare/")
 
 
 def call(name: str, **arguments: Any) -> ToolCall:
@@ -80,6 +84,33 @@ def test_files_that_can_make_programs_run_are_not_edited(path: str) -> None:
     decision = edit(path)
     assert isinstance(decision, Deny)
     assert "whose files can make programs run" in decision.reason
+
+
+def test_a_folder_of_git_is_not_edited_whatever_its_name_is() -> None:
+    decision = edit(".bare/config")
+    assert isinstance(decision, Deny)
+    assert decision.reason == ".bare/config is in a folder of git's own, whose files can make programs run"
+    assert isinstance(bash("echo '[core]' >.bare/config"), Deny)
+
+
+def test_git_folders_are_known_by_what_is_in_them(tmp_path: Path) -> None:
+    paths = WorkspacePaths(Workspace(tmp_path, tmp_path))
+    for names in (("bare/HEAD", "bare/objects/x"), ("part/HEAD", "part/commondir"), ("none/HEAD", "none/other")):
+        for name in names:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text("")
+    found = [paths.is_in_git_folder(str(tmp_path / name / "hooks/new")) for name in ("bare", "part", "none")]
+    assert found == [True, True, False]
+
+
+@pytest.mark.parametrize(("project", "allowed"), [("/", False), ("/home", False), ("/home/me", True), ("/srv", True)])
+def test_a_project_that_holds_the_home_folder_is_too_wide_for_edits(project: str, allowed: bool) -> None:
+    policy = Policy("auto-edit", project, "/home/me")
+    path = f"{project.rstrip('/')}/notes.txt"
+    decision = decide(call("write", path=path), policy, PlainPaths())
+    assert (decision == Allow()) is allowed
+    ruled = Policy("auto-edit", project, "/home/me", rules(allow=(f"write({path})",)))
+    assert decide(call("write", path=path), ruled, PlainPaths()) == Allow()
 
 
 def test_at_home_the_persons_settings_and_those_of_trimtab_are_not_edited() -> None:

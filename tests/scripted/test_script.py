@@ -63,7 +63,7 @@ def test_arguments_as_text_are_kept_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("text", "where"),
     [
-        ('{"text": "a"}\n{"text": "b",}\n', "line 2, column 14"),
+        ('{"text": "a"}\n{"text" "b"}\n', "line 2, column 9"),
         ('{"usage": {"input": "many"}}', "line 1, column 12"),
         ('{"text": "a"}\n{"tool_calls": [{"id": "1"}]}', "line 2, column 2"),
         ('{"chunk": 0}', "line 1, column 2"),

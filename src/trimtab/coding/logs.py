@@ -16,6 +16,7 @@ from trimtab.context.stores.folder import SessionFolder
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Assistant
+from trimtab.types.text import scrub
 
 
 def now() -> datetime:
@@ -94,7 +95,7 @@ def _place(project: Project, log: SessionLog) -> Opened:
 def _folder_for(project: Project, log: SessionLog) -> tuple[Project, tuple[str, ...]]:
     """Where the session goes on: in its own folder, unless the person named one or it is gone."""
     there = log.cwd
-    if not there or os.path.realpath(there) == str(project.cwd):
+    if not there or scrub(os.path.realpath(there)) == scrub(str(project.cwd)):
         return project, ()
     if project.asked.cwd_given or not os.path.isdir(there):
         log.set_cwd(str(project.cwd))

@@ -76,11 +76,11 @@ async def pick_model(project: Project, session_ref: str | None, *, provider: Pro
     settings = project.settings
     named = project.loaded.origins.get("model", "")
     ref = settings.model if session_ref is None or named.startswith(_EXPLICIT) else session_ref
-    if ref is None:
-        from trimtab.coding.first_model import look_around, no_model  # noqa: PLC0415 - as above
-
-        raise no_model(project, await look_around(project))
     try:
+        if ref is None:
+            from trimtab.coding.first_model import look_around, no_model  # noqa: PLC0415 - as above
+
+            raise no_model(project, await look_around(project))
         if provider is None:
             return await open_model(project, ref)
         found = resolve_model(project, ref)

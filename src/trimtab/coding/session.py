@@ -32,6 +32,7 @@ from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError
 from trimtab.types.messages import User
 from trimtab.types.models import ModelInfo
+from trimtab.types.text import scrub
 
 PATIENCE_S = 60.0
 """How long the agent waits for a watcher that takes nothing more before it gives it up, in seconds."""
@@ -231,7 +232,7 @@ def system_prompt(project: Project, tools: tuple[Tool, ...]) -> str:
     settings = project.settings
     values: Mapping[str, str] = {
         "tools": describe_tools(tools),
-        "cwd": str(project.cwd),
+        "cwd": scrub(str(project.cwd)),
         "platform": project.platform,
         "date": now().strftime("%Y-%m-%d"),
     }

@@ -47,6 +47,10 @@ class Paths(Protocol):
         """The program that a shell runs for `name`; None when none is found."""
         ...
 
+    def is_in_git_folder(self, path: str) -> bool:
+        """Whether a folder above the real path is one of git's own, whatever its name is."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -98,7 +102,7 @@ def _decide_edit(tool: str, arguments: dict[str, Any], policy: Policy, paths: Pa
         return Allow()  # the tool says better what is wrong with it
     if _denies_path(tool, path, policy):
         return _denied_by_rule(f"{tool} {text}")
-    problem = None if policy.mode == "full" else _edit_problem(path, policy)
+    problem = None if policy.mode == "full" else _edit_problem(path, policy, paths)
     return Deny(f"{text} {problem}", _hint(_path_rule(path))) if problem else Allow()
 
 
@@ -106,7 +110,7 @@ def _denies_path(tool: str, path: str, policy: Policy) -> bool:
     return _any(policy.rules.deny, tool, lambda rule: rule.fits_path(path, project=policy.project, home=policy.home))
 
 
-def _edit_problem(path: str, policy: Policy) -> str | None:
+def _edit_problem(path: str, policy: Policy, paths: Paths) -> str | None:
     """Return why the real path may not be written, None when it may."""
     if _any(policy.rules.allow, "write", lambda rule: rule.fits_path(path, project=policy.project, home=policy.home)):
         return None
@@ -114,12 +118,16 @@ def _edit_problem(path: str, policy: Policy) -> str | None:
         return f"is not edited in mode {policy.mode}"
     if not _is_in(path, policy.project):
         return _OUTSIDE
+    if policy.project == "/" or _is_in(policy.home, policy.project):
+        return f"is in {policy.project}, which is too wide for a project: the whole home folder is in it"
     if any(_is_in(path, folder) for folder in policy.own):
         return "is among Trimtab's own settings and sessions"
     if _is_personal(path, policy):
         return "is among the person's own settings, which can make programs run"
     parts = path[len(policy.project) :].casefold().split("/")
     protected = next((part for part in parts if part in PROTECTED), None)
+    if protected is None and paths.is_in_git_folder(path):
+        protected = "a folder of git's own"
     return f"is in {protected}, whose files can make programs run" if protected else None
 
 
@@ -185,7 +193,7 @@ def _decide_writes(commands: tuple[Command, ...], policy: Policy, paths: Paths) 
         if moves and not target.text.startswith("/"):
             return Deny(f"after cd it is unclear where {target.text} is", "Redirect to an absolute path.")
         path = paths.of_shell(target.text)
-        problem = _edit_problem(path, policy) if path else "is no path"
+        problem = _edit_problem(path, policy, paths) if path else "is no path"
         if problem:
             return Deny(f"{target.text} {problem}", _hint(_path_rule(path) if path else None))
     return Allow()
@@ -209,7 +217,7 @@ def _is_editable_program(name: str, policy: Policy, paths: Paths) -> bool:
     path = paths.of_program(name)
     if path is None or path.startswith(SYSTEM_FOLDERS):
         return False
-    return _edit_problem(path, policy) is None
+    return _edit_problem(path, policy, paths) is None
 
 
 def _any(rules: tuple[Rule, ...], tool: str, fits: Callable[[Rule], bool] = lambda rule: rule.argument is None) -> bool:

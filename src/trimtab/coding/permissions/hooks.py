@@ -6,6 +6,7 @@ Resolving links touches the disk, so it happens in a thread.
 import os
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 import anyio
 
@@ -39,6 +40,13 @@ class WorkspacePaths:
         folders = (str(self.workspace.cwd / folder) for folder in self.search.split(os.pathsep))
         found = None if "\0" in name or not name else shutil.which(name, path=os.pathsep.join(folders))
         return found and os.path.realpath(found)
+
+    def is_in_git_folder(self, path: str) -> bool:
+        """As git knows them: by HEAD and objects (the repository), or HEAD and commondir (a worktree's part)."""
+        return any(
+            (above / "HEAD").is_file() and ((above / "objects").is_dir() or (above / "commondir").is_file())
+            for above in Path(path).parents
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ _SET = {
     "GIT_EDITOR": _NO_EDITOR,
     "GIT_SEQUENCE_EDITOR": _NO_EDITOR,
     "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",  # a look at the status then rewrites no index and runs no hook
     "GCM_INTERACTIVE": "never",
     "GIT_PAGER": "cat",
     "PAGER": "cat",
@@ -32,6 +33,7 @@ _SET = {
     "SSH_ASKPASS_REQUIRE": "never",
     "TERM": "dumb",
 }
+_GIT_CONFIG = {"safe.bareRepository": "explicit", "core.fsmonitor": "false"}
 _UNSET = frozenset({"SSH_ASKPASS", "SUDO_ASKPASS", "GIT_ASKPASS", "FORCE_COLOR", "CLICOLOR_FORCE"})
 
 
@@ -52,19 +54,18 @@ def command_environment(
     removed = {*removed_names(given, key_names=key_names, passed=passed), *_UNSET}
     kept = {name: value for name, value in given.items() if name not in removed}
     ssh = f"{kept.get('GIT_SSH_COMMAND', 'ssh')} -oBatchMode=yes"
-    return kept | _SET | {"GIT_SSH_COMMAND": ssh} | _explicit_bare_repositories(kept)
+    return kept | _SET | {"GIT_SSH_COMMAND": ssh} | _git_settings(kept)
 
 
 def _looks_secret(name: str) -> bool:
     return any(fnmatchcase(name.upper(), pattern) for pattern in SECRET_NAMES)
 
 
-def _explicit_bare_repositories(kept: Mapping[str, str]) -> dict[str, str]:
-    """Git takes a folder that looks like a bare repository for one, and runs what its config says: ask for a flag first."""
+def _git_settings(kept: Mapping[str, str]) -> dict[str, str]:
+    """What git does in any repository: take no folder that merely looks like a bare one for one, start no file watcher it names."""
     count = kept.get("GIT_CONFIG_COUNT", "0")
     n = int(count) if count.isdecimal() else 0
-    return {
-        "GIT_CONFIG_COUNT": str(n + 1),
-        f"GIT_CONFIG_KEY_{n}": "safe.bareRepository",
-        f"GIT_CONFIG_VALUE_{n}": "explicit",
-    }
+    variables = {"GIT_CONFIG_COUNT": str(n + len(_GIT_CONFIG))}
+    for number, (key, value) in enumerate(_GIT_CONFIG.items(), start=n):
+        variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables

@@ -26,6 +26,7 @@ from trimtab.types.codec import Entry, copy_line
 from trimtab.types.entries import LabelEntry
 from trimtab.types.errors import SessionError, UnknownSession, UsageError
 from trimtab.types.ids import new_id
+from trimtab.types.text import scrub
 
 _ADDRESS = re.compile(rb"sha256-[0-9a-f]{64}")
 _SLUG = 40
@@ -62,7 +63,7 @@ class SessionFolder:
     def bodies_of(self, path: Path) -> Bodies:
         """Return where a session file keeps its bodies: with all others, or beside it when it lies elsewhere."""
         beside = bodies_beside(path)
-        if path.resolve().is_relative_to(self.sessions.resolve()):
+        if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.sessions)):
             return Bodies(self.bodies, others=(beside,))
         return Bodies(beside, others=(self.bodies,))
 
@@ -154,12 +155,12 @@ class SessionFolder:
 
     def _last(self, cwd: str) -> Path:
         """The session of this project that was written last; one that was moved here is found by what it says."""
-        real = os.path.realpath(cwd)
+        real = scrub(os.path.realpath(cwd))  # as a file can say it: a name that isn't UTF-8 loses its odd bytes there
         for scope in (cwd, None):
             for path in sorted(self._paths(scope), key=modified_at, reverse=True):
                 with suppress(SessionError):
                     summary = summarise(path)
-                    if summary.entries and summary.cwd and os.path.realpath(summary.cwd) == real:
+                    if summary.entries and summary.cwd and scrub(os.path.realpath(summary.cwd)) == real:
                         return path
         raise UnknownSession(
             f"no session in {cwd!r} yet", hint="start one without --continue; `trimtab sessions list` shows all"

@@ -9,6 +9,7 @@ so parallel results share an fsync. Ids are returned, and the tree changes, only
 Without a file (`SessionLog.in_memory`) everything works the same and nothing is kept.
 """
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -111,7 +112,7 @@ class SessionLog:
 
         Raises `SessionError` when the path is taken, `SessionLocked`, or `StoreError` when the disk refuses (see `create_or_memory`).
         """
-        path = path.resolve()
+        path = Path(os.path.realpath(path))
         header = new_header(cwd, now=now, session_id=session_id)
         make_folder(path.parent)
         lock = SessionLock.acquire(path, owner or this_process(now))
@@ -142,7 +143,7 @@ class SessionLog:
         What was found is `damage`; what has to be said about it is written with the next entry. A reader takes no lock and
         writes nothing. Raises `SessionError` when the path is no readable file, `SessionLocked`, or `StoreError`.
         """
-        path = path.resolve()
+        path = Path(os.path.realpath(path))
         require_file(path)
         lock = None if read_only else SessionLock.acquire(path, owner or this_process(now), takeover=takeover)
         try:

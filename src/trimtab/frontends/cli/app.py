@@ -5,6 +5,7 @@ returns its exit code; a `TrimtabError` becomes one message with its next step, 
 """
 
 import difflib
+import errno
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -94,12 +95,19 @@ def main(argv: Sequence[str]) -> int:
     """Run one command line; return the exit code."""
     try:
         code = root.main(args=list(argv), prog_name="trimtab", standalone_mode=False)
-    except (*_EXPECTED, BaseExceptionGroup) as error:
+    except (*_EXPECTED, OSError, BaseExceptionGroup) as error:
         return _ended_by(error)
     return code if isinstance(code, int) else 0
 
 
 _EXPECTED = (TrimtabError, click.exceptions.Exit, click.Abort, click.ClickException, BrokenPipeError, KeyboardInterrupt)
+
+
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+
+
+def _is_expected(error: BaseException) -> bool:
+    return isinstance(error, _EXPECTED) or (isinstance(error, OSError) and error.errno in _NO_ROOM)
 
 
 def _ended_by(error: BaseException) -> int:
@@ -117,10 +125,17 @@ def _ended_by(error: BaseException) -> int:
             # The reader is gone: nothing more can be said, and Python must not say so at exit.
             sys.stdout = None
             return 1
+        case OSError() if error.errno in _NO_ROOM:
+            # Sessions and tools say themselves what they can't write: what is left is our own output.
+            sys.stdout = None
+            _complain(f"standard output can't be written: {error.strerror}", "The session holds what was said.")
+            return 1
         case BaseExceptionGroup():
-            if error.split(_EXPECTED)[1] is not None:
+            if error.split(_is_expected)[1] is not None:
                 raise error
             return _ended_by(error.exceptions[0])  # a task group wraps even a lone error
+        case OSError():
+            raise error
         case _:
             return 130
 

@@ -10,6 +10,7 @@ import anyio
 import msgspec
 
 from trimtab.agent.events import Event, MessageDelta
+from trimtab.types.text import scrub_deep
 
 FLUSH_CHARS = 1024
 FLUSH_S = 0.05
@@ -18,8 +19,11 @@ _encoder = msgspec.json.Encoder()
 
 
 def event_line(event: Event) -> bytes:
-    """Return one event as a line of JSON, `type` first, newline included."""
-    return _encoder.encode(event) + b"\n"
+    """Return one event as a line of JSON, `type` first, newline included; what isn't Unicode (a file's name) as U+FFFD."""
+    try:
+        return _encoder.encode(event) + b"\n"
+    except UnicodeEncodeError:
+        return _encoder.encode(scrub_deep(msgspec.to_builtins(event))) + b"\n"
 
 
 async def write_events(events: AsyncIterator[Event], write: Callable[[bytes], None]) -> None:
