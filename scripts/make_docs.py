@@ -258,8 +258,9 @@ The text of a variable or of `--set` is read as a TOML value where that fits the
 `--set 'tools.enabled=["read", "ls"]'`, `--set model=local/tiny`. In a variable, `NAME` is the provider's name in capitals; what is no letter or
 digit in the name of a provider from `config.toml` may be left out or written as one underscore (`my-host`: `TRIMTAB_PROVIDERS__MY_HOST__BASE_URL`). Quotes keep dots and slashes together: `--set 'models."local/tiny".max_output=2048'`.
 
-A key that doesn't exist is an error that names the nearest one; a value of the wrong type is an error that names its place. A `TRIMTAB_`
-variable that begins with no known key is ignored, with a notice. Two variables are no settings: `TRIMTAB_HOME`, the folder for everything, and `TRIMTAB_TRUST`, which
+A key that doesn't exist is an error that names the nearest one; a wrong value is an error that names its place and what is expected; in a file both name the line where
+that is certain. A `TRIMTAB_` variable that names no setting may be another program's: it is ignored, with a notice that names the nearest setting. One that names a setting and holds
+a wrong value is an error. `trimtab doctor` lists all mistakes at once. Two variables are no settings: `TRIMTAB_HOME`, the folder for everything, and `TRIMTAB_TRUST`, which
 answers as [`--trust`](usage.md#trust) does.
 
 An empty default means: not set.

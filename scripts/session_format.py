@@ -22,6 +22,7 @@ and of a call's `raw` the first 1,000 characters, of an image nothing; the body 
 
 ## Repairs
 
+A file that isn't empty, has no header and no entry that can be read is no session: it is refused and stays as it is.
 Damage is never rewritten. The next writer appends `repair` entries, one a kind, whose `detail` has `lines` (counted from 1):
 
 | kind | what was found, and how it is read |

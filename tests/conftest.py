@@ -1,10 +1,14 @@
-"""Rules for all tests: asyncio unless a folder says otherwise, and no connection leaves loopback."""
+"""Rules for all tests: asyncio unless a folder says otherwise, no example fails for being slow, no connection leaves loopback."""
 
 import ipaddress
 import socket
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("any pace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any pace")
 
 
 @pytest.fixture

@@ -85,6 +85,36 @@ def test_an_unlisted_id_is_sent_as_written_with_cautious_sizes_and_a_note() -> N
     assert not found.needs_key
 
 
+@pytest.mark.parametrize(("ref", "near"), [("vendor/bigg", "vendor/big"), ("vendor/org/plian", "vendor/org/plain")])
+def test_an_id_that_nearly_is_a_listed_one_is_sent_as_written_with_a_note_that_names_the_listed_one(
+    ref: str, near: str
+) -> None:
+    found = find(ref)
+    assert found.model.ref == ref
+    assert found.notes[0].startswith(f"{ref} is in no list (did you mean {near}?): assuming ")
+    sized = find(ref, vendor=ProviderConfig(context_window=8_000, max_output=500))
+    assert sized.notes == (f"{ref} is in no list (did you mean {near}?); it is sent as written",)
+
+
+@pytest.mark.parametrize("ref", ["vendor/shared-8b", "other/bigg", "vendor/zzz"])
+def test_an_id_with_more_behind_it_of_another_provider_or_like_none_is_no_misspelling(ref: str) -> None:
+    assert "did you mean" not in find(ref).notes[0]
+
+
+def test_a_declared_model_without_sizes_is_not_said_to_be_in_no_list() -> None:
+    found = find("local/tiny", local=msgspec.structs.replace(LOCAL, models=(ModelConfig("tiny"),)))
+    assert found.notes[0].startswith("nobody states the sizes of local/tiny: assuming a window of 32,768 tokens")
+
+
+def test_a_part_of_names_offers_the_models_that_have_it() -> None:
+    with pytest.raises(UnknownModel) as caught:
+        find("sha")
+    assert (caught.value.message, caught.value.hint) == (
+        "no model is called 'sha'",
+        "did you mean vendor/shared, other/shared?",
+    )
+
+
 def test_a_window_that_the_server_states_replaces_the_assumption_and_nothing_else() -> None:
     found = find("local/x", local=LOCAL).with_probed_window(8_192)
     assert (found.model.context_window, found.model.source) == (8_192, "probe")

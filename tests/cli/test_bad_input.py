@@ -71,18 +71,18 @@ def test_a_config_that_is_no_text_is_named_with_its_line(cli: Cli) -> None:
 def test_an_unknown_key_names_the_nearest(cli: Cli, text: str, words: tuple[str, ...]) -> None:
     cli.config(text)
     refused(cli.inside("-p", "hi", "--model", ok(cli)), *words)
-    refused(cli.inside("doctor"), *words)
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("max_steps = 'many'\n", ("max_steps", "int")),
-        ("model = 3\n", ("'model'", "str")),
-        ("[permissions]\nmode = 'yolo'\n", ("permissions.mode",)),
-        ("tools = 5\n", ("tools",)),
+        ("max_steps = 'many'\n", ("max_steps", "line 1", "a whole number, got text")),
+        ("model = 3\n", ("'model'", "text, got a whole number")),
+        ("[permissions]\nmode = 'yolo'\n", ("permissions.mode", "ask, auto-edit, full, plan, got 'yolo'")),
+        ("tools = 5\n", ("tools", "a table")),
+        ("[providers.local]\napi = 'grpc'\n", ("'providers.local.api'", "openai-chat, openai-responses, anthropic")),
         ("[providers.local]\nmodels = 'x'\n", ("models",)),
-        ("[providers.local]\nidle_timeout_s = 'long'\n", ("idle_timeout_s", "float")),
+        ("[providers.local]\nidle_timeout_s = 'long'\n", ("line 2", "idle_timeout_s", "a number, got text")),
     ],
 )
 def test_a_wrong_type_names_key_and_type(cli: Cli, text: str, words: tuple[str, ...]) -> None:
@@ -103,6 +103,15 @@ def test_a_wrong_type_names_key_and_type(cli: Cli, text: str, words: tuple[str, 
 )
 def test_a_bad_set_is_named(cli: Cli, assignment: str, words: tuple[str, ...]) -> None:
     refused(cli.inside("-p", "hi", "--set", assignment, "--model", ok(cli)), *words)
+
+
+def test_a_misspelt_variable_is_named_when_the_run_fails_without_it(cli: Cli) -> None:
+    cli = Cli(cli.root, {"TRIMTAB_PROVIDERS__LOCAL__BASE_ULR": "http://127.0.0.1:1/v1"})
+    refused(cli.inside("-p", "hi", "--model", "local/tiny"), "no provider is called", "LOCAL__BASE_ULR", "'base_url'")
+    outcome = cli.inside("-p", "hi", "--model", ok(cli))
+    assert (outcome.code, outcome.out) == (0, "ok\n")
+    assert "TRIMTAB_PROVIDERS__LOCAL__BASE_ULR is ignored" in outcome.err
+    refused(Cli(cli.root, {"TRIMTAB_MODLE": "a/b"}).inside("-p", "hi"), "no model is configured", "TRIMTAB_MODLE")
 
 
 def test_a_bad_variable_is_named(cli: Cli) -> None:
@@ -274,6 +283,13 @@ def test_any_file_can_be_named_as_a_session_and_is_not_harmed(cli: Cli, content:
     assert outcome.code in (0, 2)
     assert "Traceback" not in outcome.err
     assert path.read_bytes().startswith(content)
+
+
+@pytest.mark.parametrize("option", ["--session", "--resume", "--fork"])
+def test_a_text_of_a_person_is_no_session_and_is_not_written_to(cli: Cli, option: str) -> None:
+    path = cli.file("notes.md", b"# Notes\n\n- milk\n")
+    refused(cli.inside("-p", "hi", option, "notes.md", "--model", ok(cli)), "notes.md", "is no session", "@FILE")
+    assert (path.read_bytes(), cli.sessions) == (b"# Notes\n\n- milk\n", [])
 
 
 def test_a_folder_named_as_a_session_is_refused(cli: Cli) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trimtab.config.load import Layer, environment_layer, file_layer, load, set_layer
+from trimtab.config.load import Layer, environment_layer, file_layer, load, set_layer, sift
 from trimtab.types.errors import ConfigError
 
 
@@ -37,7 +37,7 @@ def test_an_unknown_key_names_the_nearest_one(tree: dict[str, object], named: st
 
 
 def test_a_wrong_type_names_the_setting_and_its_layer() -> None:
-    with pytest.raises(ConfigError, match=r"^user .*'tools\.bash\.timeout_s'.*expected `float`, got `str`"):
+    with pytest.raises(ConfigError, match=r"^user .*'tools\.bash\.timeout_s'.*expected a number, got text$"):
         load([Layer("user (x.toml)", {"tools": {"bash": {"timeout_s": "soon"}}})])
 
 
@@ -85,10 +85,28 @@ def test_a_provider_whose_name_no_variable_can_spell_is_found_by_its_letters() -
     assert load([base, layer]).settings.providers["my-host"].max_output == 7
 
 
-def test_a_variable_that_is_no_setting_is_a_notice_not_an_error() -> None:
-    layer, notices = environment_layer({"TRIMTAB_MODLE": "x"})
+@pytest.mark.parametrize(
+    ("variable", "problem"),
+    [
+        ("TRIMTAB_MODLE", "unknown setting 'modle' (did you mean 'model'?)"),
+        ("TRIMTAB_COLOUR", "unknown setting 'colour'"),
+        ("TRIMTAB_TOOLS__BASH__TIMOUT_S", "unknown setting 'tools.bash.timout_s' (did you mean 'timeout_s'?)"),
+        ("TRIMTAB_PROVIDERS__X__URL", "unknown setting 'providers.x.url' (did you mean 'base_url'?)"),
+        ("TRIMTAB_TOOLS__ENABLED__0", "there is nothing below 'tools.enabled'"),
+        ("TRIMTAB_MAX_STEPS__MORE", "there is nothing below 'max_steps'"),
+    ],
+)
+def test_a_variable_that_names_no_setting_is_a_notice_not_an_error(variable: str, problem: str) -> None:
+    layer, notices = environment_layer({variable: "x"})
     assert layer.raw == ()
-    assert notices == ("the variable TRIMTAB_MODLE is no setting (did you mean 'model'?) and is ignored",)
+    assert notices == (f"the variable {variable} is ignored: {problem}",)
+
+
+def test_a_variable_of_a_setting_with_a_wrong_value_is_an_error_that_names_it() -> None:
+    layer, notices = environment_layer({"TRIMTAB_MAX_STEPS": "lots"})
+    assert notices == ()
+    with pytest.raises(ConfigError, match=r"^environment \(TRIMTAB_MAX_STEPS\): .*a whole number, got text$"):
+        load([layer])
 
 
 @pytest.mark.parametrize("text", ["tools.bash.timeout_s", "=3", ""])
@@ -112,3 +130,31 @@ def test_a_value_with_a_newline_is_one_value() -> None:
 def test_setting_a_section_that_does_not_act_yet_gives_a_notice() -> None:
     loaded = load([set_layer(["context.soft=0.5"])])
     assert loaded.notices == ("[context] is read, but this version doesn't act on it yet",)
+
+
+def test_setting_the_context_of_one_model_gives_the_same_notice() -> None:
+    loaded = load([set_layer(['models."local/tiny".context.soft=0.5'])])
+    assert loaded.notices == ('[models."local/tiny".context] is read, but this version doesn\'t act on it yet',)
+
+
+def test_a_mistake_in_a_file_is_named_with_the_line_of_its_statement(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('# max_steps\nmodel = "a/b"\n\nmax_steps = "many"\n')
+    with pytest.raises(ConfigError) as e:
+        load([file_layer(path, name="user config")])
+    assert e.value.message == (f"user config ({path}), line 4: setting 'max_steps': expected a whole number, got text")
+
+
+def test_sifting_keeps_what_loads_and_says_what_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('model = "a/b"\nmax_steps = "many"\n[permissions]\nmode = "yolo"\n[tools.bash]\ntimeout_s = 7\n')
+    variables, _ = environment_layer({"TRIMTAB_MODEL": "c/d", "TRIMTAB_TOOLS__ENABLED": "3"})
+    kept, mistakes = sift([file_layer(path, name="user config"), None, variables])
+    settings = load(kept).settings
+    assert (settings.model, settings.max_steps, settings.permissions.mode) == ("c/d", None, "auto-edit")
+    assert settings.tools.bash.timeout_s == 7
+    assert [m.message.split(": ", 1)[1] for m in mistakes] == [
+        "setting 'max_steps': expected a whole number, got text",
+        "setting 'permissions.mode': expected one of ask, auto-edit, full, plan, got 'yolo'",
+        "setting 'tools.enabled': expected a list of texts, got a whole number",
+    ]

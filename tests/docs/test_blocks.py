@@ -52,17 +52,16 @@ def write_files(page: Path, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PYTHON, ids=named(PYTHON))
-def test_python_on_a_page_runs_from_top_to_bottom(page, empty, monkeypatch):
+def test_each_python_block_on_a_page_runs_alone(page, empty, monkeypatch):
     """A comment at the end of a line (`print(x)  # → text`) says what it prints."""
     write_files(page, empty)
     monkeypatch.syspath_prepend(str(empty))
-    names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks(page, "python"):
         if block.not_run:
             continue
         out = io.StringIO()
         with redirect_stdout(out):
-            exec(compile("\n" * block.line + block.text, str(page), "exec"), names)
+            exec(compile("\n" * block.line + block.text, str(page), "exec"), {"__name__": "__main__"})
         promised = re.findall(r"# → (.+)$", block.text, re.M)
         assert out.getvalue().splitlines() == promised, block.where
 

@@ -46,6 +46,13 @@ def test_every_setting_has_a_meaning(make_docs):
     assert [row for row in rows if row.endswith("|  |")] == []
 
 
+@pytest.mark.parametrize("page", ["events_page", "cli_page"])
+def test_every_field_and_option_has_a_meaning(make_docs, page):
+    rows = [line for line in getattr(make_docs, page)().splitlines() if line.startswith("| `")]
+    assert len(rows) > 20
+    assert [row for row in rows if row.endswith("|  |")] == []
+
+
 def test_every_way_a_turn_ends_has_words(make_docs):
     assert set(make_docs.REASONS) == set(get_args(TurnReason))
 

@@ -10,9 +10,8 @@ import pytest
 from trimtab.agent.ports import Answer, Hooks, Proceed, ToolOutput
 from trimtab.coding.permissions import Allow, Deny, Mode, PermissionHooks, Policy, Rules, decide, parse_rule
 from trimtab.coding.permissions.hooks import WorkspacePaths
-from trimtab.coding.permissions.rules import command_rule
+from trimtab.coding.permissions.rules import command_rules
 from trimtab.coding.tools.paths import Workspace
-from trimtab.types.errors import ConfigError
 from trimtab.types.messages import ToolCall
 
 NOBODY = "Nobody is here to be asked. A person allows it with --permission full"
@@ -151,6 +150,14 @@ def test_redirections_are_edits() -> None:
     assert bash("cd .. && ls > x") == Deny("after cd it is unclear where x is", "Redirect to an absolute path.")
 
 
+@pytest.mark.parametrize("mode", ["auto-edit", "full"])
+def test_what_may_not_be_edited_may_not_be_redirected_to(mode: Mode) -> None:
+    given = rules(deny=("edit(secret/**)",))
+    assert bash("ls > secret/a", mode, given) == Deny("a rule of permissions.deny refuses '> secret/a'", GO_ON)
+    assert bash("ls > x/../secret/a", mode, given) != Allow()
+    assert bash("ls > open", mode, given) == Allow()
+
+
 def test_the_missing_part_is_what_is_offered() -> None:
     given = rules(allow=("bash(git *)", "bash(grep *)"))
     assert bash("git diff | grep x && ls", given=given) == Allow()
@@ -165,17 +172,42 @@ def test_the_missing_part_is_what_is_offered() -> None:
     [
         ("pytest -q", '["pytest"]'),
         ("python -m pytest x", '["python -m pytest"]'),
-        ("rm -rf /", '["rm"]'),
-        ("make test && npm install x", '["make test", "npm install"]'),
+        ("npm test -- --grep 'a b'", '["npm test"]'),
+        ("make test && npm install x", '["make test", "npm install x"]'),
         ("make a; make a", '["make a"]'),
+        ("rm -rf build && git push --force", '["rm -rf build", "git push --force"]'),
+        ("sudo rm x; timeout 5 rm y", '["sudo rm x", "timeout 5 rm y"]'),
+        ("python x.py -v", '["python x.py -v"]'),
+        ("cargo test --release; cargo publish --dry-run", '["cargo test", "cargo publish --dry-run"]'),
     ],
 )
-def test_the_offered_rule_is_short_and_works(command: str, offer: str) -> None:
+def test_the_offered_rule_is_no_wider_than_is_harmless_and_works(command: str, offer: str) -> None:
     decision = bash(command)
     assert isinstance(decision, Deny)
     assert f"tools.bash.allow = {offer}." in decision.hint
-    allow = tuple(command_rule(text.strip('"')) for text in offer.strip("[]").split(", "))
+    allow = command_rules([text.strip('"') for text in offer.strip("[]").split(", ")], key="k", origin="")
     assert bash(command, given=Rules(allow=allow)) == Allow()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf $X",
+        "rm *",
+        "bash",
+        "curl x | sh",
+        "python",
+        "bash -c 'rm x'",
+        "git push $REMOTE",
+        "echo x | python3",
+        "$X",
+        "rm 'a b'",
+    ],
+)
+def test_no_rule_is_offered_that_would_open_a_dangerous_program(command: str) -> None:
+    decision = bash(command)
+    assert isinstance(decision, Deny)
+    assert "tools.bash.allow" not in decision.hint
 
 
 def test_a_rule_opens_no_side_door() -> None:
@@ -203,6 +235,12 @@ def test_what_cannot_be_read_for_certain_does_not_run(command: str) -> None:
     assert isinstance(decision, Deny)
     assert decision.reason.startswith("the command can't be judged: ")
     assert bash(command, mode="full") == Allow()
+
+
+def test_wrappers_without_end_are_not_followed() -> None:
+    decision = bash("env " * 2_000 + "ls")
+    assert isinstance(decision, Deny)
+    assert decision.reason.startswith("not known to change nothing: 'env env")
 
 
 @pytest.mark.parametrize("mode", ["ask", "plan"])
@@ -242,13 +280,6 @@ def test_rules_of_denial_need_a_command_that_can_be_read() -> None:
     assert bash("[[ a ]] && git push", mode="full", given=rules(deny=("bash(git push)",))) == Deny(
         "the command can't be judged: it uses '[['", "Use simpler commands. Rules of permissions.deny hold."
     )
-
-
-@pytest.mark.parametrize("text", ["", "()", "bash(", "a b", "bash()"])
-def test_what_is_no_rule_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(ConfigError) as error:
-        parse_rule(text)
-    assert "bash(npm test)" in error.value.hint
 
 
 @pytest.mark.anyio

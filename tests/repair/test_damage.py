@@ -154,6 +154,36 @@ def test_a_file_without_a_readable_header_gets_its_id_from_its_name(tmp_path: Pa
     assert len(continued(path)) == 1
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"# Notes\n\n- milk\n",
+        b"garbage",
+        b"\x89PNG\r\n\x1a\n",
+        b"[]\n",
+        b'{"type":"session"}\n',
+        b'{"type":"x","id":"1","time":"t"}\n',
+        b'{"type":"session","id":"s","version":3,"timestamp":"t"}\n{"type":"message","id":"a","parentId":null}\n',
+    ],
+)
+def test_a_file_that_was_never_a_session_is_refused_and_stays_as_it_is(tmp_path: Path, content: bytes):
+    path = tmp_path / "notes.md"
+    path.write_bytes(content)
+    for read_only in (False, True):
+        with pytest.raises(SessionError) as error:
+            SessionLog.open(path, now=now, read_only=read_only)
+        assert (error.value.exit_code, "is no session" in error.value.message) == (2, True)
+        assert "@FILE" in error.value.hint
+    assert (path.read_bytes(), os.listdir(tmp_path)) == (content, ["notes.md"])
+
+
+def test_a_session_whose_header_was_being_written_goes_on(tmp_path: Path):
+    path = tmp_path / "T_abcd1234.jsonl"
+    path.write_bytes(header()[:40])
+    assert continued(path) == [("no_header", {"lines": [1]})]
+    assert says(path) == ["more"]
+
+
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"\0\0\0"])
 def test_an_empty_file_becomes_a_session(tmp_path: Path, content: bytes):
     path = tmp_path / "T_abcd1234.jsonl"
@@ -287,6 +317,9 @@ def test_whatever_happens_to_a_file_it_opens_keeps_what_is_readable_and_is_repai
     path = tmp_path / "T_abcd1234.jsonl"
     data = damaged(b"\n".join(lines) + b"\n", steps)
     path.write_bytes(data)
+    if not scan(data).is_session:
+        assert not plain_ids(data)
+        return
     assert plain_ids(data) <= {entry.id for entry in reopened(path).archive}
     first = continued(path)
     readable = [m for m in says(path) if m != "more"]

@@ -26,6 +26,35 @@ def test_unknown_fields_of_a_line_are_ignored(tmp_path: Path) -> None:
     assert read_script(write(tmp_path, '{"text": "a", "comment": "for people"}')) == (Line(text="a", number=1),)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"txt": "Hello."}', "line 1, column 2: unknown field 'txt' (did you mean 'text'?)"),
+        (
+            '{"text": "a"}\n{"answer": "b"}',
+            "line 2, column 2: unknown field 'answer', and no field of an answer: text,",
+        ),
+        ('{"number": 3}', "line 1, column 2: unknown field 'number'"),
+        (
+            '{"text": "a", "expect": {"contain": ["b"]}}',
+            "column 26: unknown field 'contain' (did you mean 'contains'?)",
+        ),
+        ('{"error": {"code": 500}}', "column 12: unknown field 'code', and no field of 'error': status, body,"),
+        ('{"usage": {"inptu": 5}}', "column 12: unknown field 'inptu' (did you mean 'input'?)"),
+    ],
+)
+def test_an_object_without_one_known_field_is_a_slip_that_names_the_nearest_field(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_script(write(tmp_path, text))
+    assert words in caught.value.message
+
+
+def test_an_empty_object_is_an_empty_answer() -> None:
+    assert make_script([{}]) == (Line(number=1),)
+
+
 def test_arguments_as_text_are_kept_as_they_are() -> None:
     (line,) = make_script([{"tool_calls": [{"name": "ls", "arguments": '{"path": '}]}])
     assert line.tool_calls[0].raw == '{"path": '
@@ -34,7 +63,7 @@ def test_arguments_as_text_are_kept_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("text", "where"),
     [
-        ('{"text": "a"}\n{"text": "b",}\n', "line 2, column 14"),
+        ('{"text": "a"}\n{"text" "b"}\n', "line 2, column 9"),
         ('{"usage": {"input": "many"}}', "line 1, column 12"),
         ('{"text": "a"}\n{"tool_calls": [{"id": "1"}]}', "line 2, column 2"),
         ('{"chunk": 0}', "line 1, column 2"),

@@ -66,6 +66,7 @@ class Launcher:
     def start(self, cli: Cli, *args: str) -> Run:
         """Fork a run of `trimtab ARGS` in the home and project of `cli`."""
         stdout = cli.root / "stdout"
+        stdout.write_bytes(b"")  # a run may be killed before it opens it
         order = {"argv": args, "cwd": str(cli.project), "env": cli.environment(), "stdout": str(stdout)}
         return Run(self.order(order), stdout, self)
 

@@ -186,7 +186,7 @@ async def test_the_output_of_a_cancelled_command_leaves_no_file(tmp_path: Path) 
         group.start_soon(shell.run, {"command": "while echo more than fits; do sleep 0.01; done"}, ToolRun("c", update))
         await ready.wait()
         group.cancel_scope.cancel()
-    outputs.remove_if_empty()
+    outputs.close()
     assert not (tmp_path / "outputs").exists()
 
 
@@ -194,7 +194,7 @@ async def test_an_output_that_was_named_outlives_the_session(tmp_path: Path) -> 
     outputs = PrivateFolder(tmp_path / "outputs")
     shell = replace(tool(tmp_path), folder=outputs, caps=Caps(bash_head_bytes=10, bash_tail_bytes=10))
     output = await shell.run({"command": "seq 100"}, ToolRun("c", _ignore))
-    outputs.remove_if_empty()
+    outputs.close()
     assert output.cut is not None
     assert content(Path(output.cut.where or "")).split() == [str(n) for n in range(1, 101)]
 

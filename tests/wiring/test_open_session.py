@@ -1,5 +1,6 @@
 """What a session holds open is let go of, whatever happens, and not before."""
 
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -92,6 +93,29 @@ async def test_another_model_brings_tools_that_fit_it_and_leaves_the_running_tur
     assert provider.closed == 1
 
 
+@pytest.mark.parametrize("kept", [True, False])
+async def test_long_outputs_are_kept_as_long_as_the_session(project: Project, tmp_path: Path, kept: bool) -> None:
+    choice = AtFile(tmp_path / "s.jsonl") if kept else Ephemeral()
+    async with open_session(project, choice, provider=Closable()) as session:
+        bash = next(t for t in session.agent.tools if t.spec.name == "bash")
+
+        async def update(_: str) -> None: ...
+
+        output = await bash.run({"command": "seq 20000"}, ToolRun("c", update))
+        assert output.cut is not None
+        file = Path(output.cut.where or "")
+        assert content(file).split() == [str(n) for n in range(1, 20_001)]
+    assert exist(file, file.parent) == [kept, kept]
+    if kept:
+        assert file.parent == tmp_path / "s.jsonl.outputs"
+
+
+async def test_a_session_without_long_outputs_leaves_no_folder_for_them(project: Project, tmp_path: Path) -> None:
+    async with open_session(project, AtFile(tmp_path / "s.jsonl"), provider=Closable()):
+        pass
+    assert sorted(os.listdir(tmp_path)) == ["s.jsonl", "work"]
+
+
 async def test_a_disk_that_refuses_the_change_of_model_ends_the_turn_with_an_error(project: Project) -> None:
     async with open_session(project, Ephemeral(), provider=Closable()) as session:
         await session.prompt("hi")
@@ -100,6 +124,14 @@ async def test_a_disk_that_refuses_the_change_of_model_ends_the_turn_with_an_err
         session.log.append = _refuse  # type: ignore[method-assign]
         turn = await session.prompt("again")
     assert (turn.reason, turn.error and turn.error.kind) == ("error", "store")
+
+
+def exist(*paths: Path) -> list[bool]:
+    return [path.exists() for path in paths]
+
+
+def content(path: Path) -> str:
+    return path.read_text()
 
 
 def _refuse(*_: object) -> tuple[str, ...]:

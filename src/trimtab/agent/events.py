@@ -48,7 +48,7 @@ class TurnStarted(_Event, frozen=True, kw_only=True, tag="turn_started"):
 
 
 class StepStarted(_Event, frozen=True, kw_only=True, tag="step_started"):
-    """One model request begins. `prompt_tokens` is the count before sending, None when unknown."""
+    """One model request begins. `prompt_tokens` is the count before sending, null when unknown."""
 
     step: int
     """Counts from 1 within the turn."""
@@ -62,6 +62,7 @@ class MessageStarted(_Event, frozen=True, kw_only=True, tag="message_started"):
     message_id: str
     """Names this answer until it has an entry."""
     role: Literal["assistant"] = "assistant"
+    """Whose message it is."""
 
 
 class MessageDelta(_Event, frozen=True, kw_only=True, tag="message_delta"):
@@ -127,7 +128,7 @@ class ToolEnded(_Event, frozen=True, kw_only=True, tag="tool_ended"):
     cut: Cut | None = None
     """What was left out, if anything."""
     details: dict[str, Any] | None = None
-    """For people and programs; the model never sees it."""
+    """For people and programs; the model never sees it. [What each tool puts there](tools.md); null when nothing."""
 
 
 class ToolParked(_Event, frozen=True, kw_only=True, tag="tool_parked"):
@@ -234,28 +235,28 @@ class TurnEnded(_Event, frozen=True, kw_only=True, tag="turn_ended"):
 
 
 class Result(_Event, frozen=True, kw_only=True, tag="result"):
-    """Exactly one, the last line of JSON mode."""
+    """Exactly one, the last line of JSON mode: the turn in one object."""
 
     reason: TurnReason
     """How the turn ended."""
     exit_code: int
-    """That of the process."""
+    """[That of the process](exit-codes.md); after a signal it says so, whatever `reason` is."""
     text: str
-    """Text of the last answer."""
+    """Text of the last answer, without thinking; empty when there was none."""
     usage: Usage
-    """Sum over the requests of the turn."""
+    """Tokens, summed over the requests of the turn; requests that reported none count as 0."""
     cost_usd: float | None
-    """At the model's prices, in USD; null when they are unknown."""
+    """Sum over the requests in USD, each at the model's prices; null when a price is unknown, as for a model in no list."""
     steps: int
-    """How many requests were made."""
+    """How many model requests the turn made; one that was sent again counts once."""
     session_id: str
-    """The session."""
+    """The session, as `--resume` takes it."""
     session_file: str | None
     """Its file; null when nothing is kept."""
     verify: str = "not_configured"
-    """Outcome of the checks."""
+    """Outcome of the checks, as in `verify_ended`; nothing in this version runs checks."""
     changed_files: tuple[str, ...] = ()
-    """Absolute paths of files that tools changed."""
+    """Real absolute paths of the files that `write` and `edit` changed, in the order of their first change. What commands changed isn't known."""
 
 
 Event: TypeAlias = (

@@ -8,7 +8,7 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -19,10 +19,10 @@ from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
 from trimtab.coding.tools.ripgrep import find_rg
 from trimtab.coding.toolset import removed_variables
-from trimtab.coding.trust import project_inputs
+from trimtab.coding.trust import project_inputs, stored_answer
 from trimtab.providers.probe import probe
-from trimtab.providers.resolve import is_loopback
-from trimtab.types.errors import TrimtabError
+from trimtab.providers.resolve import Resolved, is_loopback
+from trimtab.types.errors import ConfigError, TrimtabError
 
 Status = Literal["ok", "note", "missing"]
 
@@ -37,33 +37,35 @@ class Check:
     todo: str = ""
 
 
-async def examine(project: Project, *, online: bool = False) -> tuple[Check, ...]:
-    """Look at everything. Never raises for what it finds."""
+async def examine(project: Project, *, mistakes: Iterable[ConfigError] = (), online: bool = False) -> tuple[Check, ...]:
+    """Look at everything. `mistakes` are what `open_anyway` left out. Never raises for what it finds."""
     around = await look_around(project)
     return (
         Check("ok", "version", f"trimtab {__version__}, Python {platform.python_version()} on {project.platform}"),
         *_folders(project),
-        *_settings(project),
+        *_settings(project, mistakes),
         await _model(project, around, online=online),
         *_around(around),
-        *_programs(),
+        *_programs(project.env.get("PATH")),
         *_safety(project),
     )
 
 
 def _folders(project: Project) -> Iterator[Check]:
-    folders = dict.fromkeys((project.home.config, project.home.data))
-    for folder in folders:
+    home = project.home
+    one = home.config == home.data
+    folders = {"home": home.config} if one else {"settings folder": home.config, "sessions folder": home.data}
+    for name, folder in folders.items():
         problem = _unwritable(folder)
         if problem:
             yield Check(
                 "missing",
-                "home",
+                name,
                 f"{folder} can't be written: {problem}",
                 "Fix its permissions, or set TRIMTAB_HOME to another folder. Until then sessions aren't kept.",
             )
         else:
-            yield Check("ok", "home", f"{folder}")
+            yield Check("ok", name, f"{folder}")
 
 
 def _unwritable(folder: Path) -> str:
@@ -78,12 +80,14 @@ def _unwritable(folder: Path) -> str:
         return e.strerror or str(e)
 
 
-def _settings(project: Project) -> Iterator[Check]:
+def _settings(project: Project, mistakes: Iterable[ConfigError]) -> Iterator[Check]:
     file = project.home.config_file
-    if file.exists():
-        yield Check("ok", "config", f"{file}")
-    else:
+    wrong = [Check("missing", "config", f"{e.message}; a run stops at this", e.hint) for e in mistakes]
+    yield from wrong
+    if not file.exists():
         yield Check("note", "config", f"{file} isn't there; defaults, variables and flags are used")
+    elif not any(str(file) in check.found for check in wrong):
+        yield Check("ok", "config", f"{file}")
     for notice in project.loaded.notices:
         yield Check("note", "config", notice)
 
@@ -101,6 +105,14 @@ async def _model(project: Project, around: Found, *, online: bool) -> Check:
         resolved = resolve_model(project, ref)
     except TrimtabError as e:
         return Check("missing", "model", e.message, e.hint)
+    check = await _ask(resolved, online=online)
+    if check.status == "ok" and resolved.notes:
+        return Check("note", check.name, check.found, "; ".join(resolved.notes))
+    return check
+
+
+async def _ask(resolved: Resolved, *, online: bool) -> Check:
+    """What there is to say about a model that was found, and whether its server answers."""
     info, endpoint = resolved.model, resolved.endpoint
     facts = f"{info.ref}: window {info.context_window:,}, at most {info.max_output:,} out (from {info.source})"
     if resolved.needs_key and not endpoint.api_key:
@@ -158,11 +170,11 @@ def _around(around: Found) -> Iterator[Check]:
         yield Check("note", "local server", "none on the usual loopback ports")
 
 
-def _programs() -> Iterator[Check]:
+def _programs(search: str | None) -> Iterator[Check]:
     for name, use in (("bash", "commands run in sh instead"), ("git", "the model can't look at history")):
-        path = shutil.which(name)
+        path = shutil.which(name, path=search)
         yield Check("ok", name, path) if path else Check("note", name, f"not found: {use}", f"Install {name}.")
-    ripgrep = find_rg()
+    ripgrep = find_rg(search)
     if ripgrep:
         yield Check("ok", "ripgrep", str(ripgrep))
     else:
@@ -180,13 +192,7 @@ def _safety(project: Project) -> Iterator[Check]:
         "permissions",
         f"mode {project.settings.permissions.mode}; no sandbox in this version: a command that may run can do what you can",
     )
-    inputs = project_inputs(project.cwd)
-    if inputs:
-        state = "trusted" if project.trusted else "not trusted, so they are ignored"
-        todo = "" if project.trusted else "trimtab --trust folder trusts this folder."
-        yield Check("ok" if project.trusted else "note", "trust", f"{', '.join(p.name for p in inputs)}: {state}", todo)
-    else:
-        yield Check("ok", "trust", "this folder has no settings of its own")
+    yield _trust(project)
     removed = removed_variables(project)
     yield Check(
         "ok",
@@ -195,3 +201,24 @@ def _safety(project: Project) -> Iterator[Check]:
     )
     if os.geteuid() == 0:
         yield Check("note", "user", f"running as root ({sys.executable})")
+
+
+def _trust(project: Project) -> Check:
+    names = ", ".join(path.name for path in project_inputs(project.cwd))
+    if not names:
+        return Check("ok", "trust", "this folder has no settings of its own")
+    if project.trusted:
+        return Check("ok", "trust", f"{names}: trusted")
+    store = project.home.trust_file
+    try:
+        refused = stored_answer(project.cwd, store) is False
+    except ConfigError:
+        refused = False  # the damaged store is among the mistakes
+    if refused:
+        return Check(
+            "note",
+            "trust",
+            f"{names}: ignored, as you answered: a `never` for this folder is stored in {store}",
+            "If you have changed your mind: --trust folder stores a yes instead.",
+        )
+    return Check("note", "trust", f"{names}: not trusted, so ignored", "trimtab --trust folder trusts this folder.")

@@ -61,6 +61,11 @@ def open_log(project: Project, choice: Choice, *, takeover: bool = False) -> Ope
             assert_never(choice)
 
 
+def outputs_beside(session_file: Path) -> Path:
+    """The folder for the long outputs that results of this session name; made when the first one comes, kept with the file."""
+    return session_file.with_name(session_file.name + ".outputs")
+
+
 def writes_at_once(choice: Choice, project: Project) -> bool:
     """Whether `open_log` makes a file: what can fail otherwise should then be tried before."""
     match choice:

@@ -11,7 +11,7 @@ from trimtab.config.keys import find_ca_file, find_key, find_proxy
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.open import open_provider
 from trimtab.providers.resolve import Resolved, is_loopback, resolve
-from trimtab.types.errors import ConfigError
+from trimtab.types.errors import ConfigError, UsageError
 from trimtab.types.models import ModelInfo
 
 _EXPLICIT = ("a flag", "--set", "environment")
@@ -76,13 +76,18 @@ async def pick_model(project: Project, session_ref: str | None, *, provider: Pro
     settings = project.settings
     named = project.loaded.origins.get("model", "")
     ref = settings.model if session_ref is None or named.startswith(_EXPLICIT) else session_ref
-    if ref is None:
-        from trimtab.coding.first_model import look_around, no_model  # noqa: PLC0415 - as above
+    try:
+        if ref is None:
+            from trimtab.coding.first_model import look_around, no_model  # noqa: PLC0415 - as above
 
-        raise no_model(project, await look_around(project))
-    if provider is None:
-        return await open_model(project, ref)
-    found = resolve_model(project, ref)
+            raise no_model(project, await look_around(project))
+        if provider is None:
+            return await open_model(project, ref)
+        found = resolve_model(project, ref)
+    except UsageError as e:
+        # No session will tell what was noticed about the settings, and it may be the cause: a misspelt variable.
+        e.hint = "\n  ".join((e.hint, *project.loaded.notices))
+        raise
     return OpenModel(found.model, provider, found.thinking, ())
 
 

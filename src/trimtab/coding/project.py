@@ -5,15 +5,19 @@ Frozen once built. Nothing of the project's own is read before its folder is tru
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
-from trimtab.coding.trust import ANSWERS, TrustAnswer, decide
+from trimtab.coding.trust import ANSWERS, TrustAnswer, TrustDecision, decide
 from trimtab.config.home import Home, environment, find_home
-from trimtab.config.load import Layer, Loaded, environment_layer, file_layer, load, set_layer
+from trimtab.config.load import Layer, Loaded, environment_layer, file_layer, load, set_layer, sift
 from trimtab.config.settings import Settings
 from trimtab.types.errors import ConfigError, UsageError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +72,50 @@ def open_project(
 
     Raises `UsageError` when `cwd` is no folder one can enter, `ConfigError` for a bad setting.
     """
+    project, mistakes = open_anyway(cwd, overrides=overrides, sets=sets, trust=trust, env=env, cwd_given=cwd_given)
+    if mistakes:
+        raise mistakes[0]
+    return project
+
+
+def open_anyway(
+    cwd: Path,
+    *,
+    overrides: Mapping[str, object] | None = None,
+    sets: Sequence[str] = (),
+    trust: TrustAnswer | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd_given: bool = False,
+) -> tuple[Project, tuple[ConfigError, ...]]:
+    """As `open_project`, but what is wrong is left out, so that defaults hold, and is returned. Raises `UsageError` as it does."""
     env = environment() if env is None else env
     real = _folder(cwd)
     home = find_home(env)
-    decision = decide(real, home.trust_file, answer=trust or _trust_variable(env))
-    files = [file_layer(home.config_file, name="user config")]
+    mistakes: list[ConfigError] = []
+
+    def attempt(read: Callable[[], T], otherwise: T) -> T:
+        try:
+            return read()
+        except ConfigError as e:
+            mistakes.append(e)
+            return otherwise
+
+    answer = trust or attempt(lambda: _trust_variable(env), None)
+    decision = attempt(lambda: decide(real, home.trust_file, answer=answer), TrustDecision(trusted=False))
+    files = [attempt(lambda: file_layer(home.config_file, name="user config"), None)]
     if decision.trusted:
-        files.append(file_layer(real / ".trimtab" / "config.toml", name="project config"))
+        own = real / ".trimtab" / "config.toml"
+        files.append(attempt(lambda: file_layer(own, name="project config"), None))
     declared = [name for layer in files if layer for name in _tables(layer.values.get("providers"))]
     variables, notices = environment_layer(env, known=declared)
+    given = [attempt(partial(set_layer, [text]), None) for text in sets]
     flags = Layer("a flag", dict(overrides or {}))
-    loaded = load([*files, variables, set_layer(sets), flags], notices=notices)
+    kept, wrong = sift([*files, variables, *given, flags])
+    loaded = load(kept, notices=notices)
     told = (decision.notice,) if decision.notice else ()
     asked = Asked(dict(overrides or {}), tuple(sets), trust, cwd_given)
-    return Project(real, home, loaded, env, decision.trusted, (*told, *loaded.notices), asked)
+    project = Project(real, home, loaded, env, decision.trusted, (*told, *loaded.notices), asked)
+    return project, (*mistakes, *wrong)
 
 
 def _folder(cwd: Path) -> Path:

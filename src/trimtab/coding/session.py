@@ -20,7 +20,7 @@ from trimtab.agent.run import Agent
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.choose import Choice
 from trimtab.coding.guard import permission_hooks, workspace_of
-from trimtab.coding.logs import last_model, now, open_log, writes_at_once
+from trimtab.coding.logs import last_model, now, open_log, outputs_beside, writes_at_once
 from trimtab.coding.models import OpenModel, open_model, pick_model
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.project import Project
@@ -175,6 +175,7 @@ async def open_session(
         stack.callback(log.close)
         if kit is None:
             kit = await _kit(project, opened.model_ref, stack, provider=provider, extra=extra_tools)
+        kit.outputs.path = outputs_beside(log.path) if log.path else None
         agent = Agent(
             kit.model.provider,
             model=kit.model.info,
@@ -200,6 +201,7 @@ class _Kit:
 
     model: OpenModel
     hooks: ChangeRecorder
+    outputs: PrivateFolder
     tools: tuple[Tool, ...]
     tools_for: Callable[[ModelInfo], tuple[Tool, ...]]
 
@@ -212,16 +214,17 @@ async def _kit(
     provider: Provider | None,
     extra: tuple[Tool, ...],
 ) -> _Kit:
-    hooks = ChangeRecorder(permission_hooks(project, workspace_of(project)))
+    workspace = workspace_of(project)
+    permissions = permission_hooks(project, workspace, more_tools=[tool.spec.name for tool in extra])
     outputs = PrivateFolder()
-    stack.callback(outputs.remove_if_empty)
+    stack.callback(outputs.close)
     model = await pick_model(project, session_ref, provider=provider)
     stack.push_async_callback(_close, model.provider)
 
     def tools_for(info: ModelInfo) -> tuple[Tool, ...]:
         return (*build_tools(project, outputs, images="image" in info.input), *extra)
 
-    return _Kit(model, hooks, tools_for(model.info), tools_for)
+    return _Kit(model, ChangeRecorder(permissions, workspace), outputs, tools_for(model.info), tools_for)
 
 
 def system_prompt(project: Project, tools: tuple[Tool, ...]) -> str:

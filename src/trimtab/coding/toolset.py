@@ -24,7 +24,10 @@ from trimtab.types.errors import ConfigError
 
 
 def build_tools(project: Project, outputs: PrivateFolder, *, images: bool) -> tuple[Tool, ...]:
-    """Make the tools that are on. `outputs` takes long outputs of commands; `images`: whether the model takes pictures. Raises `ConfigError` for an unknown tool name."""
+    """Make the tools that are on. `outputs` takes long outputs of commands; `images`: whether the model takes pictures.
+
+    Raises `ConfigError` for an unknown tool name.
+    """
     settings = project.settings.tools
     caps = caps_of(settings)
     workspace = workspace_of(project)

@@ -55,6 +55,11 @@ def decide(cwd: Path, store: Path, *, answer: TrustAnswer | None) -> TrustDecisi
     )
 
 
+def stored_answer(cwd: Path, store: Path) -> bool | None:
+    """Whether a stored answer trusts `cwd`; None when there is none. Raises `ConfigError` when the store is damaged."""
+    return _lookup(os.path.realpath(cwd), _read(store))
+
+
 def _lookup(real: str, known: dict[str, str]) -> bool | None:
     if real in known:
         return known[real] != "never"

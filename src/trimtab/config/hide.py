@@ -17,12 +17,11 @@ _PR_SET_DUMPABLE = 4
 
 
 def hide_variables(names: Collection[str]) -> None:
-    """Overwrite the values of the variables `names` where the system shows them, and close this process to others."""
-    if sys.platform not in ("linux", "darwin"):
+    """Overwrite the values of the variables `names` where the system shows them, and close this process to others. Linux only."""
+    if sys.platform != "linux":
         return
     libc = ctypes.CDLL(None)
-    if sys.platform == "linux":
-        libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     wanted = {os.fsencode(name) for name in names}
     block = ctypes.POINTER(ctypes.c_void_p).in_dll(libc, "environ")
     at = 0

@@ -1,31 +1,28 @@
 """From files, environment and flags to one `Settings` value.
 
 Layers, later ones win: defaults, the user's `config.toml`, the project's (only when trusted), the environment (`TRIMTAB_A__B`), `--set a.b=VALUE`,
-flags. Tables merge key by key; every leaf remembers which layer it came from. A wrong value is named with its layer, its path and,
-in a file, its line.
+flags. Tables merge key by key; every leaf remembers which layer it came from. A mistake is named with its layer, its path and, in a file, the line
+of its statement where that is certain. `load` stops at the first; `sift` leaves out what is wrong and says what that was.
 """
 
 import contextlib
-import difflib
 import re
 import tomllib
-import types
-import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from trimtab.config.lines import line_of
+from trimtab.config.mistakes import first_mistake, unknown_key
 from trimtab.config.settings import NOT_USED_YET, Settings
 from trimtab.types.errors import ConfigError
 
 _PREFIX = "TRIMTAB_"
 _RESERVED = frozenset({"TRIMTAB_HOME", "TRIMTAB_TRUST"})
 _NOT_SETTINGS = re.compile(r"_?TRIMTAB_COMPLETE")
-_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`(?: - at `\$(?P<path>[^`]*)`)?")
-_AT = re.compile(r" - at `\$(?P<path>[^`]*)`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +33,8 @@ class Layer:
     values: dict[str, Any] = field(default_factory=dict)
     raw: tuple[tuple[tuple[str, ...], str, str], ...] = ()
     """(path, text, label of this one value)"""
+    text: str = field(default="", repr=False)
+    """The file that `values` were read from, to name lines of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ def file_layer(path: Path, *, name: str) -> Layer | None:
     except OSError as e:
         raise ConfigError(f"{path} can't be read: {e.strerror}", hint="Check the file and its permissions.") from None
     try:
-        return Layer(f"{name} ({path})", tomllib.loads(text))
+        return Layer(f"{name} ({path})", tomllib.loads(text), text=text)
     except (tomllib.TOMLDecodeError, RecursionError) as e:
         raise ConfigError(
             f"{path} isn't valid TOML: {e}", hint="Fix that place, or move the file away to start with defaults."
@@ -67,7 +66,7 @@ def file_layer(path: Path, *, name: str) -> Layer | None:
 
 
 def environment_layer(env: Mapping[str, str], *, known: Iterable[str] = ()) -> tuple[Layer, tuple[str, ...]]:
-    """Settings from `TRIMTAB_*` variables, and notices about variables that aren't settings.
+    """Settings from `TRIMTAB_*` variables, and notices about those that name no setting: an unrelated variable must not stop a run.
 
     `known` are provider names declared elsewhere: `TRIMTAB_PROVIDERS__MY_HOST__BASE_URL` finds `my-host`.
     """
@@ -80,9 +79,9 @@ def environment_layer(env: Mapping[str, str], *, known: Iterable[str] = ()) -> t
         path = tuple(part.lower() for part in key[len(_PREFIX) :].split("__"))
         if len(path) > 1 and path[0] == "providers":
             path = (path[0], names.get(_fold(path[1]), path[1]), *path[2:])
-        if path[0] not in Settings.__struct_fields__:
-            near = _nearest(path[0], Settings.__struct_fields__)
-            notices.append(f"the variable {key} is no setting{near} and is ignored")
+        unknown = unknown_key(path, Settings)
+        if unknown is not None:
+            notices.append(f"the variable {key} is ignored: {unknown.problem}")
             continue
         raw.append((path, env[key], f"environment ({key})"))
     return Layer("environment", raw=tuple(raw)), tuple(notices)
@@ -109,16 +108,43 @@ def load(layers: Iterable[Layer | None], *, notices: tuple[str, ...] = ()) -> Lo
     for layer in layers:
         if layer is None:
             continue
-        _check(_merge({}, layer.values), layer.name)
+        _check(layer.values, layer.name, text=layer.text)
         _merge(merged, layer.values)
         origins.update(dict.fromkeys(_leaves(layer.values), layer.name))
         for path, text, label in layer.raw:
             merged = _apply_text(merged, path, text, label)
             origins[".".join(path)] = label
     settings = _check(merged, "the merged settings")
-    unused = sorted({k for k in (o.split(".")[0] for o in origins) if k in NOT_USED_YET})
-    told = tuple(f"[{k}] is read, but this version doesn't act on it yet" for k in unused)
-    return Loaded(settings, origins, (*notices, *told))
+    return Loaded(settings, origins, (*notices, *_without_effect(origins, settings)))
+
+
+def sift(layers: Iterable[Layer | None]) -> tuple[tuple[Layer, ...], tuple[ConfigError, ...]]:
+    """Of `layers`, what loads, and the mistakes of what doesn't: a wrong top-level key or variable is left out whole."""
+    kept: list[Layer] = []
+    mistakes: list[ConfigError] = []
+    for layer in layers:
+        for piece in _pieces(layer) if layer else ():
+            try:
+                load([*kept, piece])
+            except ConfigError as e:
+                mistakes.append(e)
+            else:
+                kept.append(piece)
+    return tuple(kept), tuple(mistakes)
+
+
+def _pieces(layer: Layer) -> Iterable[Layer]:
+    for key, value in layer.values.items():
+        yield replace(layer, values={key: value}, raw=())
+    for raw in layer.raw:
+        yield replace(layer, values={}, raw=(raw,))
+
+
+def _without_effect(origins: Mapping[str, str], settings: Settings) -> Iterable[str]:
+    """What is set although nothing acts on it."""
+    sections = sorted({name.split(".")[0] for name in origins} & set(NOT_USED_YET))
+    models = [f'models."{ref}".context' for ref, override in settings.models.items() if override.context is not None]
+    return [f"[{name}] is read, but this version doesn't act on it yet" for name in (*sections, *models)]
 
 
 def _apply_text(merged: dict[str, Any], path: tuple[str, ...], text: str, label: str) -> dict[str, Any]:
@@ -172,72 +198,16 @@ def _leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
             yield name
 
 
-def _check(tree: dict[str, Any], where: str) -> Settings:
+def _check(tree: Mapping[str, Any], where: str, *, text: str = "") -> Settings:
     try:
         return msgspec.convert(tree, Settings, strict=True)
-    except msgspec.ValidationError as e:
-        raise _explain(str(e), where) from None
-
-
-def _explain(error: str, where: str) -> ConfigError:
-    unknown = _UNKNOWN.search(error)
-    if unknown:
-        table = (unknown["path"] or "").replace("[...]", "[*]").lstrip(".")
-        name = f"{table}.{unknown['name']}".lstrip(".")
-        keys = _keys_at(table)
-        listed = f" Known here: {', '.join(sorted(keys))}." if keys else ""
-        return ConfigError(
-            f"{where}: unknown setting {name!r}{_nearest(unknown['name'], keys)}",
-            hint=f"Correct or remove it.{listed}",
-        )
-    at = _AT.search(error)
-    path = at["path"].lstrip(".") if at else ""
-    problem = _AT.sub("", error)
-    subject = f"setting {path!r}" if path else "the settings"
-    return ConfigError(
-        f"{where}: {subject}: {problem[:1].lower()}{problem[1:]}",
-        hint="Correct the value; docs/settings.md lists each key with its type.",
-    )
-
-
-def _keys_at(path: str) -> tuple[str, ...]:
-    """Field names of the struct at a dotted path such as `providers[...].models[0]`."""
-    kind: Any = Settings
-    for part in filter(None, re.split(r"\.|(?=\[)", path)):
-        if part.startswith("["):
-            kind = _element(kind)
-        else:
-            fields = _fields(kind)
-            kind = fields[part] if part in fields else _element(kind)
-        if kind is None:
-            return ()
-    return tuple(_fields(kind))
-
-
-def _fields(kind: Any) -> dict[str, Any]:
-    for option in _options(kind):
-        if isinstance(option, type) and issubclass(option, msgspec.Struct):
-            return {f.encode_name: f.type for f in msgspec.structs.fields(option)}
-    return {}
-
-
-def _element(kind: Any) -> Any:
-    for option in _options(kind):
-        args = typing.get_args(option)
-        if typing.get_origin(option) is dict:
-            return args[1]
-        if typing.get_origin(option) in (tuple, list):
-            return args[0]
-    return None
-
-
-def _options(kind: Any) -> tuple[Any, ...]:
-    return typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    except msgspec.ValidationError:
+        mistake = first_mistake(tree, Settings)
+        if mistake is None:
+            raise  # a bug: the walk has to find what msgspec refuses
+        line = line_of(text, mistake.path) if text else None
+        place = where if line is None else f"{where}, line {line}"
+        raise ConfigError(f"{place}: {mistake.problem}", hint=mistake.hint) from None
 
 
 def _fold(name: str) -> str:

@@ -32,6 +32,8 @@ _OPENAI_APIS: frozenset[Api] = frozenset({"openai-chat", "openai-responses"})
 _LEVELS: Mapping[str, str] = {"none": "off", **{level: level for level in THINKING_LEVELS}}
 _PRICES = ("input", "output", "cache_read", "cache_write")
 _UNSAID = ProviderConfig()
+_MISSPELT = 0.8
+"""How alike two ids are, as `difflib` counts it, for one to be a misspelling of the other."""
 
 
 class Override(Protocol):
@@ -127,6 +129,13 @@ class _Known:
         refs = [f"{name}/{m.id}" for name, p in self.providers.items() for m in p.models]
         return dict.fromkeys((*refs, *self.overrides, *(m.ref for m in self.catalogue.models())))
 
+    def near(self, provider: str, model_id: str) -> str:
+        """The listed model of `provider` whose id `model_id` probably misspells; empty when none is near, or when it is one with more behind it (a date, a size)."""
+        ids = [ref.partition("/")[2] for ref in self.refs() if ref.partition("/")[0] == provider]
+        close = difflib.get_close_matches(model_id, ids, n=1, cutoff=_MISSPELT)
+        longer = bool(close) and model_id.startswith(tuple(close[0] + sign for sign in "-.:@/_"))
+        return f"{provider}/{close[0]}" if close and not longer else ""
+
     def provider_names(self) -> tuple[str, ...]:
         """Every provider that a reference may start with."""
         return (*self.providers, *(p.name for p in self.catalogue.providers()), *_BUILT_IN)
@@ -188,7 +197,7 @@ def _take_level(text: str) -> tuple[str, str | None]:
 def _candidates(ref: str, known: _Known) -> str:
     head, slash, _ = ref.partition("/")
     names = difflib.get_close_matches(head, known.provider_names(), n=3) if slash else []
-    models = nearest_refs(_take_level(ref)[0], known.refs())
+    models = nearest_refs(_take_level(ref)[0], known.refs(), n=5)
     if not names and not models:
         return "list what is known: trimtab models; or declare the provider: [providers.NAME] base_url = …"
     return f"did you mean {', '.join((*models, *(f'{n}/…' for n in dict.fromkeys(names))))}?"
@@ -285,9 +294,10 @@ def _model(provider: str, model_id: str, api: Api, known: _Known) -> tuple[Model
     if "context_window" in facts:
         facts["source"] = "config"
     model = msgspec.structs.replace(base, **facts)
-    if listed is not None or api in _FILE_APIS or {"context_window", "max_output"} <= facts.keys():
+    if listed is not None or api in _FILE_APIS:
         return model, ()
-    return model, (_assumed(model, facts.keys()),)
+    unlisted = not known.lists(provider, model_id)
+    return model, _assumed(model, facts.keys(), unlisted=unlisted, near=known.near(provider, model_id))
 
 
 def _said(layer: ModelConfig) -> dict[str, Any]:
@@ -306,14 +316,19 @@ def _given(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _assumed(model: ModelInfo, said: Iterable[str]) -> str:
+def _assumed(model: ModelInfo, said: Iterable[str], *, unlisted: bool, near: str) -> tuple[str, ...]:
+    """A note about the sizes that are assumed, and about the listed model `near` an unlisted one; none when there is nothing to note."""
     parts = []
     if "context_window" not in said:
         parts.append(f"a window of {model.context_window:,} tokens")
     if "max_output" not in said:
         parts.append(f"{model.max_output:,} tokens of output")
+    meant = f" (did you mean {near}?)" if unlisted and near else ""
+    if not parts:
+        return (f"{model.ref} is in no list{meant}; it is sent as written",) if meant else ()
+    what = f"{model.ref} is in no list{meant}" if unlisted else f"nobody states the sizes of {model.ref}"
     where = f"providers.{model.provider}.context_window and .max_output"
-    return f"{model.ref} is in no list: assuming {' and '.join(parts)} (set {where})"
+    return (f"{what}: assuming {' and '.join(parts)} (set {where})",)
 
 
 def _fit_thinking(model: ModelInfo, level: str | None, *, certain: bool) -> tuple[str | None, tuple[str, ...]]:

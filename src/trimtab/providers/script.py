@@ -3,6 +3,7 @@
 A line per request attempt. Every mistake is found when the script is read, before anything runs.
 """
 
+import difflib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -115,11 +116,33 @@ def _decode(row: bytes, number: int, file: str) -> Line:
         raise _wrong(file, number, exc.start + 1, "not UTF-8") from exc
     except RecursionError as exc:
         raise _wrong(file, number, 1, "nested too deeply") from exc
+    stranger = _stranger(value)
+    if stranger is not None:
+        path, complaint = stranger
+        raise _wrong(file, number, _column(text, f"`${path}`"), complaint)
     try:
         line = msgspec.convert(value, Line)
     except msgspec.ValidationError as exc:
         raise _wrong(file, number, _column(text, str(exc)), str(exc)) from exc
     return msgspec.structs.replace(line, number=number)
+
+
+def _stranger(value: Any) -> tuple[str, str] | None:
+    """Where an object has fields but none that is known, and what is wrong with the first; None when there is no such object.
+
+    A field more is ignored; with not one known field an object is a slip, and would pass for an empty one.
+    """
+    inside = value if isinstance(value, dict) else {}
+    for name, kind in {"": Line, "usage": ScriptedUsage, "error": ScriptedError, "expect": Expect}.items():
+        here = inside.get(name) if name else value
+        known = [field for field in kind.__struct_fields__ if field != "number"]
+        if isinstance(here, dict) and here and not any(field in known for field in here):
+            field = next(iter(here))
+            near = difflib.get_close_matches(field, known, n=1)
+            meant = f" (did you mean {near[0]!r}?)" if near else ""
+            what = f"of {name!r}" if name else "of an answer"
+            return f".{name}.{field}", f"unknown field {field!r}{meant}, and no field {what}: {', '.join(known)}"
+    return None
 
 
 def _column(text: str, complaint: str) -> int:

@@ -3,5 +3,18 @@
 from trimtab.coding.permissions.decide import Allow, Decision, Deny, Mode, Policy, decide
 from trimtab.coding.permissions.hooks import PermissionHooks
 from trimtab.coding.permissions.rules import Rule, Rules, parse_rule
+from trimtab.coding.permissions.targets import redirect_targets
 
-__all__ = ["Allow", "Decision", "Deny", "Mode", "PermissionHooks", "Policy", "Rule", "Rules", "decide", "parse_rule"]
+__all__ = [
+    "Allow",
+    "Decision",
+    "Deny",
+    "Mode",
+    "PermissionHooks",
+    "Policy",
+    "Rule",
+    "Rules",
+    "decide",
+    "parse_rule",
+    "redirect_targets",
+]

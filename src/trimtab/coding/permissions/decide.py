@@ -8,15 +8,16 @@ or rule would allow it. Nothing is ever half-run: one refused part refuses the w
 """
 
 import os.path
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import Any, Literal, Protocol, TypeAlias
 
 from trimtab.coding.permissions.commands import SYSTEM_FOLDERS, is_read_only, unsafe_variables, unwrap
+from trimtab.coding.permissions.denials import denied
+from trimtab.coding.permissions.offers import offer
 from trimtab.coding.permissions.rules import WRITING, Rule, Rules
 from trimtab.coding.permissions.shell import Command, Unclear, Word, parse
+from trimtab.coding.permissions.targets import redirect_targets
 from trimtab.types.messages import ToolCall
 
 Mode: TypeAlias = Literal["ask", "auto-edit", "full", "plan"]
@@ -27,7 +28,7 @@ PROTECTED = frozenset({".git", ".trimtab"})
 """Folders whose files can make programs run: not edited without a person, wherever they are in the project."""
 
 _SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
-_PLAIN = re.compile(r"[a-z][\w:-]*")
+_MAX_DEPTH = 20
 _OUTSIDE = "is outside the project"
 
 
@@ -99,10 +100,14 @@ def _decide_edit(tool: str, arguments: dict[str, Any], policy: Policy, paths: Pa
     path = paths.of_tool(text)
     if path is None:
         return Allow()  # the tool says better what is wrong with it
-    if _any(policy.rules.deny, tool, lambda rule: rule.fits_path(path, project=policy.project, home=policy.home)):
+    if _denies_path(tool, path, policy):
         return _denied_by_rule(f"{tool} {text}")
     problem = None if policy.mode == "full" else _edit_problem(path, policy, paths)
     return Deny(f"{text} {problem}", _hint(_path_rule(path))) if problem else Allow()
+
+
+def _denies_path(tool: str, path: str, policy: Policy) -> bool:
+    return _any(policy.rules.deny, tool, lambda rule: rule.fits_path(path, project=policy.project, home=policy.home))
 
 
 def _edit_problem(path: str, policy: Policy, paths: Paths) -> str | None:
@@ -142,28 +147,38 @@ def _decide_command(script: str, policy: Policy, paths: Paths) -> Decision:
     denials = tuple(rule for rule in policy.rules.deny if rule.is_about("bash"))
     if any(rule.argument is None for rule in denials):
         return _denied_by_rule("bash")
+    if target := _denied_target(script, policy, paths):
+        return _denied_by_rule(f"> {target}")
     if policy.mode == "full" and not denials:
         return Allow()
     try:
-        commands = _flat(parse(script))
+        commands = parse(script)
+        refused = denied(commands, denials) if denials else None
+        if refused is not None:
+            return _denied_by_rule(_written(refused))
+        return Allow() if policy.mode == "full" else _decide_parts(commands, policy, paths)
     except Unclear as unclear:
         ways = "Rules of permissions.deny hold." if policy.mode == "full" else _hint(None)
         return Deny(f"the command can't be judged: {unclear}", f"Use simpler commands. {ways}")
-    for command in commands:
-        if command.words and any(rule.fits_command(command.words) for rule in denials):
-            return _denied_by_rule(_written(command.words))
-    if policy.mode == "full":
-        return Allow()
-    return _decide_parts(parse(script), policy, paths)
+
+
+def _denied_target(script: str, policy: Policy, paths: Paths) -> str | None:
+    """A redirection is an edit, so what may not be edited may not be redirected to, in any mode."""
+    for target in redirect_targets(script) if policy.rules.deny else ():
+        if (path := paths.of_shell(target)) and _denies_path("write", path, policy):
+            return target
+    return None
 
 
 def _decide_parts(commands: tuple[Command, ...], policy: Policy, paths: Paths) -> Decision:
     refused = [command for command in commands if not _may_run(command, policy, paths)]
     if refused:
-        rules = [rule for rule in dict.fromkeys(_suggestion(command.words) for command in refused) if rule]
+        rules = list(dict.fromkeys(offer(command.words) for command in refused))
         named = ", ".join(repr(_written(command.words)) for command in refused)
         wanted = ", ".join(f'"{rule}"' for rule in rules)
-        return Deny(f"not known to change nothing: {named}", _hint(f"tools.bash.allow = [{wanted}]" if rules else None))
+        return Deny(
+            f"not known to change nothing: {named}", _hint(f"tools.bash.allow = [{wanted}]" if all(rules) else None)
+        )
     for command in commands:
         if variables := unsafe_variables(command):
             return Deny(f"setting {variables[0]} can change what programs do", _hint(None))
@@ -184,16 +199,16 @@ def _decide_writes(commands: tuple[Command, ...], policy: Policy, paths: Paths) 
     return Allow()
 
 
-def _may_run(command: Command, policy: Policy, paths: Paths) -> bool:
+def _may_run(command: Command, policy: Policy, paths: Paths, *, depth: int = 0) -> bool:
     if not command.words or _any(policy.rules.allow, "bash", lambda rule: rule.fits_command(command.words)):
         return True
     if _is_editable_program(command.words[0].text, policy, paths):
         return False
     if is_read_only(command.words):
         return True
-    inner = unwrap(command)
+    inner = unwrap(command) if depth < _MAX_DEPTH else None
     return inner is not None and all(
-        _may_run(c, policy, paths) and not unsafe_variables(c) and not c.writes for c in inner
+        _may_run(c, policy, paths, depth=depth + 1) and not unsafe_variables(c) and not c.writes for c in inner
     )
 
 
@@ -205,24 +220,8 @@ def _is_editable_program(name: str, policy: Policy, paths: Paths) -> bool:
     return _edit_problem(path, policy, paths) is None
 
 
-def _flat(commands: tuple[Command, ...]) -> tuple[Command, ...]:
-    """All commands, those inside wrappers too."""
-    found: list[Command] = []
-    for command in commands:
-        found += [command, *_flat(unwrap(command) or ())]
-    return tuple(found)
-
-
 def _any(rules: tuple[Rule, ...], tool: str, fits: Callable[[Rule], bool] = lambda rule: rule.argument is None) -> bool:
     return any(rule.is_about(tool) and fits(rule) for rule in rules)
-
-
-def _suggestion(words: tuple[Word, ...]) -> str:
-    """The shortest useful rule: the program and what it is told to do (`npm test`, `python -m pytest`); "" for none."""
-    known = [word.text for word in takewhile(lambda word: word.known, words[:3])]
-    if len(known) == 3 and known[1] == "-m":
-        return " ".join(known)
-    return " ".join(known[:2] if len(known) > 1 and _PLAIN.fullmatch(known[1]) else known[:1])
 
 
 def _written(words: tuple[Word, ...]) -> str:

@@ -2,12 +2,20 @@
 
     bash(npm test)     commands that begin with these words; `*` stands for any one word, at the end for any rest
     write(docs/**)     files by glob, relative to the project; /absolute and ~ too; `edit` and `write` are one tool here
-    fetch              every call of that tool
+    grep               every call of that tool; `mcp__files__*` of every tool with such a name
 
 Setting `tools.bash.allow = ["npm test"]` is `permissions.allow = ["bash(npm test)"]`. A denial wins over everything.
+
+An allowance is compared with the words as they stand, a denial with every guise of the command that `denials` knows: `bash(git push)`
+denies `sudo /usr/bin/git -C . push` too. What it can't see: a program or subcommand that only the shell knows (`$X push`), aliases, what a
+script or another program runs, options between or behind the words, or in another order (`rm -r -f` is no `rm -rf`: deny `rm`).
+
+The one rule: a rule that could never act is an error, not silence.
 """
 
+import difflib
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -15,8 +23,11 @@ from trimtab.coding.permissions.shell import Word
 from trimtab.coding.tools.glob import compile_glob
 from trimtab.types.errors import ConfigError
 
-_RULE = re.compile(r"\s*([\w*-]+)\s*(?:\(\s*(.+?)\s*\))?\s*", re.DOTALL)
+_RULE = re.compile(r"\s*([\w*-]+)\s*(?:\(\s*(\S(?:.*?\S)?)\s*\))?\s*", re.DOTALL)
 WRITING = frozenset({"write", "edit"})
+WITH_ARGUMENT = WRITING | {"bash"}
+TOOLS = frozenset({"read", "write", "edit", "bash", "grep", "find", "ls", "todo"})
+"""The tools that come with Trimtab."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +39,7 @@ class Rule:
 
     def is_about(self, tool: str) -> bool:
         """Tell whether the rule speaks of this tool; whoever may write may edit."""
-        return self.tool in ("*", tool) or (self.tool in WRITING and tool in WRITING)
+        return fnmatchcase(tool, self.tool) or (self.tool in WRITING and tool in WRITING)
 
     def fits_command(self, words: tuple[Word, ...]) -> bool:
         """Tell whether a command with these words begins as the rule says."""
@@ -61,19 +72,55 @@ class Rules:
 
 
 def parse_rule(text: str) -> Rule:
-    """Return the rule in `text`. Raises `ConfigError` when it is none."""
+    """Return the rule in `text`, whatever tool it names. Raises `ConfigError` when it is none."""
     match = _RULE.fullmatch(text)
     if match is None:
+        here = (
+            f'; for commands that begin so: "bash({text.strip()})"'
+            if re.search(r"\w", text) and "(" not in text
+            else ""
+        )
         raise ConfigError(
-            f"{text!r} is not a permission rule", hint='write "tool" or "tool(argument)", as in "bash(npm test)"'
+            f"{text!r} is not a permission rule", hint=f'write "tool" or "tool(argument)", as in "bash(npm test)"{here}'
         )
     return Rule(match[1], match[2])
 
 
-def command_rule(text: str) -> Rule:
-    """Return the rule for commands that begin with `text`: an item of `tools.bash.allow`. Raises `ConfigError`."""
-    if not text.split():
-        raise ConfigError(
-            "an item of tools.bash.allow is empty", hint='write the first words of a command, as in "npm test"'
-        )
-    return Rule("bash", text.strip())
+def parse_rules(texts: Sequence[str], *, key: str, origin: str, tools: Collection[str] = TOOLS) -> tuple[Rule, ...]:
+    """Return the rules of the setting `key`, which came from `origin` (a layer; may be empty).
+
+    A tool whose name holds `__` comes from elsewhere (`mcp__SERVER__TOOL`) and need not be among `tools`. Raises `ConfigError` that names
+    the item for one that is no rule or could never act.
+    """
+    return tuple(_checked(text, _place(key, at, origin), tools) for at, text in enumerate(texts))
+
+
+def command_rules(texts: Sequence[str], *, key: str, origin: str) -> tuple[Rule, ...]:
+    """Return the rules for commands that begin with these texts: the setting `tools.bash.allow`. Raises `ConfigError`."""
+    for at, text in enumerate(texts):
+        if not text.split():
+            hint = 'write the first words of a command, as in "npm test"'
+            raise ConfigError(f"{_place(key, at, origin)}: it is empty", hint=hint)
+    return tuple(Rule("bash", text.strip()) for text in texts)
+
+
+def _place(key: str, at: int, origin: str) -> str:
+    return f"{origin}: setting '{key}[{at}]'" if origin else f"setting '{key}[{at}]'"
+
+
+def _checked(text: str, place: str, tools: Collection[str]) -> Rule:
+    try:
+        rule = parse_rule(text)
+    except ConfigError as exc:
+        raise ConfigError(f"{place}: {exc.message}", hint=exc.hint) from None
+    if "__" not in rule.tool and not any(fnmatchcase(tool, rule.tool) for tool in tools):
+        close = difflib.get_close_matches(rule.tool, list(tools), n=1)
+        nearest = f" (did you mean {close[0]!r}?)" if close else ""
+        hint = f"a rule begins with a tool: {', '.join(sorted(tools))}"
+        if not close and rule.argument is None:
+            hint += f'; for a command write "bash({rule.tool})"'
+        raise ConfigError(f"{place}: there is no tool {rule.tool!r}{nearest}", hint=hint)
+    if rule.argument is not None and rule.tool not in WITH_ARGUMENT:
+        hint = f'write "{rule.tool}" for every call of it; only {", ".join(sorted(WITH_ARGUMENT))} take an argument'
+        raise ConfigError(f"{place}: a rule for {rule.tool!r} takes no argument, but {text!r} has one", hint=hint)
+    return rule

@@ -4,10 +4,11 @@
                       └──finish()──▶ Captured: text for the model, exact counts, the cut
 
 Counts are of the bytes as printed; the text is decoded with replacement marks and cleaned (`terminal.plain`). Nothing
-touches the disk until the output outgrows memory or somebody asks for the file. A file that a result names outlives the session, because
-whoever resumes it may want to read there; it is then the system's to clear away, like everything in its temp folder.
+touches the disk until the output outgrows memory or somebody asks for the file. What a result names is kept as long as
+the session that holds the result: beside its file; for one without a file, in a temp folder that goes when the session ends.
 """
 
+import shutil
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,23 +24,26 @@ _FLUSH_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class PrivateFolder:
-    """A folder (mode 0700) made when first needed: `path` if given, else a fresh one under the system's temp folder."""
+    """A folder (mode 0700) made when first needed: `path` if given, else a fresh one under the system's temp folder, until `close`."""
 
     path: Path | None = None
     _ready: bool = False
+    _fresh: bool = False
 
     def ensure(self) -> Path:
         """Return the folder, made if need be. Raises `OSError`."""
         if self.path is None:
-            self.path = Path(tempfile.mkdtemp(prefix="trimtab-"))
+            self.path, self._fresh = Path(tempfile.mkdtemp(prefix="trimtab-")), True
         elif not self._ready:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._ready = True
         return self.path
 
-    def remove_if_empty(self) -> None:
-        """Remove the folder unless there is something in it that a result may have named."""
-        if self._ready and self.path is not None:
+    def close(self) -> None:
+        """Remove a fresh folder; of a given one, whose files results may have named, only nothing: it goes when it is empty."""
+        if self._fresh and self.path is not None:
+            shutil.rmtree(self.path, ignore_errors=True)
+        elif self._ready and self.path is not None:
             with suppress(OSError):
                 self.path.rmdir()
 

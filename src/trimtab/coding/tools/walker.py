@@ -4,7 +4,7 @@
 
 Slower, and patterns are Python's regular expressions; everything else agrees with ripgrep, which is its oracle in the tests.
 The one rule: ignore files of four kinds (`.rgignore`, `.ignore`, `.gitignore`, `.git/info/exclude`) are asked in that order, the
-nearest folder first; git's kinds stop at the folder that holds `.git`.
+nearest folder first; those of folders above hold in a repository inside too, as they do for `rg --no-require-git`.
 """
 
 import base64
@@ -18,22 +18,29 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import msgspec
-from pathspec import GitIgnoreSpec
 
+from trimtab.coding.tools.glob import Matches, compile_glob
 from trimtab.coding.tools.ripgrep import Question
 
 _KINDS = (".rgignore", ".ignore", ".gitignore", ".git/info/exclude")
-_GIT_KINDS = frozenset({".gitignore", ".git/info/exclude"})
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
 @dataclass(frozen=True, slots=True)
+class _Rule:
+    """One line of an ignore file. `matches` takes `=/` and a path relative to its folder."""
+
+    matches: Matches
+    ignores: bool
+    only_folders: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Folder:
-    """What a folder says about ignoring, and the folder above. `path` is absolute, without a slash at its end."""
+    """What a folder says about ignoring, the last line of a file first, and the folder above. `path` is absolute."""
 
     path: str
-    specs: dict[str, GitIgnoreSpec]
-    is_repository: bool
+    rules: dict[str, list[_Rule]]
     above: "_Folder | None"
 
 
@@ -68,12 +75,10 @@ def files_under(path: str) -> Iterator[str]:
         yield path
         return
     top = os.path.abspath(path)
-    above, ignored = None, False
-    for part in [*reversed(list(_parents(top))), top]:
-        ignored = ignored or (above is not None and _is_ignored(above, part, is_folder=True))
-        if part != top:
-            above = _folder(part, above)
-    yield from _walk(path, top, None if ignored else above)  # who names an ignored folder wants to see what is in it
+    above = None
+    for part in reversed(list(_parents(top))):
+        above = _folder(part, above)
+    yield from _walk(path, top, above)
 
 
 def _walk(shown: str, path: str, above: _Folder | None) -> Iterator[str]:
@@ -102,27 +107,41 @@ def _parents(path: str) -> Iterator[str]:
 
 
 def _folder(path: str, above: _Folder | None) -> _Folder:
-    specs = {}
+    rules = {}
     for kind in _KINDS:
         try:
             with open(os.path.join(path, kind), encoding="utf-8", errors="replace") as file:
-                specs[kind] = GitIgnoreSpec.from_lines(file.read().removeprefix("\ufeff").splitlines())
+                lines = file.read().removeprefix("\ufeff").splitlines()
         except (OSError, ValueError):
             continue
-    return _Folder(path, specs, os.path.lexists(os.path.join(path, ".git")), above)
+        rules[kind] = [rule for line in reversed(lines) if (rule := _rule(line))]
+    return _Folder(path, rules, above)
+
+
+def _rule(line: str) -> _Rule | None:
+    """Read one line of an ignore file: gitignore(5), with ripgrep's globs."""
+    line = re.sub(r"(?<!\\)\s+$", "", line)
+    ignores = not line.startswith("!")
+    pattern = line.removeprefix("!")
+    if line.startswith("#") or not pattern.strip("/"):
+        return None
+    glob = re.sub(r"(?:\*\*/){2,}", "**/", pattern.removeprefix("/").removesuffix("/"))
+    if "/" not in pattern.removesuffix("/"):
+        glob = f"**/{glob}"
+    # "=/" in front of both keeps a glob without a slash from being about names at any depth, which is its meaning elsewhere
+    return _Rule(compile_glob(f"=/{glob}" + "/*" * glob.endswith("/**")), ignores, only_folders=pattern.endswith("/"))
 
 
 def _is_ignored(here: _Folder, path: str, *, is_folder: bool) -> bool:
+    """Whether rules speak of this very path: what lies in an ignored folder isn't asked about, since nobody goes there unasked."""
     for kind in _KINDS:
         folder: _Folder | None = here
         while folder is not None:
-            spec = folder.specs.get(kind)
-            if spec is not None:
-                relative = os.path.relpath(path, folder.path) + "/" * is_folder
-                verdict = spec.check_file(relative).include
-                if verdict is not None:
-                    return verdict
-            folder = None if kind in _GIT_KINDS and folder.is_repository else folder.above
+            relative = "=/" + path[len(folder.path.rstrip("/")) + 1 :]
+            for rule in folder.rules.get(kind, ()):
+                if (is_folder or not rule.only_folders) and rule.matches(relative):
+                    return rule.ignores
+            folder = folder.above
     return False
 
 

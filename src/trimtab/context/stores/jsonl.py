@@ -70,8 +70,13 @@ class SessionFile:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Open a file to look at it. Raises `SessionError`."""
+        """Open a file to look at it. Raises `SessionError`, also for a file that was never a session."""
         found = scan(read_session_bytes(path))
+        if not found.is_session:
+            raise SessionError(
+                f"{str(path)!r} is no session: it has neither a session header nor an entry that can be read",
+                hint="it was left as it is; name a session file or one that isn't there yet, and hand over a text as @FILE",
+            )
         header = found.header or Header(id=id_from_name(path), cwd="", created="", format=FORMAT)
         return cls(path, header, found, fd=None, disk=disk)
 

@@ -27,6 +27,8 @@ _START = re.compile(
 _ATTEMPTS = 1_000
 """Failed starts after which the rest of a broken line is given up: hostile nesting makes each of them slow."""
 
+_TORN_HEADER = re.compile(rb'\{\s*"type"\s*:\s*"session"[^\n]*')
+_PARENT = b'"parent"'
 _BLANK = b" \t\r\n\0"
 _json = json.JSONDecoder()
 
@@ -35,7 +37,8 @@ _json = json.JSONDecoder()
 class Scan:
     """What a session file holds. `entries` are in file order, `lines` the line of each, counted from 1.
 
-    `ends_clean`: the next record may be written right behind the last byte. `empty`: there is nothing at all.
+    `ends_clean`: the next record may be written right behind the last byte. `empty`: there is nothing at all. `torn_header`: all
+    there is, is the beginning of a header.
     """
 
     header: Header | None = None
@@ -44,6 +47,17 @@ class Scan:
     damage: list[Damage] = field(default_factory=list)
     ends_clean: bool = True
     empty: bool = False
+    torn_header: bool = False
+
+    @property
+    def is_session(self) -> bool:
+        """Whether these are the remains of a session, rather than somebody's text or data that has to stay as it is.
+
+        Other programs write JSON lines with a type too: a header counts when it says when it began, an entry when it has all of an envelope.
+        """
+        if self.empty or self.torn_header or (self.header is not None and self.header.created):
+            return True
+        return any(entry.id and entry.time and _PARENT in entry.raw for entry in self.entries)
 
     def numbered(self) -> Iterator[tuple[int, Entry]]:
         """Each entry with its line."""
@@ -53,6 +67,7 @@ class Scan:
 def scan(data: bytes) -> Scan:
     """Read a whole session file. Never raises for what the bytes are."""
     found = Scan(ends_clean=not data or data.endswith(b"\n"), empty=_is_blank(data))
+    found.torn_header = _TORN_HEADER.fullmatch(data) is not None
     ascii_only = data.isascii()
     number = 0
     for number, line in enumerate(data.split(b"\n"), 1):

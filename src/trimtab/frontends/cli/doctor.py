@@ -8,7 +8,7 @@ import anyio
 import click
 
 from trimtab.coding.doctor import examine
-from trimtab.coding.project import open_project
+from trimtab.coding.project import open_anyway
 from trimtab.types.text import strip_terminal
 
 _MARKS = {"ok": "ok     ", "note": "note   ", "missing": "MISSING"}
@@ -21,10 +21,10 @@ _MARKS = {"ok": "ok     ", "note": "note   ", "missing": "MISSING"}
 @click.option("--set", "sets", metavar="KEY=VALUE", multiple=True, help="Any setting, as in config.toml.")
 def command(*, online: bool, as_json: bool, model: str | None, sets: tuple[str, ...]) -> int:
     """Say what is configured, what answers and what is missing. Exit code 1 when something is missing."""
-    project = open_project(Path("."), overrides={"model": model} if model else None, sets=sets)
+    project, mistakes = open_anyway(Path("."), overrides={"model": model} if model else None, sets=sets)
 
     async def run() -> int:
-        checks = await examine(project, online=online)
+        checks = await examine(project, mistakes=mistakes, online=online)
         if as_json:
             click.echo(json.dumps([asdict(c) for c in checks], indent=2))
         else:

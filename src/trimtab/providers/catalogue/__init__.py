@@ -13,6 +13,9 @@ import msgspec
 
 from trimtab.types.models import Api, ModelInfo
 
+_TELLING = 3
+"""Characters from which on a part of a name says something."""
+
 
 class ProviderInfo(msgspec.Struct, frozen=True, omit_defaults=True):
     """A provider: where its API is and which variable holds its key. `docs` is the page its facts come from."""
@@ -70,10 +73,13 @@ class Catalogue:
 
 
 def nearest_refs(name: str, refs: Iterable[str], *, n: int = 3) -> tuple[str, ...]:
-    """At most `n` of `refs` (`provider/id`) that look like `name`, as a whole or without their provider; best first."""
+    """At most `n` of `refs` (`provider/id`) that look like `name`, as a whole or without their provider, best first; then those that contain it."""
+    refs = tuple(refs)
     bare = {ref.partition("/")[2]: ref for ref in refs}
     close = difflib.get_close_matches(name, [*bare.values(), *bare], n=n)
-    return tuple(dict.fromkeys(bare.get(c, c) for c in close))
+    part = name.lower()
+    containing = [ref for ref in refs if len(part) >= _TELLING and part in ref.lower()]
+    return tuple(dict.fromkeys([*(bare.get(c, c) for c in close), *containing]))[:n]
 
 
 @cache

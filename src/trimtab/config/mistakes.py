@@ -1,0 +1,191 @@
+"""What is wrong with a tree of settings, in a person's words.
+
+    tree, schema struct ──walk──▶ Mistake(path, problem, hint) ──▶ "setting 'a.b': expected a number, got text"
+
+msgspec decides whether a value fits; the walk finds the first place where it doesn't, so that its path names provider, model and row, and its words
+need no knowledge of Python. The one rule: the walk finds a mistake exactly when msgspec refuses the tree.
+"""
+
+import difflib
+import re
+import types
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import msgspec
+
+Path: TypeAlias = tuple[str | int, ...]
+"""Keys and places in lists, from the root."""
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_WORDS: tuple[tuple[type, str, str], ...] = (
+    (bool, "true or false", "text of true and false"),
+    (int, "a whole number", "whole numbers"),
+    (float, "a number", "numbers"),
+    (str, "text", "texts"),
+)
+_ALIASES: Mapping[str, tuple[str, ...]] = {
+    "base_url": ("apibase", "baseuri", "url", "uri", "endpoint", "address", "host", "server"),
+    "api_key": ("key", "token", "secret"),
+    "api_key_env": ("keyenv", "envkey", "apikeyvariable", "apikeyenvvar"),
+    "api": ("type", "kind", "protocol", "wireapi"),
+    "context_window": ("window", "contextlength", "contextsize", "nctx", "numctx", "maxmodellen", "maxcontext"),
+    "max_output": ("maxtokens", "maxoutputtokens", "maxcompletiontokens", "outputlimit"),
+    "timeout_s": ("timeout", "timeoutms", "timelimit"),
+    "idle_timeout_s": ("timeout", "timeoutms", "readtimeout", "requesttimeout"),
+    "max_retries": ("retries", "retry", "attempts"),
+    "ca_file": ("ca", "cabundle", "cacert", "certificate", "certificates", "sslcertfile"),
+    "id": ("model", "modelid"),
+    "model": ("defaultmodel", "modelname"),
+    "thinking": ("reasoning", "reasoningeffort", "effort", "thinkinglevel"),
+    "max_steps": ("maxturns", "maxiterations", "steps"),
+    "permissions": ("permission", "approval", "sandbox"),
+}
+"""What other programs call a setting, folded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One thing that is wrong: where, what in words, and the next step."""
+
+    path: Path
+    problem: str
+    hint: str
+
+
+def first_mistake(tree: Any, kind: Any, path: Path = ()) -> Mistake | None:
+    """The first mistake of `tree` against the type `kind`, in the order of the tree; None when it fits."""
+    return next(_mistakes(tree, kind, path), None)
+
+
+def show_path(path: Path) -> str:
+    """A path as TOML writes it: `models."a/b".context_window`, `providers.local.models[0].id`."""
+    shown = ""
+    for part in path:
+        if isinstance(part, int):
+            shown += f"[{part}]"
+        else:
+            quoted = part if _BARE.fullmatch(part) else '"' + part.replace('"', '\\"') + '"'
+            shown += f".{quoted}" if shown else quoted
+    return shown
+
+
+def unknown_key(path: Path, kind: Any) -> Mistake | None:
+    """The first part of `path` that names no setting below `kind`; None when every part does."""
+    for at, part in enumerate(path):
+        fields = _fields(kind)
+        if fields and part not in fields:
+            return _unknown(path[: at + 1], str(part), fields)
+        kind = fields[str(part)] if fields else None if _is_list(kind) else _element(kind)
+        if kind is None:
+            return Mistake(path[: at + 1], f"there is nothing below {show_path(path[:at])!r}", "")
+    return None
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    """` (did you mean 'x'?)` for the key that `name` probably means; empty when none is near."""
+    near = _nearest(name, tuple(known))
+    return f" (did you mean {near!r}?)" if near else ""
+
+
+def _nearest(name: str, known: tuple[str, ...]) -> str:
+    folded = re.sub(r"[^a-z0-9]", "", name.lower())
+    spelt = [key for key in known if folded == key.replace("_", "")]
+    named = [key for key in known if folded in _ALIASES.get(key, ())]
+    return next(iter((*spelt, *named, *difflib.get_close_matches(name, known, n=1, cutoff=0.6))), "")
+
+
+def _mistakes(value: Any, kind: Any, path: Path) -> Iterator[Mistake]:
+    options = _options(kind)
+    if value is None and types.NoneType in options:
+        return
+    kind = next(option for option in options if option is not types.NoneType)
+    fields, element = _fields(kind), _element(kind)
+    if fields and isinstance(value, Mapping):
+        yield from _in_struct(value, kind, fields, path)
+    elif typing.get_origin(kind) is dict and isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _mistakes(inner, element, (*path, key))
+    elif typing.get_origin(kind) is tuple and isinstance(value, list | tuple):
+        for at, inner in enumerate(value):
+            yield from _mistakes(inner, element, (*path, at))
+    elif not _fits(value, kind):
+        problem = f"setting {show_path(path)!r}: expected {_wanted(kind)}, got {_got(value, kind)}"
+        yield Mistake(path, problem, "Correct the value; docs/settings.md lists each key with its type.")
+
+
+def _in_struct(value: Mapping[str, Any], kind: Any, fields: Mapping[str, Any], path: Path) -> Iterator[Mistake]:
+    for key, inner in value.items():
+        if key in fields:
+            yield from _mistakes(inner, fields[key], (*path, key))
+        else:
+            yield _unknown((*path, key), key, fields)
+    for field in msgspec.structs.fields(kind):
+        if field.required and field.encode_name not in value:
+            problem = f"setting {show_path(path)!r}: {field.encode_name!r} is missing"
+            yield Mistake(path, problem, f"Add {field.encode_name} = … there.")
+
+
+def _unknown(path: Path, name: str, fields: Mapping[str, Any]) -> Mistake:
+    problem = f"unknown setting {show_path(path)!r}{_did_you_mean(name, fields)}"
+    return Mistake(path, problem, f"Correct or remove it. Known here: {', '.join(sorted(fields))}.")
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    try:
+        msgspec.convert(value, kind, strict=True)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _wanted(kind: Any) -> str:
+    """What fits `kind`, in words."""
+    if typing.get_origin(kind) is typing.Literal:
+        return f"one of {', '.join(map(str, typing.get_args(kind)))}"
+    if typing.get_origin(kind) is tuple:
+        element = _element(kind)
+        if typing.get_origin(element) is typing.Literal:
+            return f"a list of {', '.join(map(str, typing.get_args(element)))}"
+        return f"a list of {next((many for known, _, many in _WORDS if element is known), 'tables')}"
+    return next((one for known, one, _ in _WORDS if kind is known), "a table")
+
+
+def _got(value: Any, kind: Any) -> str:
+    """What stands there, in words. Values are shown only where they are choices: another one may be a key."""
+    if isinstance(value, str) and typing.get_origin(kind) is typing.Literal:
+        return repr(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return "a number with a fraction"
+    names = ((int, "a whole number"), (str, "text"), (list | tuple, "a list"), (Mapping, "a table"))
+    return next((words for known, words in names if isinstance(value, known)), "a date or time")
+
+
+def _fields(kind: Any) -> dict[str, Any]:
+    for option in _options(kind):
+        if isinstance(option, type) and issubclass(option, msgspec.Struct):
+            return {f.encode_name: f.type for f in msgspec.structs.fields(option)}
+    return {}
+
+
+def _element(kind: Any) -> Any:
+    """The type of what a table of any keys, or a list, holds; None for anything else."""
+    for option in _options(kind):
+        arguments = typing.get_args(option)
+        if typing.get_origin(option) is dict:
+            return arguments[1]
+        if typing.get_origin(option) is tuple:
+            return arguments[0]
+    return Any if kind is Any else None
+
+
+def _is_list(kind: Any) -> bool:
+    return any(typing.get_origin(option) is tuple for option in _options(kind))
+
+
+def _options(kind: Any) -> tuple[Any, ...]:
+    return typing.get_args(kind) if typing.get_origin(kind) in (types.UnionType, typing.Union) else (kind,)

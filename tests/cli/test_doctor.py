@@ -1,0 +1,81 @@
+"""`trimtab doctor`: what is wrong is a line with its next step, and the rest is looked at all the same."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from support.cli import Cli, Outcome
+
+Check = dict[str, str]
+
+
+def checks(outcome: Outcome, name: str) -> list[Check]:
+    return [check for check in json.loads(outcome.out) if check["name"] == name]
+
+
+def doctor(cli: Cli, *arguments: str) -> Outcome:
+    return cli.inside("doctor", "--json", *arguments)
+
+
+def names(outcome: Outcome) -> Iterator[str]:
+    return (check["name"] for check in json.loads(outcome.out))
+
+
+def test_every_mistake_in_the_settings_is_missing_with_a_next_step_and_the_rest_is_still_looked_at(cli: Cli) -> None:
+    cli.config('modle = "x"\n[permissions]\nmode = "yolo"\n[tools.bash]\nenv_pass = ["A_TOKEN"]\n')
+    cli = Cli(cli.root, {"TRIMTAB_MAX_STEPS": "lots", "TRIMTAB_TRUST": "maybe", "A_TOKEN": "1", "B_TOKEN": "2"})
+    outcome = doctor(cli, "--set", "nothing", "--model", cli.script({"text": "ok"}))
+    assert outcome.code == 1
+    config = [check for check in checks(outcome, "config") if check["status"] == "missing"]
+    assert len(config) == 5
+    for check, word in zip(config, ("TRIMTAB_TRUST", "--set", "'modle'", "permissions.mode", "MAX_STEPS"), strict=True):
+        assert word in check["found"]
+        assert check["todo"]
+    (model,), (secrets,) = checks(outcome, "model"), checks(outcome, "secrets")
+    assert model["status"] == "ok"
+    assert secrets["found"] == "not given to commands: B_TOKEN"
+
+
+@pytest.mark.parametrize(("content", "word"), [("model = \n", "line 1"), ("[x\n", "line 1")])
+def test_a_file_that_is_no_toml_does_not_stop_the_doctor(cli: Cli, content: str, word: str) -> None:
+    cli.config(content)
+    outcome = cli.inside("doctor")
+    assert outcome.code == 1
+    assert "MISSING  config: " in outcome.out
+    assert word in outcome.out
+    assert "permissions: mode auto-edit" in outcome.out
+    assert outcome.err == ""
+
+
+def test_a_damaged_trust_file_does_not_stop_the_doctor(cli: Cli) -> None:
+    cli.config("")
+    (cli.project / ".trimtab").mkdir()
+    (cli.home / "trust.json").write_text("{")
+    outcome = doctor(cli)
+    assert any("trust.json" in check["found"] for check in checks(outcome, "config"))
+    assert checks(outcome, "trust")[0]["status"] == "note"
+
+
+def test_a_stored_no_is_told_as_the_answer_it_was_and_how_to_change_it(cli: Cli) -> None:
+    (cli.project / ".trimtab").mkdir()
+    (before,) = checks(doctor(cli), "trust")
+    assert before["todo"] == "trimtab --trust folder trusts this folder."
+    assert cli.inside("-p", "hi", "--trust", "never", "--model", cli.script({"text": "ok"})).code == 0
+    (after,) = checks(doctor(cli), "trust")
+    assert f"a `never` for this folder is stored in {cli.home / 'trust.json'}" in after["found"]
+    assert after["todo"] == "If you have changed your mind: --trust folder stores a yes instead."
+
+
+def test_two_folders_have_two_names_and_one_folder_has_one(cli: Cli) -> None:
+    assert list(names(doctor(cli))).count("home") == 1
+    apart = Cli(cli.root, {"TRIMTAB_HOME": "", "XDG_CONFIG_HOME": str(cli.root), "XDG_DATA_HOME": str(cli.root / "d")})
+    found = list(names(doctor(apart)))
+    assert ("settings folder" in found, "sessions folder" in found, "home" in found) == (True, True, False)
+
+
+def test_a_misspelt_model_of_a_known_provider_is_noted_with_the_name_it_nearly_has(cli: Cli) -> None:
+    cli = Cli(cli.root, {"ANTHROPIC_API_KEY": "x"})
+    (model,) = checks(doctor(cli, "--model", "anthropic/claude-sonet-4-5"), "model")
+    assert model["status"] == "note"
+    assert "did you mean anthropic/claude-sonnet-4-5?" in model["todo"]
