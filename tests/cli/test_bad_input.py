@@ -297,6 +297,20 @@ def test_a_folder_named_as_a_session_is_refused(cli: Cli) -> None:
     refused(cli.inside("-p", "hi", "--session", "d.jsonl", "--model", ok(cli)), "d.jsonl")
 
 
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ('[permissions]\ndeny = ["bahs(touch)"]', ("permissions.deny[0]", "did you mean 'bash'", "config.toml")),
+        ('[permissions]\nallow = ["npm test"]', ("permissions.allow[0]", '"bash(npm test)"', "config.toml")),
+        ('[tools.bash]\nallow = ["ls", ""]', ("tools.bash.allow[1]", "config.toml")),
+    ],
+)
+def test_a_permission_rule_that_could_never_act_is_named(cli: Cli, setting: str, words: tuple[str, ...]) -> None:
+    cli.config(setting)
+    refused(cli.inside("-p", "hi", "--model", ok(cli)), *words)
+    assert cli.sessions == []
+
+
 def test_a_damaged_trust_file_is_named(cli: Cli) -> None:
     cli.config("")
     (cli.home / "trust.json").write_text("{")
