@@ -19,6 +19,7 @@ Entries of these types become the leaf, the tip that the next entry hangs on: {t
 Beside the file: `FILE.lock` while somebody writes it, and the bodies of more than 64 KiB as files named by their SHA-256, in the home's
 `bodies/`, or in `FILE.bodies/` for a session file that lies elsewhere. A part with a `body` holds only the head of it: of a text
 and of a call's `raw` the first 1,000 characters, of an image nothing; the body of a call is the JSON array `[raw, arguments]`.
+`FILE.outputs/` holds long outputs of commands, whole, under the names that results give.
 
 ## Repairs
 

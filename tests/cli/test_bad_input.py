@@ -78,13 +78,13 @@ def test_an_unknown_key_names_the_nearest(cli: Cli, text: str, words: tuple[str,
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("max_steps = 'many'\n", ("max_steps", "line 1", "a whole number, got text")),
+        ("max_steps = 'many'\n", ("max_steps", "line 1", "a whole number from 1 on, got text")),
         ("model = 3\n", ("'model'", "text, got a whole number")),
         ("[permissions]\nmode = 'yolo'\n", ("permissions.mode", "ask, auto-edit, full, plan, got 'yolo'")),
         ("tools = 5\n", ("tools", "a table")),
         ("[providers.local]\napi = 'grpc'\n", ("'providers.local.api'", "openai-chat, openai-responses, anthropic")),
         ("[providers.local]\nmodels = 'x'\n", ("models",)),
-        ("[providers.local]\nidle_timeout_s = 'long'\n", ("line 2", "idle_timeout_s", "a number, got text")),
+        ("[providers.local]\nidle_timeout_s = 'long'\n", ("line 2", "idle_timeout_s", "a number above 0, got text")),
     ],
 )
 def test_a_wrong_type_names_key_and_type(cli: Cli, text: str, words: tuple[str, ...]) -> None:
@@ -297,6 +297,20 @@ def test_a_text_of_a_person_is_no_session_and_is_not_written_to(cli: Cli, option
 def test_a_folder_named_as_a_session_is_refused(cli: Cli) -> None:
     (cli.project / "d.jsonl").mkdir()
     refused(cli.inside("-p", "hi", "--session", "d.jsonl", "--model", ok(cli)), "d.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ('[permissions]\ndeny = ["bahs(touch)"]', ("permissions.deny[0]", "did you mean 'bash'", "config.toml")),
+        ('[permissions]\nallow = ["npm test"]', ("permissions.allow[0]", '"bash(npm test)"', "config.toml")),
+        ('[tools.bash]\nallow = ["ls", ""]', ("tools.bash.allow[1]", "config.toml")),
+    ],
+)
+def test_a_permission_rule_that_could_never_act_is_named(cli: Cli, setting: str, words: tuple[str, ...]) -> None:
+    cli.config(setting)
+    refused(cli.inside("-p", "hi", "--model", ok(cli)), *words)
+    assert cli.sessions == []
 
 
 def test_a_damaged_trust_file_is_named(cli: Cli) -> None:

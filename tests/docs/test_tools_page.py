@@ -23,7 +23,7 @@ CALLS = {
         {"path": "big", "content": BIG.upper()},
     ],
     "edit": [{"path": "a.txt", "edits": [{"old": "a", "new": "b"}]}, {"path": "big", "edits": [{"old": "e", "new": "f"}]}],
-    "bash": [{"command": "true"}, {"command": "kill -9 $$"}],
+    "bash": [{"command": "true"}, {"command": "kill -9 $$"}, {"command": "echo a > new"}],
     "grep": [{"pattern": "a"}],
     "find": [{"pattern": "*"}],
     "ls": [{}],

@@ -66,6 +66,15 @@ async def test_a_command_that_failed_or_was_refused_tells_the_truth(tmp_path: Pa
 
 
 @pytest.mark.anyio
+async def test_a_command_that_was_cut_off_tells_too(tmp_path: Path) -> None:
+    recorded = recorder(tmp_path)
+    await recorded.before_tool(ToolCall("c", "bash", {"command": "yes > a"}, ""))
+    assert recorded.files == ()
+    await anyio.Path(tmp_path / "a").write_text("y\n")
+    assert recorded.files == (str(tmp_path / "a"),)
+
+
+@pytest.mark.anyio
 async def test_commands_side_by_side_each_tell_their_own(tmp_path: Path) -> None:
     recorded = recorder(tmp_path)
     async with anyio.create_task_group() as group:

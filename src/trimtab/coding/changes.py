@@ -33,8 +33,9 @@ class ChangeRecorder:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Absolute paths, in the order of their first change."""
-        return tuple(self._files)
+        """Absolute paths, in the order of their first change; those of commands that were cut off too, for which it looks."""
+        cut_off = (path for before in self._before.values() for path in _written(before))
+        return tuple(dict.fromkeys((*self._files, *cut_off)))
 
     async def before_tool(self, call: ToolCall) -> Proceed | Answer:
         """What the inner hooks say; for a command that runs, how the files are that it redirects to."""
