@@ -76,13 +76,13 @@ def test_an_unknown_key_names_the_nearest(cli: Cli, text: str, words: tuple[str,
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("max_steps = 'many'\n", ("max_steps", "line 1", "a whole number, got text")),
+        ("max_steps = 'many'\n", ("max_steps", "line 1", "a whole number from 1 on, got text")),
         ("model = 3\n", ("'model'", "text, got a whole number")),
         ("[permissions]\nmode = 'yolo'\n", ("permissions.mode", "ask, auto-edit, full, plan, got 'yolo'")),
         ("tools = 5\n", ("tools", "a table")),
         ("[providers.local]\napi = 'grpc'\n", ("'providers.local.api'", "openai-chat, openai-responses, anthropic")),
         ("[providers.local]\nmodels = 'x'\n", ("models",)),
-        ("[providers.local]\nidle_timeout_s = 'long'\n", ("line 2", "idle_timeout_s", "a number, got text")),
+        ("[providers.local]\nidle_timeout_s = 'long'\n", ("line 2", "idle_timeout_s", "a number above 0, got text")),
     ],
 )
 def test_a_wrong_type_names_key_and_type(cli: Cli, text: str, words: tuple[str, ...]) -> None:

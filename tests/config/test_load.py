@@ -37,7 +37,7 @@ def test_an_unknown_key_names_the_nearest_one(tree: dict[str, object], named: st
 
 
 def test_a_wrong_type_names_the_setting_and_its_layer() -> None:
-    with pytest.raises(ConfigError, match=r"^user .*'tools\.bash\.timeout_s'.*expected a number, got text$"):
+    with pytest.raises(ConfigError, match=r"^user .*'tools\.bash\.timeout_s'.*expected a number above 0, got text$"):
         load([Layer("user (x.toml)", {"tools": {"bash": {"timeout_s": "soon"}}})])
 
 
@@ -105,7 +105,7 @@ def test_a_variable_that_names_no_setting_is_a_notice_not_an_error(variable: str
 def test_a_variable_of_a_setting_with_a_wrong_value_is_an_error_that_names_it() -> None:
     layer, notices = environment_layer({"TRIMTAB_MAX_STEPS": "lots"})
     assert notices == ()
-    with pytest.raises(ConfigError, match=r"^environment \(TRIMTAB_MAX_STEPS\): .*a whole number, got text$"):
+    with pytest.raises(ConfigError, match=r"^environment \(TRIMTAB_MAX_STEPS\): .*a whole number from 1 on, got text$"):
         load([layer])
 
 
@@ -142,7 +142,9 @@ def test_a_mistake_in_a_file_is_named_with_the_line_of_its_statement(tmp_path: P
     path.write_text('# max_steps\nmodel = "a/b"\n\nmax_steps = "many"\n')
     with pytest.raises(ConfigError) as e:
         load([file_layer(path, name="user config")])
-    assert e.value.message == (f"user config ({path}), line 4: setting 'max_steps': expected a whole number, got text")
+    assert e.value.message == (
+        f"user config ({path}), line 4: setting 'max_steps': expected a whole number from 1 on, got text"
+    )
 
 
 def test_sifting_keeps_what_loads_and_says_what_does_not(tmp_path: Path) -> None:
@@ -154,7 +156,13 @@ def test_sifting_keeps_what_loads_and_says_what_does_not(tmp_path: Path) -> None
     assert (settings.model, settings.max_steps, settings.permissions.mode) == ("c/d", None, "auto-edit")
     assert settings.tools.bash.timeout_s == 7
     assert [m.message.split(": ", 1)[1] for m in mistakes] == [
-        "setting 'max_steps': expected a whole number, got text",
+        "setting 'max_steps': expected a whole number from 1 on, got text",
         "setting 'permissions.mode': expected one of ask, auto-edit, full, plan, got 'yolo'",
         "setting 'tools.enabled': expected a list of texts, got a whole number",
     ]
+
+
+@pytest.mark.parametrize("assignment", [".=.", "=1", '""=1', "..=1"])
+def test_an_assignment_that_names_nothing_is_refused(assignment: str) -> None:
+    with pytest.raises(ConfigError, match="has no value"):
+        set_layer([assignment])

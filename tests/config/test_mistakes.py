@@ -20,9 +20,13 @@ APIS = "openai-chat, openai-responses, anthropic, google, scripted, recorded, br
     [
         ({"permissions": {"mode": "yolo"}}, "setting 'permissions.mode': expected one of ask, auto-edit, full, plan, got 'yolo'"),
         ({"providers": {"a": {}, "my host": {"api": "grpc"}}}, f"setting 'providers.\"my host\".api': expected one of {APIS}, got 'grpc'"),
-        ({"max_steps": "9"}, "setting 'max_steps': expected a whole number, got text"),
-        ({"max_steps": 2.5}, "setting 'max_steps': expected a whole number, got a number with a fraction"),
-        ({"max_steps": True}, "setting 'max_steps': expected a whole number, got true"),
+        ({"max_steps": "9"}, "setting 'max_steps': expected a whole number from 1 on, got text"),
+        ({"max_steps": 2.5}, "setting 'max_steps': expected a whole number from 1 on, got a number with a fraction"),
+        ({"max_steps": True}, "setting 'max_steps': expected a whole number from 1 on, got true"),
+        ({"max_steps": 0}, "setting 'max_steps': expected a whole number from 1 on, got 0"),
+        ({"tools": {"bash": {"timeout_s": -1}}}, "setting 'tools.bash.timeout_s': expected a number above 0, got -1"),
+        ({"tools": {"bash": {"timeout_s": float("nan")}}}, "setting 'tools.bash.timeout_s': expected a number above 0, got nan"),
+        ({"providers": {"l": {"max_retries": -2}}}, "setting 'providers.l.max_retries': expected a whole number from 0 on, got -2"),
         ({"tools": 5}, "setting 'tools': expected a table, got a whole number"),
         ({"tools": {"enabled": "read"}}, "setting 'tools.enabled': expected a list of texts, got text"),
         ({"tools": {"enabled": ["read", 3]}}, "setting 'tools.enabled[1]': expected text, got a whole number"),
@@ -31,7 +35,7 @@ APIS = "openai-chat, openai-responses, anthropic, google, scripted, recorded, br
         ({"providers": {"l": {"models": ["m"]}}}, "setting 'providers.l.models[0]': expected a table, got text"),
         ({"providers": {"l": {"models": [{"id": "m"}, {}]}}}, "setting 'providers.l.models[1]': 'id' is missing"),
         ({"providers": {"l": {"models": [{"id": "m", "input": ["smell"]}]}}}, "setting 'providers.l.models[0].input[0]': expected one of text, image, pdf, audio, video, got 'smell'"),
-        ({"models": {"a/b": {"max_output": "x"}}}, "setting 'models.\"a/b\".max_output': expected a whole number, got text"),
+        ({"models": {"a/b": {"max_output": "x"}}}, "setting 'models.\"a/b\".max_output': expected a whole number from 1 on, got text"),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_told_with_its_place_and_without_words_of_python(tree: dict[str, Any], problem: str) -> None:

@@ -307,10 +307,14 @@ async def test_a_password_in_the_base_url_is_not_shown():
     assert ended.error.message.startswith(f"can't connect to {url}/v1: ")
 
 
-@pytest.mark.parametrize("proxy", ["gopher://x", "socks9://x"])
+@pytest.mark.parametrize(
+    "proxy",
+    ["gopher://x", "socks9://x", "://:::", "http://[", "http://", "http://127.0.0.1:999999", "http://127.0.0.1:x"],
+)
 async def test_a_proxy_that_cannot_be_used_is_an_error(proxy):
     (ended,) = await ask("http://model.invalid", proxy=proxy)
     assert (ended.error.kind, ended.error.retryable) == ("invalid", False)
+    assert ended.error.message.startswith("the proxy can't be used: ")
 
 
 @pytest.mark.parametrize("url", ["", "http://", "http://[::1", "http://127.0.0.1:99999", "http://\x00", "//x"])

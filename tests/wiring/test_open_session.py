@@ -1,6 +1,7 @@
 """What a session holds open is let go of, whatever happens, and not before."""
 
 import os
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -94,7 +95,9 @@ async def test_another_model_brings_tools_that_fit_it_and_leaves_the_running_tur
 
 
 @pytest.mark.parametrize("kept", [True, False])
-async def test_long_outputs_are_kept_as_long_as_the_session(project: Project, tmp_path: Path, kept: bool) -> None:
+async def test_long_outputs_outlive_the_run_beside_the_session_or_in_a_temp_folder(
+    project: Project, tmp_path: Path, kept: bool
+) -> None:
     choice = AtFile(tmp_path / "s.jsonl") if kept else Ephemeral()
     async with open_session(project, choice, provider=Closable()) as session:
         bash = next(t for t in session.agent.tools if t.spec.name == "bash")
@@ -105,9 +108,10 @@ async def test_long_outputs_are_kept_as_long_as_the_session(project: Project, tm
         assert output.cut is not None
         file = Path(output.cut.where or "")
         assert content(file).split() == [str(n) for n in range(1, 20_001)]
-    assert exist(file, file.parent) == [kept, kept]
-    if kept:
-        assert file.parent == tmp_path / "s.jsonl.outputs"
+    assert exist(file, file.parent) == [True, True]
+    assert (file.parent == tmp_path / "s.jsonl.outputs") == kept
+    if not kept:
+        shutil.rmtree(file.parent)
 
 
 async def test_a_session_without_long_outputs_leaves_no_folder_for_them(project: Project, tmp_path: Path) -> None:

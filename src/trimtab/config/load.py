@@ -92,12 +92,13 @@ def set_layer(assignments: Iterable[str]) -> Layer:
     raw = []
     for text in assignments:
         key, eq, value = text.partition("=")
-        if not eq or not key.strip():
+        path = _split_key(key.strip())
+        if not eq or not path:
             raise ConfigError(
                 f"--set {text!r} has no value",
                 hint="Write --set a.b.c=VALUE, for example --set tools.bash.timeout_s=60.",
             )
-        raw.append((_split_key(key.strip()), value, f"--set {key.strip()}"))
+        raw.append((path, value, f"--set {key.strip()}"))
     return Layer("--set", raw=tuple(raw))
 
 

@@ -143,6 +143,9 @@ def _fits(value: Any, kind: Any) -> bool:
 
 def _wanted(kind: Any) -> str:
     """What fits `kind`, in words."""
+    if typing.get_origin(kind) is typing.Annotated:
+        base, bounds = typing.get_args(kind)
+        return f"{_wanted(base)} {'above 0' if bounds.gt == 0 else f'from {bounds.ge} on'}"
     if typing.get_origin(kind) is typing.Literal:
         return f"one of {', '.join(map(str, typing.get_args(kind)))}"
     if typing.get_origin(kind) is tuple:
@@ -157,6 +160,8 @@ def _got(value: Any, kind: Any) -> str:
     """What stands there, in words. Values are shown only where they are choices: another one may be a key."""
     if isinstance(value, str) and typing.get_origin(kind) is typing.Literal:
         return repr(value)
+    if typing.get_origin(kind) is typing.Annotated and _fits(value, typing.get_args(kind)[0]):
+        return f"{value:g}"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):

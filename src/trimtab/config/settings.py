@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from trimtab.types.config import ModelConfig, ProviderConfig
+from trimtab.types.config import ModelConfig, Natural, Positive, ProviderConfig, Seconds
 
 Permission = Literal["ask", "auto-edit", "full", "plan"]
 ToolProfile = Literal["off", "archive", "pilot"]
@@ -21,22 +21,22 @@ class _Section(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
 class ReadTool(_Section, frozen=True):
     """What one `read` shows."""
 
-    max_lines: int = 2_000
+    max_lines: Positive = 2_000
     """Lines."""
-    max_bytes: int = 50 * 1024
+    max_bytes: Positive = 50 * 1024
     """Bytes of text."""
 
 
 class BashTool(_Section, frozen=True):
     """How long a command runs, how much of its output the model gets, and what its environment holds."""
 
-    head_bytes: int = 30 * 1024
+    head_bytes: Natural = 30 * 1024
     """Bytes kept of the beginning of the output. The whole stays in a file that the result names."""
-    tail_bytes: int = 20 * 1024
+    tail_bytes: Natural = 20 * 1024
     """Bytes kept of its end."""
-    timeout_s: float = 120.0
+    timeout_s: Seconds = 120.0
     """Seconds that a command gets when the model names no limit."""
-    max_timeout_s: float = 3_600.0
+    max_timeout_s: Seconds = 3_600.0
     """The largest limit, in seconds, that the model may name."""
     env_pass: tuple[str, ...] = ()
     """Variables that commands get although they hold a key or look like a secret (`*_API_KEY`, `*_TOKEN`, `*_SECRET*`)."""
@@ -47,7 +47,7 @@ class BashTool(_Section, frozen=True):
 class SearchTool(_Section, frozen=True):
     """How much a search shows."""
 
-    max_rows: int = 200
+    max_rows: Positive = 200
     """Rows."""
 
 
@@ -106,7 +106,7 @@ class VerifySettings(_Section, frozen=True):
     """A model that reviews."""
     rounds: int = 2
     """How often the model gets to repair what a check found."""
-    timeout_s: float = 600.0
+    timeout_s: Seconds = 600.0
     """Seconds for all commands of one check."""
     protect: tuple[str, ...] = ()
     """Globs of files that the check takes as they were before the turn."""
@@ -115,9 +115,9 @@ class VerifySettings(_Section, frozen=True):
 class ModelOverride(_Section, frozen=True):
     """Settings for one model, over those of its provider and the catalogue."""
 
-    context_window: int | None = None
+    context_window: Positive | None = None
     """Tokens that prompt and answer may have together."""
-    max_output: int | None = None
+    max_output: Positive | None = None
     """Tokens that one answer may have."""
     thinking: str | None = None
     """The thinking level when `--model` names none."""
@@ -132,7 +132,7 @@ class Settings(_Section, frozen=True):
     """The model, `PROVIDER/ID[:THINKING]`. `--model` names another one."""
     thinking: str | None = None
     """The thinking level, for models that have it, when the model's name carries none."""
-    max_steps: int | None = None
+    max_steps: Positive | None = None
     """At most so many model requests in one turn; no limit when not set."""
     system_prompt: str | None = None
     """Replaces Trimtab's own system prompt."""

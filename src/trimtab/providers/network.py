@@ -7,6 +7,7 @@ a proxy. Loading certificates takes longer than a whole local request, so where 
 import os
 import ssl
 from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
 import httpx2
 
@@ -28,9 +29,24 @@ def open_transport(base_url: str, *, proxy: str | None = None, ca_file: str | No
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS, keepalive_expiry=_KEPT_S)
     verify = _trusted(ca_file) if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # the latter trusts nobody
     try:
+        if proxy:
+            _check_proxy(urlsplit(proxy))
         return httpx2.AsyncHTTPTransport(verify=verify, trust_env=False, proxy=proxy, limits=limits)
-    except (ValueError, ImportError) as exc:  # a scheme that is unknown, or SOCKS without its library
-        raise WireFailure(ErrorInfo("invalid", f"the proxy can't be used: {exc}", "Check the proxy settings.")) from exc
+    except ImportError:
+        raise _no_proxy(
+            "SOCKS needs the package `socksio`", "Install it beside Trimtab, or use an HTTP proxy."
+        ) from None
+    except (ValueError, httpx2.InvalidURL) as exc:
+        raise _no_proxy(str(exc), "Check the proxy (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, or its setting).") from exc
+
+
+def _check_proxy(url: SplitResult) -> None:
+    if not url.hostname or url.port == 0:  # asking for the port raises for one that can't be
+        raise ValueError("its URL names no host or port")
+
+
+def _no_proxy(reason: str, hint: str) -> WireFailure:
+    return WireFailure(ErrorInfo("invalid", f"the proxy can't be used: {reason}", hint))
 
 
 def _trusted(ca_file: str | None) -> ssl.SSLContext | bool:

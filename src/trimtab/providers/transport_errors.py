@@ -58,7 +58,7 @@ def transport_error(exc: Exception, endpoint: Endpoint) -> ErrorInfo:
             return ErrorInfo(
                 "network",
                 f"can't connect to {where}{way}: {reason}",
-                _PROXY_HINT if proxy else "Is the server running, and is `base_url` right?",
+                _PROXY_HINT if proxy else "Is the server running, and is `base_url` right (http or https, host, port)?",
                 retryable=not is_loopback(endpoint.base_url),
             )
         case _:

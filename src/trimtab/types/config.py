@@ -3,11 +3,18 @@
 A declared value always wins over the catalogue and over what a server says.
 """
 
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
 from trimtab.types.models import Api, Modality
+
+Positive: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
+"""A number of things of which there must be one."""
+Natural: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+"""A number of things of which there may be none."""
+Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
+"""A time that passes."""
 
 
 class ModelConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -17,9 +24,9 @@ class ModelConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
     """The name that is sent to the provider."""
     name: str | None = None
     """A name for people."""
-    context_window: int | None = None
+    context_window: Positive | None = None
     """Tokens that prompt and answer may have together."""
-    max_output: int | None = None
+    max_output: Positive | None = None
     """Tokens that one answer may have."""
     input: tuple[Modality, ...] | None = None
     """What it reads: `text`, `image`, `pdf`, `audio`, `video`."""
@@ -58,15 +65,15 @@ class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     """A proxy for it, over what `https_proxy` and its like say. Loopback never uses one."""
     ca_file: str | None = None
     """Certificates (a file or folder) to trust instead of the system's, over what `SSL_CERT_FILE` and `REQUESTS_CA_BUNDLE` say."""
-    context_window: int | None = None
+    context_window: Positive | None = None
     """Tokens, for its models that no list names."""
-    max_output: int | None = None
+    max_output: Positive | None = None
     """Tokens, for its models that no list names."""
-    connect_timeout_s: float | None = None
+    connect_timeout_s: Seconds | None = None
     """Seconds until a connection must stand; 10 when not set."""
-    idle_timeout_s: float | None = None
+    idle_timeout_s: Seconds | None = None
     """Seconds that a stream may be silent; 300 when not set. Kept alive without a word of the answer, it may last six times as long."""
-    max_retries: int | None = None
+    max_retries: Natural | None = None
     """How often a request that may succeed later is sent again; 4 when not set."""
     max_retry_wait_s: float | None = None
     """The longest wait, in seconds, that a provider may ask for; 60 when not set. A longer one ends the turn."""

@@ -5,10 +5,9 @@
 
 Counts are of the bytes as printed; the text is decoded with replacement marks and cleaned (`terminal.plain`). Nothing
 touches the disk until the output outgrows memory or somebody asks for the file. What a result names is kept as long as
-the session that holds the result: beside its file; for one without a file, in a temp folder that goes when the session ends.
+the session that holds the result: beside its file; for one without a file, in a temp folder of its own, which the system clears.
 """
 
-import shutil
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,26 +23,23 @@ _FLUSH_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class PrivateFolder:
-    """A folder (mode 0700) made when first needed: `path` if given, else a fresh one under the system's temp folder, until `close`."""
+    """A folder (mode 0700) made when first needed: `path` if given, else a fresh one under the system's temp folder."""
 
     path: Path | None = None
     _ready: bool = False
-    _fresh: bool = False
 
     def ensure(self) -> Path:
         """Return the folder, made if need be. Raises `OSError`."""
         if self.path is None:
-            self.path, self._fresh = Path(tempfile.mkdtemp(prefix="trimtab-")), True
+            self.path = Path(tempfile.mkdtemp(prefix="trimtab-"))
         elif not self._ready:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._ready = True
         return self.path
 
     def close(self) -> None:
-        """Remove a fresh folder; of a given one, whose files results may have named, only nothing: it goes when it is empty."""
-        if self._fresh and self.path is not None:
-            shutil.rmtree(self.path, ignore_errors=True)
-        elif self._ready and self.path is not None:
+        """Remove the folder when it is empty. A file in it may be named in a result that somebody still reads."""
+        if self._ready and self.path is not None:
             with suppress(OSError):
                 self.path.rmdir()
 
