@@ -175,9 +175,7 @@ class Cli:
         script = self.script(
             {"tool_calls": [{"name": name, "arguments": arguments} for name, arguments in calls]}, {"text": "done"}
         )
-        outcome = self.inside(
-            "-p", "go", "--mode", "json", "--no-session", "--permission", permission, "--model", script
-        )
+        outcome = self.inside("-p", "go", "--mode", "json", "--permission", permission, "--model", script)
         assert outcome.code == 0, outcome.err
         ended = outcome.of("tool_ended")
         assert len(ended) == len(calls)
