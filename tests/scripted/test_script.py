@@ -92,3 +92,8 @@ def test_a_script_that_is_not_utf8_or_not_there_is_a_config_error(tmp_path: Path
         read_script(tmp_path / "missing.jsonl")
     with pytest.raises(ConfigError, match="can't read the script"):
         read_script(tmp_path)
+
+
+def test_a_script_without_end_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"'/dev/zero' is larger than 67,108,864 bytes"):
+        read_script("/dev/zero")

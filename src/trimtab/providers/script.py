@@ -18,6 +18,9 @@ _Positive = Annotated[int, msgspec.Meta(gt=0)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Seconds = Annotated[float, msgspec.Meta(ge=0)]
 
+_MOST_BYTES = 64 << 20
+"""The largest script; a device that never ends is none."""
+
 
 class ScriptedCall(msgspec.Struct, frozen=True):
     """A tool call. `arguments` as a string is sent as it is, so that a script can break the JSON; without `id` a fresh one is made."""
@@ -85,12 +88,15 @@ class Line(msgspec.Struct, frozen=True):
 def read_script(path: str | Path) -> tuple[Line, ...]:
     """Return the lines of a script file. Raises `ConfigError` with file, line and column."""
     try:
-        data = Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
     except OSError as exc:
         raise ConfigError(
             f"can't read the script {str(path)!r}: {exc.strerror or exc}",
             hint="name an existing JSON Lines file: --model scripted/PATH",
         ) from exc
+    if len(data) > _MOST_BYTES:
+        raise ConfigError(f"the script {str(path)!r} is larger than {_MOST_BYTES:,} bytes", hint="name a smaller one")
     rows = enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1)
     return tuple(_decode(row, number, str(path)) for number, row in rows if row.strip())
 
