@@ -6,6 +6,8 @@ A line per request attempt. Every mistake is found when the script is read, befo
 import difflib
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +22,7 @@ _Seconds = Annotated[float, msgspec.Meta(ge=0)]
 
 _MOST_BYTES = 64 << 20
 """The largest script; a device that never ends is none."""
+_PIECE = 1 << 20
 
 
 class ScriptedCall(msgspec.Struct, frozen=True):
@@ -89,7 +92,8 @@ def read_script(path: str | Path) -> tuple[Line, ...]:
     """Return the lines of a script file. Raises `ConfigError` with file, line and column."""
     try:
         with Path(path).open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
+            # In pieces, because a buffered read takes memory for all that it may give.
+            data = b"".join(islice(iter(partial(file.read, _PIECE), b""), _MOST_BYTES // _PIECE + 1))
     except OSError as exc:
         raise ConfigError(
             f"can't read the script {str(path)!r}: {exc.strerror or exc}",
