@@ -14,7 +14,7 @@ from trimtab.coding.permissions.rules import command_rules
 from trimtab.coding.tools.paths import Workspace
 from trimtab.types.messages import ToolCall
 
-NOBODY = "Nobody is here to be asked. A person allows it with --permission full"
+NOBODY = "It isn't asked about in this mode; a person allows it with --permission full"
 GO_ON = "Go on without it, or say what you need."
 
 
@@ -308,7 +308,7 @@ async def test_the_refusal_teaches_the_person_and_the_model(tmp_path: Path) -> N
     answer = await hooks.before_tool(call("bash", command="npm test"))
     assert answer == Answer(
         ToolOutput.text(
-            "Not run: 'npm test' may change things.\nNobody is here to be asked. A person allows it with "
+            "Not run: 'npm test' may change things.\nIt isn't asked about in this mode; a person allows it with "
             '--permission full, or the setting tools.bash.allow = ["npm test"]. Go on without it, or say what you need.',
             is_error=True,
             details={"permission": "denied"},

@@ -237,4 +237,4 @@ def _denied_by_rule(what: str) -> Deny:
 
 def _hint(rule: str | None) -> str:
     ways = f"--permission full, or the setting {rule}" if rule else "--permission full"
-    return f"Nobody is here to be asked. A person allows it with {ways}. Go on without it, or say what you need."
+    return f"It isn't asked about in this mode; a person allows it with {ways}. Go on without it, or say what you need."
