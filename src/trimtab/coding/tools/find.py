@@ -18,9 +18,9 @@ from trimtab.agent.ports import Access, ToolOutput, ToolRun
 from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.failures import ToolFailure, answering
 from trimtab.coding.tools.glob import Matches, is_wild
-from trimtab.coding.tools.grep import any_of, notes, relative, row_limit, search_root
 from trimtab.coding.tools.paths import Workspace, shown_name
 from trimtab.coding.tools.ripgrep import TIMEOUT_S, Answer, Engine, Question, list_files
+from trimtab.coding.tools.search import any_of, notes, relative, row_limit, search_root
 from trimtab.coding.tools.terminal import plain
 from trimtab.types.text import scrub
 from trimtab.types.tools import Cut, ToolSpec
