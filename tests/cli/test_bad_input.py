@@ -324,3 +324,16 @@ def test_what_is_no_file_is_refused_as_an_attachment(cli: Cli) -> None:
     os.mkfifo(cli.project / "pipe")
     refused(cli.inside("-p", "hi", "@pipe", "--model", ok(cli)), "pipe", "regular file")
     refused(cli.inside("-p", "hi", "@.", "--model", ok(cli)), "folder")
+
+
+def test_no_tool_and_no_prompt_file_are_slips_not_wishes(cli: Cli) -> None:
+    refused(cli.inside("-p", "hi", "--tools", "", "--model", ok(cli)), "--tools names no tool", "--no-tools")
+    for name in ("nope.md", "./nope", "~/nope.txt"):
+        refused(cli.inside("-p", "hi", "--system-prompt", name, "--model", ok(cli)), f"there is no file {name!r}")
+    assert cli.inside("-p", "hi", "--system-prompt", "Be brief.", "--model", ok(cli)).code == 0
+
+
+def test_without_a_model_the_ignored_settings_of_an_untrusted_project_are_told(cli: Cli) -> None:
+    (cli.project / ".trimtab").mkdir()
+    cli.file(".trimtab/config.toml", 'model = "local/x"')
+    refused(cli.inside("-p", "hi"), "no model is configured", ".trimtab", "isn't trusted")

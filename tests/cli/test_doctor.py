@@ -60,7 +60,7 @@ def test_a_damaged_trust_file_does_not_stop_the_doctor(cli: Cli) -> None:
 def test_a_stored_no_is_told_as_the_answer_it_was_and_how_to_change_it(cli: Cli) -> None:
     (cli.project / ".trimtab").mkdir()
     (before,) = checks(doctor(cli), "trust")
-    assert before["todo"] == "trimtab --trust folder trusts this folder."
+    assert before["todo"] == "A run with --trust folder trusts this folder."
     assert cli.inside("-p", "hi", "--trust", "never", "--model", cli.script({"text": "ok"})).code == 0
     (after,) = checks(doctor(cli), "trust")
     assert f"a `never` for this folder is stored in {cli.home / 'trust.json'}" in after["found"]
@@ -79,3 +79,24 @@ def test_a_misspelt_model_of_a_known_provider_is_noted_with_the_name_it_nearly_h
     (model,) = checks(doctor(cli, "--model", "anthropic/claude-sonet-4-5"), "model")
     assert model["status"] == "note"
     assert "did you mean anthropic/claude-sonnet-4-5?" in model["todo"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ('permissions.allow=["bsh(x)"]', "there is no tool 'bsh' (did you mean 'bash'?)"),
+        ('permissions.deny=["bash(ls"]', "is not a permission rule"),
+        ('tools.bash.allow=["a | b"]', "is a line"),
+    ],
+)
+def test_a_rule_that_would_stop_every_run_is_missing_not_ok(cli: Cli, setting: str, words: str) -> None:
+    outcome = doctor(cli, "--set", setting)
+    (check,) = checks(outcome, "permissions")
+    assert (outcome.code, check["status"]) == (1, "missing")
+    assert words in str(check["found"])
+
+
+def test_a_script_that_is_not_there_is_missing_not_ok(cli: Cli) -> None:
+    (check,) = checks(doctor(cli, "--model", "scripted/none.jsonl"), "model")
+    assert check["status"] == "missing"
+    assert "there is no file 'none.jsonl'" in str(check["found"])

@@ -172,7 +172,7 @@ def test_what_a_headless_run_may_not_do_is_answered_and_the_turn_goes_on(cli: Cl
         outcome = cli.inside("-p", "go", *local(server))
     assert (outcome.code, outcome.out) == (0, "understood\n")
     assert "--permission" in server.requests[1].json["messages"][-1]["content"]
-    assert outcome.err.startswith("note: 1 call was not allowed: bash rm -rf x. --permission full")
+    assert outcome.err.startswith("note: 1 call was not allowed: bash rm -rf x. To allow: --permission full")
     assert outcome.err.count("\n") == 1
 
 

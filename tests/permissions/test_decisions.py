@@ -314,3 +314,8 @@ async def test_the_refusal_teaches_the_person_and_the_model(tmp_path: Path) -> N
             details={"permission": "denied"},
         )
     )
+
+
+def test_no_rule_is_offered_where_none_would_let_it_run() -> None:
+    assert bash("FOO=1 npm test") == Deny("'npm test' may change things", f"{NOBODY}. {GO_ON}")
+    assert bash("npm test; FOO=1 ls") == Deny("'npm test' may change things", f"{NOBODY}. {GO_ON}")

@@ -65,6 +65,16 @@ def test_an_empty_command_is_named_with_its_place() -> None:
     assert error.value.message == "--set tools.bash.allow: setting 'tools.bash.allow[1]': it is empty"
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["echo a | cat", "a && b", "a; b", "a > b", "(ls)", "FOO=1 npm test", "npm test &", "echo $(ls)", "echo `ls`"],
+)
+def test_a_whole_line_is_no_rule_because_each_of_its_commands_is_judged_by_itself(line: str) -> None:
+    assert "is a line, not the first words of a command" in refusal(f"bash({line})")[0]
+    with pytest.raises(ConfigError, match="is a line, not the first words of a command"):
+        command_rules((line,), key="tools.bash.allow", origin="")
+
+
 def opened(tmp_path: Path, config: str) -> tuple[object, Mapping[str, str]]:
     (tmp_path / "home").mkdir(exist_ok=True)
     (tmp_path / "home/config.toml").write_text(config)

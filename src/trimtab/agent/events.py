@@ -93,7 +93,7 @@ class MessageEnded(_Event, frozen=True, kw_only=True, tag="message_ended"):
 
 
 class ToolStarted(_Event, frozen=True, kw_only=True, tag="tool_started"):
-    """A tool begins to run."""
+    """A tool begins to run. A call that doesn't run (refused, unknown, with wrong arguments) has only a `tool_ended`; its arguments are in the message."""
 
     call_id: str
     """The call, as the model's message names it."""
@@ -256,7 +256,7 @@ class Result(_Event, frozen=True, kw_only=True, tag="result"):
     verify: str = "not_configured"
     """Outcome of the checks, as in `verify_ended`; nothing in this version runs checks."""
     changed_files: tuple[str, ...] = ()
-    """Real absolute paths of the files that `write` and `edit` changed, in the order of their first change. What commands changed isn't known."""
+    """Real absolute paths of the files that `write` and `edit` changed, in the order of their first change, and of those that commands redirected into. What else commands changed isn't known."""
 
 
 Event: TypeAlias = (

@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+import anyio
+
 from trimtab import __version__
 from trimtab.coding.first_model import Found, look_around
+from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
 from trimtab.coding.tools.ripgrep import find_rg
@@ -119,6 +122,8 @@ async def _ask(resolved: Resolved, *, online: bool) -> Check:
     if resolved.needs_key and not endpoint.api_key:
         return Check("missing", "model", f"{facts}; there is no key", f"Set the variable {resolved.api_key_env}.")
     if info.api in ("scripted", "recorded"):
+        if not await anyio.Path(endpoint.base_url).exists():
+            return Check("missing", "model", f"{facts}; there is no file {endpoint.base_url!r}", "Correct the path.")
         return Check("ok", "model", f"{facts}; a test model")
     if not (online or is_loopback(endpoint.base_url)):
         return Check(
@@ -199,11 +204,7 @@ def _programs(search: str | None) -> Iterator[Check]:
 
 
 def _safety(project: Project) -> Iterator[Check]:
-    yield Check(
-        "ok",
-        "permissions",
-        f"mode {project.settings.permissions.mode}; no sandbox in this version: a command that may run can do what you can",
-    )
+    yield _permissions(project)
     yield _trust(project)
     removed = removed_variables(project)
     yield Check(
@@ -213,6 +214,17 @@ def _safety(project: Project) -> Iterator[Check]:
     )
     if os.geteuid() == 0:
         yield Check("note", "user", f"running as root ({sys.executable})")
+
+
+def _permissions(project: Project) -> Check:
+    try:
+        permission_hooks(project, workspace_of(project))
+    except ConfigError as e:
+        return Check("missing", "permissions", e.message, f"{e.hint[:1].upper()}{e.hint[1:]}.")
+    mode = project.settings.permissions.mode
+    return Check(
+        "ok", "permissions", f"mode {mode}; no sandbox in this version: a command that may run can do what you can"
+    )
 
 
 def _trust(project: Project) -> Check:
@@ -233,4 +245,4 @@ def _trust(project: Project) -> Check:
             f"{names}: ignored, as you answered: a `never` for this folder is stored in {store}",
             "If you have changed your mind: --trust folder stores a yes instead.",
         )
-    return Check("note", "trust", f"{names}: not trusted, so ignored", "trimtab --trust folder trusts this folder.")
+    return Check("note", "trust", f"{names}: not trusted, so ignored", "A run with --trust folder trusts this folder.")

@@ -87,7 +87,7 @@ async def pick_model(project: Project, session_ref: str | None, *, provider: Pro
         found = resolve_model(project, ref)
     except UsageError as e:
         # No session will tell what was noticed about the settings, and it may be the cause: a misspelt variable.
-        e.hint = "\n  ".join((e.hint, *project.loaded.notices))
+        e.hint = "\n  ".join((e.hint, *project.notices))
         raise
     return OpenModel(found.model, provider, found.thinking, ())
 

@@ -39,7 +39,7 @@ class RefusalRecorder:
         count = "1 call was" if len(calls) == 1 else f"{len(calls)} calls were"
         return (
             f"{count} not allowed: {'; '.join(named[:_NAMED])}{more}. "
-            "--permission full allows all that permissions.deny doesn't name, permissions.allow what it names"
+            'To allow: --permission full, or rules such as permissions.allow = ["bash(npm test)"]; a deny rule wins over both'
         )
 
 

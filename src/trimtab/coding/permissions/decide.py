@@ -176,6 +176,8 @@ def _decide_parts(commands: tuple[Command, ...], policy: Policy, paths: Paths) -
         rules = list(dict.fromkeys(offer(command.words) for command in refused))
         named = ", ".join(repr(_written(command.words)) for command in refused)
         wanted = ", ".join(f'"{rule}"' for rule in rules)
+        if any(unsafe_variables(command) for command in commands):
+            return Deny(f"{named} may change things", _hint(None))  # a rule alone wouldn't let it run
         return Deny(f"{named} may change things", _hint(f"tools.bash.allow = [{wanted}]" if all(rules) else None))
     for command in commands:
         if variables := unsafe_variables(command):

@@ -71,6 +71,10 @@ class Rules:
     deny: tuple[Rule, ...] = ()
 
 
+_OPERATOR = re.compile(r"[|&;<>()\n`]|\$\(")
+_VARIABLE = re.compile(r"\s*\w+=")
+
+
 def parse_rule(text: str) -> Rule:
     """Return the rule in `text`, whatever tool it names. Raises `ConfigError` when it is none."""
     match = _RULE.fullmatch(text)
@@ -101,11 +105,19 @@ def command_rules(texts: Sequence[str], *, key: str, origin: str) -> tuple[Rule,
         if not text.split():
             hint = 'write the first words of a command, as in "npm test"'
             raise ConfigError(f"{_place(key, at, origin)}: it is empty", hint=hint)
+        _refuse_line(text, _place(key, at, origin))
     return tuple(Rule("bash", text.strip()) for text in texts)
 
 
 def _place(key: str, at: int, origin: str) -> str:
     return f"{origin}: setting '{key}[{at}]'" if origin else f"setting '{key}[{at}]'"
+
+
+def _refuse_line(words: str, place: str) -> None:
+    """Refuse what begins no command: a line is judged command by command, without its variables, so such a rule could never act."""
+    if _OPERATOR.search(words) or _VARIABLE.match(words):
+        hint = 'write the first words of one command, as in "npm test": each command of a line is judged by itself'
+        raise ConfigError(f"{place}: {words!r} is a line, not the first words of a command", hint=hint)
 
 
 def _checked(text: str, place: str, tools: Collection[str]) -> Rule:
@@ -120,6 +132,8 @@ def _checked(text: str, place: str, tools: Collection[str]) -> Rule:
         if not close and rule.argument is None:
             hint += f'; for a command write "bash({rule.tool})"'
         raise ConfigError(f"{place}: there is no tool {rule.tool!r}{nearest}", hint=hint)
+    if rule.tool == "bash" and rule.argument is not None:
+        _refuse_line(rule.argument, place)
     if rule.argument is not None and rule.tool not in WITH_ARGUMENT:
         hint = f'write "{rule.tool}" for every call of it; only {", ".join(sorted(WITH_ARGUMENT))} take an argument'
         raise ConfigError(f"{place}: a rule for {rule.tool!r} takes no argument, but {text!r} has one", hint=hint)

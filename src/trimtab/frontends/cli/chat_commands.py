@@ -79,7 +79,8 @@ async def _help(talk: Talk, rest: str) -> None:
 async def _model(talk: Talk, rest: str) -> None:
     if rest:
         await talk.session.set_model(rest)
-    talk.tell(f"model: {talk.session.model.ref}")
+    when = ", from the next turn on" if rest and talk.session.busy else ""
+    talk.tell(f"model: {talk.session.model.ref}{when}")
 
 
 async def _answer(talk: Talk, rest: str) -> None:

@@ -12,6 +12,7 @@ import msgspec
 from trimtab.coding.logs import session_folder
 from trimtab.coding.project import open_project
 from trimtab.coding.session_list import Row, list_sessions
+from trimtab.context.stores.disk import timestamp
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.screen import table, width_of
 from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, User
@@ -76,7 +77,7 @@ def _json(row: Row) -> dict[str, object]:
         "cwd": s.cwd,
         "file": str(s.path),
         "created": s.created,
-        "modified": s.modified.isoformat(),
+        "modified": timestamp(s.modified),
         "age_s": round(row.age_s),
         "entries": s.entries,
         "tokens": s.tokens,
@@ -109,7 +110,7 @@ def _shown(message: Message) -> str:
         case User():
             who = "you" if message.origin == "prompt" else f"you ({message.origin.replace('_', '-')})"
         case Assistant():
-            who = f"{message.model or 'model'}" + (
+            who = f"{message.provider}/{message.model}" + (
                 "" if message.stop_reason in ("stop", "tool_use") else f" [{message.stop_reason}]"
             )
         case ToolResult():

@@ -1,6 +1,7 @@
 """From flags to a project: what every command that runs a session does first."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from trimtab.config.hide import hide_variables
 from trimtab.frontends.cli.options import Flags
 from trimtab.types.errors import UsageError
 
+_LIKE_A_FILE = re.compile(r"\S+\.(?:md|txt|prompt)|(?:\.{0,2}|~)/\S+")
 MAX_PROMPT_FILE = 1_000_000
 
 
@@ -28,6 +30,8 @@ def open_flags(flags: Flags) -> Project:
         overrides["permissions"] = {"mode": flags.permission}
     if flags.no_tools and flags.tools:
         raise UsageError("--tools and --no-tools exclude each other", hint="Give one of them.")
+    if flags.tools is not None and not flags.tools.strip(", "):
+        raise UsageError("--tools names no tool", hint="Name some, as in --tools read,grep; --no-tools turns all off.")
     if flags.no_tools or flags.tools is not None:
         names = [] if flags.no_tools else [n.strip() for n in (flags.tools or "").split(",") if n.strip()]
         overrides["tools"] = {"enabled": names}
@@ -42,6 +46,10 @@ def open_flags(flags: Flags) -> Project:
 def _text_or_file(value: str) -> str:
     """The content of the file that `value` names, or `value` itself."""
     if "\n" in value or len(value) > 255 or not os.path.isfile(value):
+        if _LIKE_A_FILE.fullmatch(value):
+            raise UsageError(
+                f"there is no file {value!r}", hint="Check the path; a prompt of one such word needs a blank after it."
+            )
         return value
     try:
         data = Path(value).read_bytes()[:MAX_PROMPT_FILE]
