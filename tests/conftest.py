@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("any pace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any pace")
+# The same examples on every run, so that a change is judged by what it changed. To look for new ones: --hypothesis-profile=explore.
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("check", settings.get_profile("explore"), derandomize=True)
+settings.load_profile("check")
 
 
 @pytest.fixture
