@@ -26,11 +26,6 @@ class Home:
         return self.config / "config.toml"
 
     @property
-    def auth_file(self) -> Path:
-        """Stored keys, readable by the user alone."""
-        return self.config / "auth.json"
-
-    @property
     def trust_file(self) -> Path:
         """Which folders are trusted."""
         return self.config / "trust.json"

@@ -20,6 +20,7 @@ from trimtab import __version__
 from trimtab.providers.classify import Rule, classify, reclassify
 from trimtab.providers.endless import MAX_ANSWER_BYTES, QUIET_FACTOR, AnswerWatch
 from trimtab.providers.framing import BodyFramer
+from trimtab.providers.lenient import cut_stream
 from trimtab.providers.network import KEPT_CONNECTIONS, ConnectionTrace, open_transport
 from trimtab.providers.retry import RetryPolicy, given_up, next_wait
 from trimtab.providers.sse import SseEvent
@@ -34,7 +35,6 @@ _REFUSAL_S = 10.0
 _DRAIN_S = 0.1
 _PROXY_ASKS = 407
 _SHORTEST_SECRET = 6
-_CUT = ErrorInfo("network", "the answer broke off before its end", retryable=True)
 
 
 class HttpProvider:
@@ -207,7 +207,7 @@ def _decode_end(framer: BodyFramer, decoder: Decoder) -> Iterator[StreamEvent]:
             if type(event) is Ended:
                 return
     except WireFailure as failure:
-        raise (WireFailure(_CUT) if failure.info.kind == "malformed" else failure) from None
+        raise (cut_stream() if failure.info.kind == "malformed" else failure) from None
     yield from decoder.finish()
 
 

@@ -58,9 +58,7 @@ def odd_shape(data: bytes, why: Exception) -> WireFailure:
 
 def cut_stream() -> WireFailure:
     """A failure for a body that ended before the answer did."""
-    return WireFailure(
-        ErrorInfo("network", "the stream ended before the answer was complete", hint="Try again.", retryable=True)
-    )
+    return WireFailure(ErrorInfo("network", "the answer broke off before its end", retryable=True))
 
 
 def count(value: object) -> int:

@@ -29,6 +29,7 @@ from trimtab.providers.chat_chunks import (
     reports_failure,
 )
 from trimtab.providers.classify import classify
+from trimtab.providers.lenient import cut_stream
 from trimtab.providers.think_tags import ThinkTags
 from trimtab.providers.wire import WireFailure
 from trimtab.types.errors import ErrorInfo
@@ -54,7 +55,6 @@ _FAILED = frozenset({"error", "network_error", "abort", "insufficient_system_res
 _WINDOW_EXCEEDED = "model_context_window_exceeded"
 _LEGACY = -1
 """Stands for the index of the one call of the old `function_call` field."""
-_CUT = ErrorInfo("network", "the answer broke off before its end", retryable=True)
 _REFUSED = ErrorInfo("refused", "the provider stopped the answer for its content", "Rephrase, or use another model.")
 _WINDOW_FULL = ErrorInfo("overflow", "the model's window is full: the prompt leaves no room for an answer")
 _NO_ROOM = ErrorInfo(
@@ -206,7 +206,7 @@ class ChatDecoder:
         nothing = not self._parts and self._usage is None
         known = self._finish in _STOPS or self._finish == _WINDOW_EXCEEDED
         if not known and (not self._whole or (nothing and self._finish is None)):
-            raise WireFailure(_CUT)
+            raise cut_stream()
 
     def _end(self) -> Ended:
         usage = None if self._usage is None else normal_usage(self._usage)
