@@ -18,8 +18,9 @@ from trimtab.agent.ports import Access, ToolOutput, ToolRun
 from trimtab.coding.tools import process_tree
 from trimtab.coding.tools.bash import BashTool
 from trimtab.coding.tools.caps import Caps
-from trimtab.coding.tools.capture import PrivateFolder
+from trimtab.coding.tools.capture import Capture, PrivateFolder
 from trimtab.coding.tools.environment import command_environment
+from trimtab.coding.tools.process import Pump
 from trimtab.coding.tools.process_tree import Proc
 from trimtab.types.messages import Text
 
@@ -197,6 +198,19 @@ async def test_an_output_that_was_named_outlives_the_session(tmp_path: Path) -> 
     outputs.close()
     assert output.cut is not None
     assert content(Path(output.cut.where or "")).split() == [str(n) for n in range(1, 101)]
+
+
+async def test_what_was_read_is_kept_when_the_command_ends_at_that_instant(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    os.write(writing, b"x" * 100)
+    capture = Capture(PrivateFolder(tmp_path / "outputs"), 10, 10)
+    with anyio.CancelScope() as scope:
+        await Pump(reading, capture, lambda _data: scope.cancel()).run()
+    os.close(reading)
+    os.close(writing)
+    assert scope.cancel_called
+    assert capture.finish().bytes == 100
 
 
 async def test_commands_run_side_by_side(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ async def run_command(
             )
         finally:
             os.close(writing)
-        return await _follow(process, marker, _Pump(reading, capture, watch), started=started, timeout_s=timeout_s)
+        return await _follow(process, marker, Pump(reading, capture, watch), started=started, timeout_s=timeout_s)
     except BaseException:
         capture.discard()
         raise
@@ -93,8 +93,11 @@ async def run_command(
 
 
 @dataclass(slots=True)
-class _Pump:
-    """Moves what comes out of the pipe into the capture. `ended` is set at end of file."""
+class Pump:
+    """Moves what comes out of the pipe into the capture. `ended` is set at end of file.
+
+    May be cancelled at any instant and run again: what was read is in the capture.
+    """
 
     pipe: int
     capture: Capture
@@ -114,12 +117,14 @@ class _Pump:
             if self.watch:
                 self.watch(data)
             if self.capture.wants_disk(len(data)):
-                await anyio.to_thread.run_sync(self.capture.feed, data)
+                # What was read is nowhere else: the command may end, and this be cancelled, between the read and the write.
+                with anyio.CancelScope(shield=True):
+                    await anyio.to_thread.run_sync(self.capture.feed, data)
             else:
                 self.capture.feed(data)
 
 
-async def _follow(process: Process, marker: str, pump: _Pump, *, started: float, timeout_s: float) -> Finished:
+async def _follow(process: Process, marker: str, pump: Pump, *, started: float, timeout_s: float) -> Finished:
     exited = False
     try:
         async with anyio.create_task_group() as group:
@@ -161,7 +166,7 @@ async def _stop(process: Process, marker: str) -> tuple[Proc, ...]:
     return left
 
 
-def _hand_over(pump: _Pump) -> None:
+def _hand_over(pump: Pump) -> None:
     """Let what still runs go on printing: a `cat` of its own takes the pipe and ends with its last writer."""
     shell = None if pump.ended else shutil.which("sh")
     path = pump.capture.to_file() if shell else None
