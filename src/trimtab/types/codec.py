@@ -21,7 +21,20 @@ _envelope = msgspec.json.Decoder(Envelope)
 _header = msgspec.json.Decoder(Header)
 _known = msgspec.json.Decoder(KnownEntry)
 _message = msgspec.json.Decoder(Message)
-_TYPES = frozenset({"message", "label", "leaf", "model_change", "thinking_change", "session_info", "repair", "custom"})
+_TYPES = frozenset(
+    {
+        "message",
+        "edit",
+        "revert",
+        "label",
+        "leaf",
+        "model_change",
+        "thinking_change",
+        "session_info",
+        "repair",
+        "custom",
+    }
+)
 _REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from trimtab.types.edits import Edit, EditCost
 from trimtab.types.messages import Message
 
 FORMAT = 1
@@ -54,6 +55,36 @@ class MessageEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="m
 
     message: Message
     """The message."""
+
+
+class EditEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="edit"):
+    """A reversible change of what the model sees."""
+
+    edit: Edit
+    """What changes. It holds the text that it renders, so any later version shows the same bytes."""
+    reason: str = ""
+    """Why, in words."""
+    author: str = "user"
+    """`user`, `model`, `policy:NAME`, or `recovery` (the ladder and what follows an overflow)."""
+    before_tokens: int | None = None
+    """Counted size of what it changes, before."""
+    after_tokens: int | None = None
+    """The same after it."""
+    cost: EditCost = EditCost()
+    """What it cost."""
+    batch: str | None = None
+    """Edits that were applied together name the same batch."""
+
+
+class RevertEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="revert"):
+    """Takes one edit back; everything else stays as it is. A revert can be reverted too."""
+
+    target: str
+    """Id of the edit or revert entry."""
+    reason: str = ""
+    """Why, in words."""
+    author: str = "user"
+    """As in an edit."""
 
 
 class LabelEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="label"):
@@ -119,6 +150,8 @@ class CustomEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="cu
 
 KnownEntry: TypeAlias = (
     MessageEntry
+    | EditEntry
+    | RevertEntry
     | LabelEntry
     | LeafEntry
     | ModelChangeEntry

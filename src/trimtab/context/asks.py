@@ -1,0 +1,89 @@
+"""What the engine asks of the outside: requests that it yields, and the answers that whoever drives it sends back.
+
+    plan = engine.prepare(request)            a generator: nothing runs before it is driven
+    ask = next(plan)                          Record | Summarize | Consult
+    ask = plan.send(answer)                   Recorded | Summary | Advice | Failed
+    … StopIteration.value                     Prepared
+
+The same engine so runs in an async agent, a sync script, a proxy and a simulator. Every ask may be answered with `Failed`; then the
+engine takes the next way, and the log says why.
+"""
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from trimtab.context.observation import Observation
+from trimtab.types.entries import EditEntry, RevertEntry
+from trimtab.types.messages import Message
+from trimtab.types.models import ModelRequest
+from trimtab.types.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Make these entries durable behind the leaf, fold them in, and answer `Recorded`. All or none."""
+
+    values: tuple[EditEntry | RevertEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The ids of the entries, in order."""
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summarize:
+    """Ask a model for a summary and answer `Summary`.
+
+    `mode` `serialised`: send `messages` alone, without tools, to `models.small` or the session's model. `in_place`: send `messages`
+    behind the request as it was, same system prompt and tools. `max_output` in tokens.
+    """
+
+    messages: tuple[Message, ...]
+    mode: str
+    max_output: int
+    system: str = ""
+    purpose: str = "compact"
+    request: ModelRequest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What the model said, unjudged. `calls`: how many tool calls stood in the answer. `finished`: its stop reason was `stop`."""
+
+    text: str
+    finished: bool = True
+    calls: int = 0
+    usage: Usage | None = None
+    model: str = ""
+    ms: int = 0
+    meta: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Consult:
+    """Ask a policy that lives elsewhere and answer `Advice`."""
+
+    observation: Observation
+    url: str = ""
+    timeout_s: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The actions as they came, unjudged."""
+
+    actions: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """It could not be done, and why, in words."""
+
+    reason: str
+
+
+Ask: TypeAlias = Record | Summarize | Consult
+Answer: TypeAlias = Recorded | Summary | Advice | Failed

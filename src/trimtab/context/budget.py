@@ -1,0 +1,67 @@
+"""The budget: how many tokens a request may have, and from where on something is done about it.
+
+    window ─ reserve (the answer) ─ safety = room          the size no request exceeds
+    room × soft → act   room × target → aim   room × hard → the ladder
+
+One function makes it and everything reads it: the meter, the trigger and the preflight. Source of the formulas: the public contract
+(`reserve = min(max_output, 0.25 window)`, `safety = max(256, 2 % of window)`; of a fraction and a count, the lower holds).
+"""
+
+from dataclasses import dataclass
+
+from trimtab.types.models import ModelInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """When to act. Fractions are of window less reserve less safety; `*_tokens` are counts; of both, the lower holds."""
+
+    soft: float = 0.70
+    target: float = 0.50
+    hard: float = 0.92
+    soft_tokens: int | None = None
+    target_tokens: int | None = None
+    hard_tokens: int | None = None
+    reserve_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """All in tokens of a whole request: system prompt, tools, messages and media.
+
+    `target ≤ soft ≤ hard ≤ room`, and `room + reserve + safety = window` unless the window is smaller than its margins.
+    """
+
+    window: int
+    reserve: int
+    safety: int
+    soft: int
+    target: int
+    hard: int
+
+    @property
+    def room(self) -> int:
+        """What a request may have at most."""
+        return max(0, self.window - self.reserve - self.safety)
+
+    def output_left(self, prompt_tokens: int, max_output: int) -> int:
+        """How much output a request of that size may ask for: the model's own limit, or what is left of the window (at least 1)."""
+        return max(1, min(max_output, self.window - self.safety - prompt_tokens))
+
+
+def budget_for(model: ModelInfo, thresholds: Thresholds | None = None) -> Budget:
+    """Return the budget of `model`."""
+    wanted = thresholds or Thresholds()
+    window = model.context_window
+    reserve = min(model.max_output, window // 4) if wanted.reserve_tokens is None else wanted.reserve_tokens
+    safety = max(256, window * 2 // 100)
+    room = max(0, window - reserve - safety)
+    hard = _lower(room, wanted.hard, wanted.hard_tokens)
+    soft = min(hard, _lower(room, wanted.soft, wanted.soft_tokens))
+    target = min(soft, _lower(room, wanted.target, wanted.target_tokens))
+    return Budget(window, reserve, safety, soft, target, hard)
+
+
+def _lower(room: int, fraction: float, tokens: int | None) -> int:
+    share = int(room * min(1.0, max(0.0, fraction)))
+    return share if tokens is None else max(0, min(share, tokens))

@@ -1,0 +1,1 @@
+"""Sessions of others: importers, and what is measured on them."""
