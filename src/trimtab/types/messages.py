@@ -13,7 +13,7 @@ from trimtab.types.tools import Cut
 from trimtab.types.usage import Usage
 
 StopReason = Literal["stop", "length", "tool_use", "refused", "error", "cancelled"]
-Origin = Literal["prompt", "steering", "follow_up", "command", "verify", "summary", "answer"]
+Origin = Literal["prompt", "steering", "follow_up", "command", "verify", "summary", "answer", "note"]
 
 
 class Text(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", tag="text"):
