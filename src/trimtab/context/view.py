@@ -13,6 +13,7 @@ hides stays in its slot.
 """
 
 import threading
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self, assert_never
@@ -64,12 +65,30 @@ class _Index:
 
 
 @dataclass(slots=True)
-class _Shown:
-    """Messages of the slots up to `settled`, as far as `size`; a longer list belongs to a later view."""
+class _Kept:
+    """Messages of the slots up to `settled`, as far as `size`; longer lists belong to a later view."""
 
     items: list[Shown]
+    messages: list[Message]
     size: int
     settled: int
+
+    def grown(self, fresh: list[Shown], settled: int) -> "_Kept":
+        """The same with more at the end: in place where this is the latest, else in a copy."""
+        items, messages = self.items, self.messages
+        if len(items) != self.size:
+            items, messages = items[: self.size], messages[: self.size]
+        items += fresh
+        messages += [shown.message for shown in fresh]
+        return _Kept(items, messages, len(items), settled)
+
+    def patched(self, slots: dict[int, list[Shown]]) -> "_Kept":
+        """A copy in which these slots show something else."""
+        items = self.items[: self.size]
+        for index in sorted(slots, reverse=True):
+            start = bisect_left(items, index, key=_place)
+            items[start : bisect_left(items, index + 1, start, key=_place)] = slots[index]
+        return _Kept(items, [shown.message for shown in items], len(items), self.settled)
 
 
 class View:
@@ -88,6 +107,7 @@ class View:
         "_reverts",
         "_settled",
         "_shown",
+        "_stale",
         "applied",
         "parked",
         "reverted",
@@ -111,13 +131,16 @@ class View:
         self._reverts: tuple[tuple[str, str], ...] = ()
         self._settled = 0
         self._index = _Index()
-        self._shown: _Shown | None = _Shown([], 0, 0)
+        self._shown = _Kept([], [], 0, 0)
+        self._stale: frozenset[int] = frozenset()
 
     # What it shows
 
     def messages(self) -> tuple[Message, ...]:
         """The messages of the next request, every call answered, in order."""
-        return tuple(shown.message for shown in self.shown())
+        kept = self._kept()
+        tail = self._render(kept.settled, len(self.slots))
+        return (*kept.messages[: kept.size], *(shown.message for shown in tail))
 
     def shown(self) -> list[Shown]:
         """The same, each with the slot that it stands in."""
@@ -285,8 +308,8 @@ class View:
         return self._with(slots=self.slots.append(slot), _settled=settled)
 
     def _put(self, index: int, slot: Slot) -> "View":
-        stale = index < (self._shown.settled if self._shown else 0)
-        return self._with(slots=self.slots.replace(index, slot), _shown=None if stale else self._shown)
+        stale = self._stale | {index} if index < self._shown.settled else self._stale
+        return self._with(slots=self.slots.replace(index, slot), _stale=stale)
 
     def _changed(self, slot: Slot, **changes: Any) -> Slot:
         return replace(slot, **changes).rendered(self.reverted)
@@ -297,19 +320,17 @@ class View:
             setattr(made, name, changes[name] if name in changes else getattr(self, name))
         return made
 
-    def _kept(self) -> _Shown:
-        """The messages of the settled slots: what an earlier view kept, grown, or made anew."""
+    def _kept(self) -> _Kept:
+        """The messages of the settled slots: what an earlier view kept, with what has changed since."""
         kept = self._shown
-        if kept is None:
-            items = list(self._render(0, self._settled))
-            kept = _Shown(items, len(items), self._settled)
-        elif kept.settled < self._settled:
+        if self._stale:
+            kept = kept.patched({index: list(self._render(index, index + 1)) for index in self._stale})
+        if kept.settled < self._settled:
             fresh = list(self._render(kept.settled, self._settled))
             with self._index.guard:
-                own = kept.items if len(kept.items) == kept.size else kept.items[: kept.size]
-                own.extend(fresh)
-                kept = _Shown(own, len(own), self._settled)
-        self._shown = kept
+                kept = kept.grown(fresh, self._settled)
+        self._shown = kept  # before the marks go: another thread that looks in between patches once more, and no less
+        self._stale = frozenset()
         return kept
 
     def _render(self, start: int, end: int) -> Iterator[Shown]:
@@ -355,6 +376,10 @@ class View:
             return applied.slots if applied else ()
 
         return Lookup(slot=self.slots.__getitem__, find=self.find, touched_by=touched_by)
+
+
+def _place(shown: Shown) -> int:
+    return shown.place
 
 
 def _is_named(slot: Slot, name: str) -> bool:
