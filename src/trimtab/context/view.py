@@ -94,7 +94,8 @@ class _Kept:
 class View:
     """A conversation as a model sees it. Begin with `View()`.
 
-    `step` counts answers, `turn` prompts. `reverted` are ids of edits that don't hold. `parked` are calls that wait for a person.
+    `step` counts answers, `turn` prompts. `epoch` counts changes of what was there before: while it and `lineage` stay the same, the messages
+    only grow at their end. `reverted` are ids of edits that don't hold. `parked` are calls that wait for a person.
     """
 
     __slots__ = (
@@ -109,6 +110,7 @@ class View:
         "_shown",
         "_stale",
         "applied",
+        "epoch",
         "parked",
         "reverted",
         "slots",
@@ -123,6 +125,7 @@ class View:
         self.parked: frozenset[str] = frozenset()
         self.step = 0
         self.turn = 0
+        self.epoch = 0
         self._open: tuple[int, ...] = ()
         self._orphans: tuple[str, ...] = ()
         self._duplicates: tuple[str, ...] = ()
@@ -146,6 +149,11 @@ class View:
         """The same, each with the slot that it stands in."""
         kept = self._kept()
         return [*kept.items[: kept.size], *self._render(kept.settled, len(self.slots))]
+
+    @property
+    def lineage(self) -> object:
+        """What all views that grew from one beginning share."""
+        return self._index
 
     @property
     def open_calls(self) -> tuple[str, ...]:
@@ -309,7 +317,11 @@ class View:
 
     def _put(self, index: int, slot: Slot) -> "View":
         stale = self._stale | {index} if index < self._shown.settled else self._stale
-        return self._with(slots=self.slots.replace(index, slot), _stale=stale)
+        # An answer that comes while nothing stands behind its group changes nothing that anybody has read.
+        group = self.slots[index].group
+        quiet = group is not None and not self.slots[index].answered and self.slots[group].end == len(self.slots)
+        epoch = self.epoch if quiet and not slot.overlays else self.epoch + 1
+        return self._with(slots=self.slots.replace(index, slot), _stale=stale, epoch=epoch)
 
     def _changed(self, slot: Slot, **changes: Any) -> Slot:
         return replace(slot, **changes).rendered(self.reverted)
