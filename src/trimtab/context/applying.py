@@ -7,7 +7,7 @@ can't be recorded, everything stays as it was and the outcome says why.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from trimtab.context.actions import Action
@@ -32,7 +32,7 @@ class Passed:
     edits: tuple[Edit, ...]
     waiting: tuple[Edit, ...] = ()
     reason: str = ""
-    cost: EditCost = EditCost()
+    cost: EditCost = field(default_factory=EditCost)
 
 
 @dataclass(frozen=True, slots=True)
