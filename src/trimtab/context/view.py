@@ -39,11 +39,12 @@ class Repairs:
 
 
 class Applied(NamedTuple):
-    """An edit of the path, and the indices of the slots that it touches."""
+    """An edit of the path, the indices of the slots that it touches, and the step at which it was made."""
 
     id: str
     edit: Edit
     slots: tuple[int, ...]
+    step: int = 0
 
 
 class Shown(NamedTuple):
@@ -235,7 +236,7 @@ class View:
             for index, overlays in laid.items():
                 made = made._put(index, made.slots[index].with_overlays(overlays, self.reverted))
         self._index.edits[edit_id] = len(self.applied)
-        return made._with(applied=self.applied.append(Applied(edit_id, edit, touched)))
+        return made._with(applied=self.applied.append(Applied(edit_id, edit, touched, self.step)))
 
     def with_revert(self, revert_id: str, target: str) -> "View":
         """The view after an edit, or an earlier revert, was taken back."""
