@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
-from trimtab.context.vendor import anthropic, openai
+from trimtab.context.vendor import anthropic, openai, openai_writing
 from trimtab.context.vendor.plain import VendorMessage
 from trimtab.context.vendor.turns import Known
 from trimtab.types.errors import UsageError
@@ -55,8 +55,17 @@ class Format:
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
-        codec.NAME: Format(codec.NAME, codec.PROVIDER, codec.decode, codec.encode, codec.system_text, codec.givable)
-        for codec in (openai, anthropic)
+        "openai": Format(
+            "openai", openai_writing.PROVIDER, openai.decode, openai_writing.encode, openai.system_text, openai.givable
+        ),
+        "anthropic": Format(
+            "anthropic",
+            anthropic.PROVIDER,
+            anthropic.decode,
+            anthropic.encode,
+            anthropic.system_text,
+            anthropic.givable,
+        ),
     }
 )
 """By name."""
