@@ -42,7 +42,7 @@ def chat_step(draw: st.DrawFn, n: int) -> list[Dict]:
     calls = draw(st.lists(st.tuples(words, objects, st.sampled_from(["function", "custom"])), max_size=3))
     answer: Dict = {"role": "assistant"}
     content = words | st.lists(chat_text | block({"type": "refusal", "refusal": words}), min_size=1, max_size=2)
-    answer["content"] = draw(content | st.none()) if calls else draw(content)
+    answer["content"] = draw(content | st.sampled_from([None, ""])) if calls else draw(content)
     answer |= draw(block({}, reasoning_content=words, name=words, refusal=words, annotations=st.just([])))
     out = [answer]
     if calls:

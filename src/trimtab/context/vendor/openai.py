@@ -73,7 +73,7 @@ def system_text(message: VendorMessage) -> str | None:
 
 
 def givable(message: VendorMessage) -> dict[str, Any] | None:
-    """Return the dict as it may go back, None where it must be written anew."""
+    """Return the dict of a message that `decode` took as it may go back, None where it must be written anew."""
     fields = plain_object(message, 0)
     content = fields.get("content")
     if not fields.get("tool_calls"):
@@ -93,7 +93,7 @@ def givable(message: VendorMessage) -> dict[str, Any] | None:
 def _content(fields: Mapping[str, Any], at: At, *, required: bool) -> tuple[Part, ...]:
     content = fields.get("content")
     if isinstance(content, str):
-        return (Text(content),)
+        return (Text(content),) if content or required else ()
     if content is None and (not required or "content" in fields):
         return ()
     return tuple(_part(block, kind, where) for where, kind, block in at.key("content").blocks(content))
