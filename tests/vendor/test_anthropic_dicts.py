@@ -192,3 +192,27 @@ def test_a_refusal_names_the_field(message, field):
         MESSAGES.decode(message, index=1)
     assert (caught.value.index, caught.value.field) == (1, field)
     assert caught.value.hint
+
+
+def test_a_usage_that_cant_be_read_costs_no_answer():
+    answer = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "hi"}], "usage": "none"}
+    assert MESSAGES.decode(answer) == (Assistant((Text("hi"),), "stop", provider="anthropic"),)
+
+
+def test_fields_of_the_whole_message_stay_with_its_first_result():
+    memory = Remembered(MESSAGES)
+    given = {"role": "user", "content": [result("a"), {"type": "text", "text": "?"}], "note": "mine"}
+    messages = told(memory, {"role": "user", "content": "hi"}, {"role": "assistant", "content": [use("a")]}, given)
+    assert memory.encode(messages)[2] == MESSAGES.encode(messages, lambda *_: None)[2] == given
+
+
+def test_a_picture_that_the_api_doesnt_take_is_said_in_words():
+    shown = (Image("image/bmp", "AAAA", name="a.bmp"), Image("image/png", body="sha256-00"))
+    texts = ["[image not shown: a.bmp, image/bmp]", "[image not shown: image/png]"]
+    assert MESSAGES.encode([User(shown), Assistant(shown, "stop")], lambda *_: None) == [
+        {"role": "user", "content": [{"type": "text", "text": t} for t in texts]},
+        {
+            "role": "assistant",
+            "content": [{"type": "text", "text": t} for t in ("[image not shown: a.bmp, image/bmp]", texts[1])],
+        },
+    ]

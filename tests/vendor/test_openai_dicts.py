@@ -195,3 +195,60 @@ def test_a_value_that_contains_itself_is_refused():
     loop += [loop, loop]
     with pytest.raises(VendorMessageError, match="nested too deeply"):
         CHAT.decode({"role": "user", "content": "x", "n": loop})
+
+
+@pytest.mark.parametrize("raw", ["{oops", "[1]", '{"n": NaN}', '{"n": 1e999}', "[" * 5_000])
+def test_arguments_that_are_no_json_object_go_back_as_they_streamed(raw):
+    call = {"id": "c", "type": "function", "function": {"name": "read", "arguments": raw}}
+    (answer,) = CHAT.decode({"role": "assistant", "content": None, "tool_calls": [call]})
+    assert answer.parts == (ToolCall("c", "read", None, raw),)
+    assert written(answer)[0]["tool_calls"] == [call]
+
+
+def test_spoken_answers_and_unknown_fields_of_calls_go_back_in_their_places():
+    call = {
+        "id": "c",
+        "type": "function",
+        "function": {"name": "f", "arguments": "{}", "x": 1},
+        "extra_content": {"s": 2},
+    }
+    custom = {"id": "d", "type": "custom", "custom": {"name": "g", "input": "in", "x": 1}, "y": 2}
+    message = {"role": "assistant", "content": None, "audio": {"id": "a"}, "tool_calls": [call, custom]}
+    assert written(*CHAT.decode(message))[0] == message
+
+
+def test_a_picture_in_a_result_moves_behind_the_batch_even_when_it_was_given_there():
+    memory = Remembered(CHAT)
+    shown = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    messages = [
+        *memory.decode({"role": "assistant", "content": None, "tool_calls": [CALL]}),
+        *memory.decode(
+            {"role": "tool", "tool_call_id": "call_1", "content": [{"type": "text", "text": "here"}, shown]}
+        ),
+    ]
+    head = {"type": "text", "text": "From the result of read (call_1):"}
+    assert memory.encode(messages)[1:] == [
+        {"role": "tool", "tool_call_id": "call_1", "content": "here"},
+        {"role": "user", "content": [head, shown]},
+    ]
+
+
+def test_a_thought_alone_goes_back_with_an_empty_answer():
+    message = {"role": "assistant", "content": "", "reasoning": "hm"}
+    assert written(*CHAT.decode(message)) == [message]
+
+
+def test_instructions_hold_only_text():
+    told = CHAT.decode(
+        {"role": "system", "content": [{"type": "text", "text": "Be brief."}, {"type": "file", "file": {}}]}
+    )
+    assert written(*told) == [{"role": "system", "content": "Be brief."}]
+
+
+def test_an_sdk_object_that_cant_be_dumped_is_refused():
+    class Broken:
+        def model_dump(self, *, mode: str, exclude_unset: bool) -> dict[str, Any]:
+            raise ValueError("no")
+
+    with pytest.raises(VendorMessageError, match=r"could not be dumped \(no\)"):
+        CHAT.decode(Broken())
