@@ -19,7 +19,7 @@ from trimtab.context.shorten.kinds import kind_of
 from trimtab.context.shorten.pieces import Refused
 
 SHARE = 0.3
-KEY = "4kq2m9xa"
+KEY = "4kq2m7xa"
 
 
 def tokens(text: str) -> int:

@@ -1,8 +1,8 @@
 """Markers: the texts that stand in a request where something else was recorded.
 
-    stub      [archived r7~4kq2m9xa: bash, error, 4,812 tokens, 312 lines; to read it: recall id=r7]     a whole body
-    head      [folded r7~4kq2m9xa: 40 of 312 lines; all of it: recall id=r7]                             above a shortened body
-    gap       [… 272 lines, 21-292 ~4kq2m9xa]                                                            inside a shortened body
+    stub      [archived r7~4kq2m7xa: bash, error, 4,812 tokens, 312 lines; to read it: recall id=r7]     a whole body
+    head      [folded r7~4kq2m7xa: 40 of 312 lines; all of it: recall id=r7]                             above a shortened body
+    gap       [… 272 lines, 21-292 ~4kq2m7xa]                                                            inside a shortened body
     pointer   [not the content: archived e9#1~m2c5tq7d, 5,120 tokens; to read it: read path=notes.md]    one argument of a call
 
 Each carries a key, `~` and eight characters: a hash over the session's salt, the name and the size. So the same marker has the same
@@ -157,7 +157,7 @@ def refuse_markers(arguments: object, known: Mapping[str, str], *, searched: Col
     for path, text in _strings(arguments, "", searched):
         keys = live_markers(text, known.__contains__)
         if keys:
-            where = path or "the argument"
+            where = path[:80] or "the argument"
             ways = ", ".join(dict.fromkeys(f"~{key}: {known[key]}" for key in keys))
             return (
                 f"{where} holds {'a marker' if len(keys) == 1 else 'markers'} in place of text that is archived, so nothing was done. "

@@ -24,11 +24,11 @@ _JSON_LINE = re.compile(
     r'\s*(?:"(?:[^"\\]++|\\.)*+"\s*:|"(?:[^"\\]++|\\.)*+",?\s*$|[\[\]{}]+,?\s*$|-?\d[\d.eE+-]*,?\s*$|(?:true|false|null),?\s*$)'
 )
 _STAMP = re.compile(
-    r"\W{0,3}(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d|\d+(?:\.\d+)?m?s\b)"
+    r"\W{0,3}(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d|\d+(?:\.\d+)?m?s\b)"
 )
 _REPORT = re.compile(
     r"\s*(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|PASS|PASSED|FAIL|FAILED|SKIP|SKIPPED|trace|debug|info|warn|warning|error)\b[\]:]?"
-    r"|ok  ?\t|\?   \t|=== (?:RUN|PAUSE|CONT)|--- (?:PASS|FAIL|SKIP)|\S+_test\.\w+:\d+:|Traceback |E   |[✓✗✔✘] |npm |"
+    r"|ok  ?\t|\?   \t|=== (?:RUN|PAUSE|CONT)|--- (?:PASS|FAIL|SKIP)|[\w.-]+\.\w{1,6}:\d+: |Traceback |E   |[✓✗✔✘] |npm |"
     r"\[[\w:.-]+\] |Collecting |Downloading |Compiling |Exit code )"
 )
 _PATH_LINE = re.compile(
@@ -65,7 +65,7 @@ def kind_of(text: str) -> TextKind:
         return "table"
     shares: list[tuple[TextKind, float, float]] = [
         ("listing", _share(lines, _PATH_LINE), 0.5),
-        ("log", _share(lines, _STAMP, _REPORT), 0.3),
+        ("log", _share(lines, _STAMP, _REPORT), 0.15),
         ("code", code_share(lines), 0.4),
     ]
     for kind, share, least in shares:
