@@ -41,7 +41,7 @@ def test_a_pointer_says_that_it_is_not_the_content_and_how_to_read_it():
 
 def test_a_gap_counts_and_numbers_what_it_left_out():
     assert gap_mark(272, "lines", key="4kq2m7xa", first=21) == "[… 272 lines, 21-292 ~4kq2m7xa]"
-    assert gap_mark(1, "lines", first=3, fenced=True) == "[… 1 line, 3 of a code block]"
+    assert gap_mark(1, "lines", first=3, fenced=True) == "[… 1 line of a code block, 3]"
     assert gap_mark(48000, "chars", key="4kq2m7xa") == "[… 48,000 chars ~4kq2m7xa]"
 
 
@@ -82,7 +82,13 @@ def test_the_head_of_a_shortened_body_says_what_was_done_and_how_to_read_all(kin
     assert hides(text) == Hidden(kind, name, KEY, f"recall id={name}")
 
 
-@given(name=NAMES, memo=TEXTS, summary=TEXTS, digest=TEXTS, path=st.one_of(st.sampled_from(["recall", "memo"]), PATHS))
+@given(
+    name=NAMES,
+    memo=TEXTS.map("auth{}".format),
+    summary=TEXTS,
+    digest=TEXTS,
+    path=st.one_of(st.sampled_from(["recall", "memo"]), PATHS),
+)
 def test_a_pointer_needs_no_escape_in_json(name, memo, summary, digest, path):
     text = pointer(name=name, key=KEY, tokens=5, memo=memo, summary=summary, digest=digest, way_back=path)
     assert json.dumps(text, ensure_ascii=False) == f'"{text}"'

@@ -26,7 +26,17 @@ def count(text: str) -> int:
 LINES = st.one_of(
     st.text(max_size=20),
     st.sampled_from(
-        ["", "ok", "plain words of a line that says little", "ERROR: disk full at /var/lib/x-1", "```python", "```", "~~~", "   12→```", "x" * 300]
+        [
+            "",
+            "ok",
+            "plain words of a line that says little",
+            "ERROR: disk full at /var/lib/x-1",
+            "```python",
+            "```",
+            "~~~",
+            "   12→```",
+            "x" * 300,
+        ]
     ),
     st.builds("INFO request {} took {} ms".format, st.integers(0, 9999), st.integers(0, 99)),
     st.builds("src/pkg_{0}/module_{0}.py:{1}: value".format, st.integers(0, 99), st.integers(1, 999)),
@@ -142,7 +152,11 @@ def test_a_truncated_text_holds_the_span_and_is_shorter(text, data):
     first, last = text[start : start + 12], text[max(end - 12, start) : end]
     made = truncate(text, first=first, last=last, key=KEY)
     if isinstance(made, Refused):
-        assert not first.strip() or not last.strip() or text.find(last.strip()) < text.find(first.strip()) + len(first.strip())
+        assert (
+            not first.strip()
+            or not last.strip()
+            or text.find(last.strip()) < text.find(first.strip()) + len(first.strip())
+        )
         return
     check(text, made)
     begin = text.find(first.strip()) if first.strip() else 0

@@ -115,15 +115,10 @@ def gap_mark(count: int, unit: str, *, key: str = "", first: int | None = None, 
 
     `fenced` says that a code block was cut there.
     """
-    what = f"{count:,} {unit if count != 1 else unit[:-1]}"
-    where = (
-        f", {first}-{first + count - 1}"
-        if first is not None and count > 1
-        else f", {first}"
-        if first is not None
-        else ""
-    )
-    return f"[… {what}{where}{' of a code block' if fenced else ''}{f' ~{key}' if key else ''}]"
+    what = f"{count:,} {unit if count != 1 else unit[:-1]}{' of a code block' if fenced else ''}"
+    if first is not None:
+        what += f", {first}-{first + count - 1}" if count > 1 else f", {first}"
+    return f"[… {what}{f' ~{key}' if key else ''}]"
 
 
 def hides(text: str) -> Hidden | None:

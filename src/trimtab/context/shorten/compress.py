@@ -17,7 +17,7 @@ from math import log2
 from typing import Protocol
 
 from trimtab.context.shorten.cap import Count
-from trimtab.context.shorten.fold import FAILURES
+from trimtab.context.shorten.failures import speaks_of_failure
 from trimtab.context.shorten.pieces import Fences, Piece, Refused, Shortened, lines_of, render
 from trimtab.context.shorten.refuse import refusal
 
@@ -28,6 +28,7 @@ _ROUNDS = 8
 _FEATURES = 200
 """At most this many are judged in one piece."""
 _MARK_CHARS = 24
+_TIME = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d")
 _DIGITS = re.compile(r"\d+")
 _DISTINCT = re.compile(r"[A-Za-z0-9_./\-:@]{8,}")
 _WORD = re.compile(r"\d[\d.,]*|[^\W\d_][\w'-]{3,}")
@@ -113,9 +114,9 @@ def _features(text: str, goal: Sequence[str]) -> dict[str, float]:
     """What a piece tells, with the worth of telling it once."""
     low = text.lower()
     found = {f"\0goal {word}": _GOAL_WORTH for word in goal if word in low}
-    if FAILURES.search(text):
+    if speaks_of_failure(text):
         found["\0failure " + _DIGITS.sub("0", text.strip())[:120]] = _FAILURE_WORTH
-    found.update(dict.fromkeys(distinct_strings(text), 3.0))
+    found.update((string, 0.3 if _TIME.match(string) else 3.0) for string in distinct_strings(text))
     found.update((word, 1.5 if word[0].isdigit() else 1.0) for word in _WORD.findall(low))
     return dict(islice(found.items(), _FEATURES))
 

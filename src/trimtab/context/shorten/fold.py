@@ -1,39 +1,38 @@
 """Fold: head, tail and the lines that matter, with gap marks that count what lies between.
 
 A line matters when it speaks of a failure or holds a word that was asked for (of the goal, say). Words are literal: they may come from a
-model, and a pattern of a model could run for ever. Patterns are code's own. When more lines match than may be kept, those with the most
-words win, then failures, then the rarer shape; so a thousand equal warnings don't crowd out the one error.
+model, and a pattern of a model could run for ever. Patterns are code's own. When more lines match than may be kept, a word counts
+one, a failure two, and each further line of one shape (digits aside) less; so a thousand equal warnings don't crowd out the one error.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trimtab.context.shorten.failures import speaks_of_failure
 from trimtab.context.shorten.pieces import Fences, Piece, Shortened, lines_of, render
 
-FAILURES = re.compile(
-    r"\b(?:error|errors|fail|fails|failed|failure|failures|failing|fatal|panic|panicked|exception|traceback|warning|warnings|warn|"
-    r"undefined|unresolved|denied|refused|timed out|timeout|not found|no such|cannot|can't|unable|unexpected|mismatch|aborted|"
-    r"segmentation fault|killed|expected|got)\b|\w(?:Error|Exception|Warning)\b|^E {3}|--- FAIL|[✗✘✖❌]",
-    re.IGNORECASE,
-)
-"""What failures and warnings of compilers, test runners and shells have in their lines."""
-
 _DIGITS = re.compile(r"\d+")
-_LONGEST_SEARCH = 4_000
+_SHAPE = 200
+"""Characters by which two lines are alike."""
+_LONGEST = 4_000
 """Characters of a line that patterns look at; a match further in is found by its words."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoldRule:
-    """How much a fold keeps. `line_chars` is the longest line that is shown whole; `context` are lines around a match."""
+    """How much a fold keeps. `line_chars` is the longest line that is shown whole; `context` are lines around a match.
+
+    `failures`: whether lines that speak of one match. `patterns` are more of them.
+    """
 
     head: int = 20
     tail: int = 20
     matches: int = 40
     context: int = 0
     line_chars: int = 2_000
-    patterns: tuple[re.Pattern[str], ...] = (FAILURES,)
+    failures: bool = True
+    patterns: tuple[re.Pattern[str], ...] = ()
 
 
 def fold(text: str, *, words: Sequence[str] = (), rule: FoldRule | None = None, key: str = "") -> Shortened:
@@ -64,15 +63,18 @@ def _matching(lines: Sequence[str], chosen: set[int], words: Sequence[str], rule
     """The numbers of the best matching lines outside `chosen`."""
     wanted = tuple(dict.fromkeys(word.lower() for word in words if word.strip()))
     shapes: dict[str, int] = {}
-    ranked: list[tuple[int, int, int, int]] = []
+    ranked: list[tuple[float, int]] = []
     for at, line in enumerate(lines):
         if at in chosen:
             continue
         low = line.lower()
-        hits = sum(word in low for word in wanted)
-        fails = any(pattern.search(line, 0, _LONGEST_SEARCH) for pattern in rule.patterns)
-        if hits or fails:
-            shape = _DIGITS.sub("0", line[:200])
-            shapes[shape] = seen = shapes.get(shape, -1) + 1
-            ranked.append((-hits, seen, not fails, at))
-    return sorted(at for *_, at in sorted(ranked)[: rule.matches])
+        worth = sum(word in low for word in wanted) + 2 * _fails(line, rule)
+        if worth:
+            shape = _DIGITS.sub("0", line[:_SHAPE])
+            shapes[shape] = seen = shapes.get(shape, 0) + 1
+            ranked.append((-worth / seen, at))
+    return sorted(at for _, at in sorted(ranked)[: rule.matches])
+
+
+def _fails(line: str, rule: FoldRule) -> bool:
+    return (rule.failures and speaks_of_failure(line)) or any(p.search(line, 0, _LONGEST) for p in rule.patterns)

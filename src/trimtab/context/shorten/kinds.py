@@ -19,7 +19,7 @@ _LINE_CHARS = 400
 
 _NUMBERED = re.compile(r"[ \t]{0,8}\d{1,7}(?:→|\t|[:|] )")
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
-_DIFF_FILE = re.compile(r"(?:diff --git |--- \S|\+\+\+ \S|Index: |\*\*\* (?:Update|Add|Delete) File: )")
+_DIFF_FILE = re.compile(r"(?:diff --git |\+\+\+ \S|Index: |\*\*\* (?:Update|Add|Delete) File: )")
 _JSON_LINE = re.compile(
     r'\s*(?:"(?:[^"\\]++|\\.)*+"\s*:|"(?:[^"\\]++|\\.)*+",?\s*$|[\[\]{}]+,?\s*$|-?\d[\d.eE+-]*,?\s*$|(?:true|false|null),?\s*$)'
 )

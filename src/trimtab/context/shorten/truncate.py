@@ -30,10 +30,18 @@ def truncate(text: str, *, first: str = "", last: str = "", key: str = "") -> Sh
         if _find(text, last, 0) is not None:
             return Refused(f"the last sentence {_quoted(last)} stands only in front of the first one {_quoted(first)}")
         return Refused(f"the last sentence {_quoted(last)} is not in the text; quote it exactly as it stands there")
-    return _span(text, begin[0], end[1], key)
+    return _span(text, *_to_lines(text, begin[0], end[1]), key=key)
 
 
-def _span(text: str, start: int, end: int, key: str) -> Shortened:
+def _to_lines(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span with the indent in front of it and the newline behind it, so that whole lines stay whole."""
+    line = text.rfind("\n", 0, start) + 1
+    if not text[line:start].strip():
+        start = line
+    return start, end + 1 if text.startswith("\n", end) else end
+
+
+def _span(text: str, start: int, end: int, *, key: str) -> Shortened:
     """The span as pieces, so that gaps, fences and the cut are those of every shortener."""
     pieces: list[Piece] = []
     keep: list[bool] = []
