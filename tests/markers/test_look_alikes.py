@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trimtab.context.markers import gap_mark, live_markers, marker_key, pointer, refuse_markers, shortened_head, stub
+from trimtab.context.markers import (
+    gap_mark,
+    known_markers,
+    live_markers,
+    marker_key,
+    pointer,
+    refuse_markers,
+    shortened_head,
+    stub,
+)
 
 KEY = marker_key("r7", size=4812, salt="s")
 KNOWN = {KEY: "recall id=r7"}
@@ -163,6 +172,16 @@ def test_a_file_that_holds_markers_of_another_session_may_be_written_back():
         name="r7", key=marker_key("r7", size=4812, salt="another"), tokens=4812, lines=312, tool="bash", is_error=False
     )
     assert refuse_markers({"path": "log.md", "content": f"{other}\n" * 20}, KNOWN) is None
+
+
+def test_what_is_known_comes_from_the_texts_that_edits_rendered():
+    rendered = [
+        STUB + "\nits summary",
+        LIVE[3].replace(KEY, "bbbbbbbb"),
+        "a page of a body",
+        f"quoted: {STUB.replace(KEY, 'cccccccc')}",
+    ]
+    assert known_markers(rendered) == {KEY: "recall id=r7", "bbbbbbbb": "read path=/p/notes.md"}
 
 
 JSON = st.recursive(

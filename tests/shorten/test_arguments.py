@@ -5,7 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trimtab.context.shorten.arguments import offload_arguments, string_values
+from trimtab.context.markers import known_markers, marker_key, pointer, refuse_markers
+from trimtab.context.shorten.arguments import offload_arguments, pointers_in, string_values
 
 BIG = "x" * 100
 
@@ -82,6 +83,37 @@ def test_a_content_of_ten_megabytes_is_replaced_in_one_pass():
         offload_arguments(raw, min_tokens=50, count=count, pointer_for=lambda path, value: "P")
         == '{"content": "P", "path": "p"}'
     )
+
+
+def test_ten_writes_of_five_thousand_tokens_become_ten_pointers_that_name_file_and_hash():
+    for n in range(10):
+        text = f"line of file {n}\n" * 1_250
+        raw = json.dumps({"path": f"src/file_{n}.py", "content": text})
+        key = marker_key(f"e{n}#1", size=5_000, salt="s")
+        instead = pointer(
+            name=f"e{n}#1", key=key, tokens=5_000, lines=1_250, digest=f"sha256-{n:08x}", way_back=f"src/file_{n}.py"
+        )
+        made = offload_arguments(
+            raw,
+            min_tokens=1_000,
+            count=count,
+            pointer_for=lambda path, _, p=instead: p if path == ("content",) else None,
+        )
+        assert made is not None
+        assert made == f'{{"path": "src/file_{n}.py", "content": "{instead}"}}'
+        assert pointers_in(made, raw) == (instead,)
+        known = known_markers(pointers_in(made, raw))
+        assert known == {key: f"read path=src/file_{n}.py"}
+        assert refuse_markers(json.loads(made), known) is not None
+        assert refuse_markers(json.loads(raw), known) is None
+
+
+def test_a_pointer_that_the_call_itself_held_is_not_one_of_ours():
+    fake = pointer(name="e1#1", key="aaaaaaaa", tokens=9)
+    raw = json.dumps({"note": fake, "content": BIG * 4})
+    made = offload_arguments(raw, min_tokens=300, count=count, pointer_for=lambda path, value: "P")
+    assert made is not None
+    assert pointers_in(made, raw) == ("P",)
 
 
 JSON = st.recursive(

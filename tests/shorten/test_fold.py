@@ -97,7 +97,7 @@ def test_a_longer_fence_holds_shorter_ones():
 
 
 def test_a_long_line_keeps_its_start_and_end():
-    made = fold("a" * 500 + "b" * 500, rule=FoldRule(line_chars=90), key=KEY)
+    made = fold("a" * 500 + "b" * 500, rule=FoldRule(line_chars=138), key=KEY)
     assert made.text == "a" * 60 + f"[… 910 chars ~{KEY}]" + "b" * 30
     assert made.cut == Cut("chars", ((1, 60), (971, 1000)), 1000)
 

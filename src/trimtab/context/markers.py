@@ -19,7 +19,7 @@ import base64
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -130,6 +130,12 @@ def hides(text: str) -> Hidden | None:
     if found is None:
         return None
     return Hidden(found["kind"].split()[-1], found["name"], found["key"], found["way"])
+
+
+def known_markers(rendered: Iterable[str]) -> dict[str, str]:
+    """Return key → way back of texts that edits rendered (of arguments: `pointers_in`): what `refuse_markers` asks for."""
+    found = (hides(text) for text in rendered)
+    return {hidden.key: hidden.way_back or f"recall id={hidden.name}" for hidden in found if hidden is not None}
 
 
 def live_markers(text: str, is_known: Callable[[str], bool]) -> tuple[str, ...]:

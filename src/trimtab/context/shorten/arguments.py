@@ -72,6 +72,13 @@ def string_values(raw: str) -> Iterator[tuple[int, int, Path]]:
                 yield token.start(), token.end(), tuple(path)
 
 
+def pointers_in(shown: str, raw: str) -> tuple[str, ...]:
+    """Return the texts that `offload_arguments` put into `shown`, made from `raw`. What the call itself held is none of them."""
+    pairs = zip(string_values(shown), string_values(raw), strict=True)
+    there = ((shown[a:b], raw[c:d]) for (a, b, _), (c, d, _) in pairs)
+    return tuple(json.loads(new, strict=False) for new, old in there if new != old)
+
+
 def _bytes(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 

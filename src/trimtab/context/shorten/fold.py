@@ -13,6 +13,8 @@ from trimtab.context.shorten.failures import speaks_of_failure
 from trimtab.context.shorten.pieces import Fences, Piece, Shortened, lines_of, render
 
 _DIGITS = re.compile(r"\d+")
+_MARK = 48
+"""Characters left for the mark in a long line, so that the shown line isn't a long one again."""
 _SHAPE = 200
 """Characters by which two lines are alike."""
 _LONGEST = 4_000
@@ -50,8 +52,8 @@ def fold(text: str, *, words: Sequence[str] = (), rule: FoldRule | None = None, 
     keep: list[bool] = []
     for at, line in enumerate(lines):
         if at in chosen and len(line) > rule.line_chars:
-            third = max(rule.line_chars // 3, 1)
-            pieces += [Piece(line[: 2 * third], at), Piece(line[2 * third : -third], at), Piece(line[-third:], at)]
+            tail = max((rule.line_chars - _MARK) // 3, 1)
+            pieces += [Piece(line[: 2 * tail], at), Piece(line[2 * tail : -tail], at), Piece(line[-tail:], at)]
             keep += [True, False, True]
         else:
             pieces.append(Piece(line, at))

@@ -54,6 +54,12 @@ class Fence:
     closing: str
 
 
+def shown_of(cut: Cut) -> str:
+    """How much a cut shows, in words: `40 of 312 lines`."""
+    shown = sum(last - first + 1 for first, last in cut.shown)
+    return f"{shown:,} of {cut.total:,} {cut.unit}" if cut.total is not None else f"{shown:,} {cut.unit}"
+
+
 def lines_of(text: str) -> list[str]:
     """The lines of `text` with their newlines. Only a line feed ends a line."""
     lines = [line + "\n" for line in text.split("\n")]
