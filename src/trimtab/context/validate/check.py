@@ -17,6 +17,17 @@ from trimtab.context.validate.thinking import Original, thinking_findings
 from trimtab.types.messages import Assistant, Message, Part, Text, Thinking, ToolResult, User
 
 
+def was_emptied(message: Message, recorded: Message | None) -> bool:
+    """Say whether an edit took all that a message of a user or tool says: then what was recorded can be shown again."""
+    match message, recorded:
+        case User(), User():
+            return is_empty(message) and not is_empty(recorded)
+        case ToolResult(), ToolResult():
+            return is_empty(message) and not is_empty(recorded) and message.call_id == recorded.call_id
+        case _:
+            return False
+
+
 def validate(
     messages: Sequence[Message],
     *,
@@ -150,15 +161,14 @@ def _place(i: int, call_id: str, group: _Group, late: dict[str, list[int]], aske
 
 
 def _contents(messages: Sequence[Message], rules: WireRules, original: Original | None) -> Iterator[Problem]:
-    """Every message says something. A wire of ours gives a result its words, unless an edit took them."""
     for i, message in enumerate(messages):
-        if not is_empty(message):
-            continue
-        if isinstance(message, ToolResult) and rules.wired:
-            recorded = original(i) if original is not None else None
-            if recorded is None or is_empty(recorded):
-                continue
-        yield Problem("empty_message", str(i), "it says nothing")
+        if is_empty(message) and not _wire_fills(message, rules, original(i) if original is not None else None):
+            yield Problem("empty_message", str(i), "it says nothing")
+
+
+def _wire_fills(message: Message, rules: WireRules, recorded: Message | None) -> bool:
+    """A wire of ours gives a result without words some; one whose words an edit took is another matter."""
+    return isinstance(message, ToolResult) and rules.wired and not was_emptied(message, recorded)
 
 
 def _roles(messages: Sequence[Message], rules: WireRules) -> Iterator[Problem]:

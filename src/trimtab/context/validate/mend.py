@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 from msgspec.structs import replace
 
 from trimtab.context.pairs import has_content, is_stand_in, pair
-from trimtab.context.validate.check import is_empty, validate
+from trimtab.context.validate.check import is_empty, validate, was_emptied
 from trimtab.context.validate.media import Handle, to_hide, without_pictures
 from trimtab.context.validate.problems import Problem, ProblemKind
 from trimtab.context.validate.rules import WireRules
@@ -24,6 +24,7 @@ from trimtab.context.validate.thinking import (
     OPENING,
     Original,
     current_loop_start,
+    opens_loop,
     without_dangling,
     without_thinking,
 )
@@ -98,7 +99,7 @@ def mend(
     if any(p.fixable for p in problems):
         work = _mend_thinking(work, problems, rules, original, notes)
         work = _mend_pairs(work, notes)
-        work = _mend_empty(work, rules, notes)
+        work = _mend_empty(work, rules, original, notes)
     work = _mend_pictures(work, rules, handle, notes, max_age=max_image_age, fixed_bytes=fixed_bytes)
     if not rules.wired:
         work = _mend_ids(_mend_turns(work, rules, notes), rules, notes)
@@ -123,7 +124,7 @@ def _mend_thinking(
             out[i] = (i, without_dangling(message))
             notes.append(Mended(kind, i, "a reasoning item at the end left out"))
         elif i >= start and isinstance(recorded, Assistant):
-            out[i] = (i, recorded)
+            out[i] = (i, without_dangling(recorded))
             notes.append(Mended(kind, i, "shown as it was recorded"))
         else:
             for n in range(*_loop_around(messages, i)):
@@ -137,9 +138,7 @@ def _mend_thinking(
 def _loop_around(messages: Sequence[Message], index: int) -> tuple[int, int]:
     """The span of the closed loop that holds `index`."""
     first = current_loop_start(messages[:index])
-    last = next(
-        (n for n in range(index, len(messages)) if current_loop_start(messages[: n + 1]) == n + 1), len(messages)
-    )
+    last = next((n for n in range(index, len(messages)) if opens_loop(messages[n])), len(messages))
     return first, last
 
 
@@ -177,17 +176,24 @@ def _why_left_out(message: Message, duplicates: Sequence[str]) -> ProblemKind:
     return "superseded"
 
 
-def _mend_empty(work: _Tracked, rules: WireRules, notes: list[Mended]) -> _Tracked:
-    """Leave out what says nothing; a result stays, because its call needs it."""
+def _mend_empty(work: _Tracked, rules: WireRules, original: Original | None, notes: list[Mended]) -> _Tracked:
+    """Show again what an edit emptied; leave out what never said anything. A result stays, because its call needs it."""
     out: _Tracked = []
     for source, message in work:
         if not is_empty(message):
             out.append((source, message))
-        elif isinstance(message, ToolResult):
+            continue
+        recorded = original(source) if original is not None and source is not None else None
+        if recorded is not None and was_emptied(message, recorded):
+            out.append((source, recorded))
+            notes.append(Mended("empty_message", source, "shown as it was recorded"))
+        elif not isinstance(message, ToolResult):
+            notes.append(Mended("empty_message", source, "left out"))
+        elif rules.wired:
+            out.append((source, message))
+        else:
             out.append((source, replace(message, parts=(Text(NO_OUTPUT),))))
             notes.append(Mended("empty_message", source, f"shown as {NO_OUTPUT}"))
-        else:
-            notes.append(Mended("empty_message", source, "left out"))
     return out
 
 

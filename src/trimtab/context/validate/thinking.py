@@ -36,7 +36,7 @@ class Finding:
 
 def current_loop_start(messages: Sequence[Message]) -> int:
     """Return the index behind the newest message that asked for something: what stands from there on is the loop that is going on."""
-    return next((i + 1 for i in range(len(messages) - 1, -1, -1) if _opens(messages[i])), 0)
+    return next((i + 1 for i in range(len(messages) - 1, -1, -1) if opens_loop(messages[i])), 0)
 
 
 def droppable_thinking(messages: Sequence[Message], rules: WireRules) -> tuple[tuple[int, int], ...]:
@@ -65,7 +65,7 @@ def thinking_findings(messages: Sequence[Message], rules: WireRules, original: O
     start = current_loop_start(messages)
     loop: list[tuple[int, bool, bool]] = []
     for i, message in enumerate(messages):
-        if i and _opens(messages[i - 1]):
+        if i and opens_loop(messages[i - 1]):
             yield from _partial(loop)
             loop = []
         if not isinstance(message, Assistant) or not _made_here(message, rules):
@@ -84,7 +84,8 @@ def thinking_findings(messages: Sequence[Message], rules: WireRules, original: O
     yield from _partial(loop)
 
 
-def _opens(message: Message) -> bool:
+def opens_loop(message: Message) -> bool:
+    """Say whether `message` asks for something new, and so closes the loop before it."""
     return isinstance(message, User) and message.origin in OPENING
 
 
