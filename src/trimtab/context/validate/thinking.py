@@ -128,12 +128,7 @@ def _compare(
         yield Finding("thinking_missing", i, "signed thinking of the tool loop that is going on is missing")
     elif 0 < len(_thoughts(message, rules)) < len(_thoughts(recorded, rules)):
         yield Finding("thinking_partial", i, "a part of an answer's thinking is missing; it stays or goes as a whole")
-    elif (
-        had
-        and rules.frozen != "none"
-        and (current or rules.frozen == "all")
-        and _nameless(message.parts) != _nameless(recorded.parts)
-    ):
+    elif had and rules.frozen != "none" and (current or rules.frozen == "all") and _rest(message) != _rest(recorded):
         yield Finding("signed_step_changed", i, "an answer with signed thinking was changed while its loop goes on")
     elif rules.followers and (lost := _lost_follower(message, recorded)):
         yield Finding("reasoning_follower", i, lost)
@@ -195,9 +190,9 @@ def _settled(message: Assistant, rules: ThinkingRules) -> Assistant:
     return message if parts == message.parts else replace(message, parts=parts)
 
 
-def _nameless(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """Without ids of calls, which may be given anew."""
-    return tuple(replace(p, id="") if isinstance(p, ToolCall) else p for p in parts)
+def _rest(message: Assistant) -> list[Part]:
+    """All but thinking, and without ids of calls, which may be given anew."""
+    return [replace(p, id="") if isinstance(p, ToolCall) else p for p in message.parts if not is_thinking(p)]
 
 
 def _partial(loop: list[tuple[int, bool, bool]]) -> Iterator[Finding]:
