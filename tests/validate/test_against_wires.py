@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.conversations import MAKERS, conversations
@@ -16,6 +16,7 @@ from trimtab.types.models import Api
 APIS = st.sampled_from(sorted(MAKERS))
 
 
+@settings(max_examples=60)
 @given(st.data(), APIS, st.booleans())
 def test_a_valid_history_has_no_problem_and_its_body_breaks_no_rule_of_the_api(
     data: st.DataObject, api: Api, foreign: bool
@@ -25,6 +26,7 @@ def test_a_valid_history_has_no_problem_and_its_body_breaks_no_rule_of_the_api(
     assert broken(api, sent_body(MAKERS[api], history)) == []
 
 
+@settings(max_examples=60)
 @given(st.data(), APIS)
 def test_every_prefix_of_a_valid_history_is_valid_once_it_is_paired(data: st.DataObject, api: Api) -> None:
     history = data.draw(conversations(MAKERS[api]))

@@ -17,17 +17,6 @@ from trimtab.context.validate.thinking import Original, thinking_findings
 from trimtab.types.messages import Assistant, Message, Part, Text, Thinking, ToolResult, User
 
 
-def was_emptied(message: Message, recorded: Message | None) -> bool:
-    """Say whether an edit took all that a message of a user or tool says: then what was recorded can be shown again."""
-    match message, recorded:
-        case User(), User():
-            return is_empty(message) and not is_empty(recorded)
-        case ToolResult(), ToolResult():
-            return is_empty(message) and not is_empty(recorded) and message.call_id == recorded.call_id
-        case _:
-            return False
-
-
 def validate(
     messages: Sequence[Message],
     *,
@@ -65,15 +54,30 @@ def validate(
 def says_something(part: Part) -> bool:
     """Say whether `part` is more than blank text. What carries a signature or its provider's fields says something."""
     if isinstance(part, Text):
-        return bool(part.text.strip()) or part.wire is not None
+        return not _blank(part.text) or part.wire is not None
     if isinstance(part, Thinking):
-        return bool(part.text.strip()) or part.wire is not None or part.signature is not None
+        return not _blank(part.text) or part.wire is not None or part.signature is not None
     return True
+
+
+def _blank(text: str) -> bool:
+    return not text or text.isspace()  # unlike strip(), it looks no further than the first letter
 
 
 def is_empty(message: Message) -> bool:
     """Say whether nothing in `message` says anything."""
     return not any(says_something(part) for part in message.parts)
+
+
+def was_emptied(message: Message, recorded: Message | None) -> bool:
+    """Say whether an edit took all that a message of a user or tool says: then what was recorded can be shown again."""
+    match message, recorded:
+        case User(), User():
+            return is_empty(message) and not is_empty(recorded)
+        case ToolResult(), ToolResult():
+            return is_empty(message) and not is_empty(recorded) and message.call_id == recorded.call_id
+        case _:
+            return False
 
 
 def _whole(
@@ -196,6 +200,8 @@ def _ways_back(messages: Sequence[Message], original: Original, reachable: Calla
     """What shows less than the log holds, or stands for many messages, says how to get at the rest."""
     for i, message in enumerate(messages):
         recorded = original(i)
+        if recorded is message:
+            continue
         if recorded is None:
             hides = isinstance(message, User) and message.origin == "summary"
         else:

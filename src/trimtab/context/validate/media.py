@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from trimtab.context.validate.problems import ProblemKind
 from trimtab.context.validate.rules import MediaRules
-from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from trimtab.types.messages import Assistant, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 
 Handle: TypeAlias = Callable[[int], str | None]
 """The name under which a model can ask for the message of that index again."""
@@ -231,16 +231,11 @@ def _bytes(message: Message) -> int:
 
 
 def _part_bytes(part: Part) -> int:
-    match part:
-        case Text(text=text):
-            return _utf8(text)
-        case Thinking(text=text, signature=signature):
-            return _utf8(text) + len(signature or "")
-        case ToolCall(raw=raw):
-            return _utf8(raw)
-        case Opaque() | Image():
-            return 0
-    return 0
+    if isinstance(part, Text):
+        return _utf8(part.text)
+    if isinstance(part, Thinking):
+        return _utf8(part.text) + len(part.signature or "")
+    return _utf8(part.raw) if isinstance(part, ToolCall) else 0
 
 
 def _utf8(text: str) -> int:

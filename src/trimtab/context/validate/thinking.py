@@ -75,6 +75,8 @@ def thinking_findings(messages: Sequence[Message], rules: WireRules, original: O
         recorded = original(i) if original is not None else None
         if not isinstance(recorded, Assistant):
             continue
+        if message is recorded and i >= start:
+            continue
         message, recorded = _settled(message, rules.thinking), _settled(recorded, rules.thinking)
         found = list(_compare(i, message, recorded, rules.thinking, current=i >= start))
         yield from found
