@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.conversations import MAKERS, conversations
+from support.histories import histories
 from support.wire_rules import broken, sent_body
 from trimtab.context.pairs import pair
-from trimtab.context.validate import rules_for, validate
+from trimtab.context.validate import mend, rules_for, validate
+from trimtab.types.messages import user
 from trimtab.types.models import Api
 
 APIS = st.sampled_from(sorted(MAKERS))
@@ -34,6 +36,21 @@ def test_every_prefix_of_a_valid_history_is_valid_once_it_is_paired(data: st.Dat
     prefix, _ = pair(history[:cut])
     assert validate(prefix, rules=rules_for(MAKERS[api])) == ()
     assert broken(api, sent_body(MAKERS[api], prefix)) == []
+
+
+@settings(max_examples=60)
+@given(st.data(), APIS)
+def test_an_odd_history_that_a_log_may_hold_is_blank_at_worst_and_its_body_is_taken(
+    data: st.DataObject, api: Api
+) -> None:
+    """Repeated and illegal ids, blank texts, thinking of many makers: what of it the validator passes over, the wires repair."""
+    pieces = data.draw(histories(provider=MAKERS[api].provider))
+    history = (user("q"), *(m for piece in pieces for m in piece))
+    rules = rules_for(MAKERS[api])
+    assert {p.kind for p in validate(history, rules=rules, original=lambda i: history[i])} <= {"empty_message"}
+    mended = mend(history, rules=rules, original=lambda i: history[i])
+    assert validate(mended.messages, rules=rules, original=mended.original(lambda i: history[i])) == ()
+    assert broken(api, sent_body(MAKERS[api], mended.messages)) == []
 
 
 SOUND: dict[str, dict[str, Any]] = {

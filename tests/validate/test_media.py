@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from support.conversations import MAKERS, picture
 from support.pictures import jpeg, png
-from trimtab.context.validate import mend, rules_for, validate
+from trimtab.context.validate import after_refusal, mend, rules_for, validate, without_pictures
 from trimtab.context.validate.media import note_for, pictures
 from trimtab.types.messages import Assistant, Image, Message, Text, ToolCall, ToolResult, User, user
 from trimtab.types.models import ModelInfo
@@ -163,6 +163,17 @@ def test_the_oldest_of_too_many_in_one_message_give_way() -> None:
     rules = limited(count=2)
     mended = mend((User((SOUND,) * 5),), rules=rules)
     assert [type(p) for p in mended.messages[0].parts] == [Text, Text, Text, Image, Image]
+
+
+def test_after_a_refusal_what_came_since_the_last_answer_goes_and_the_rest_stays() -> None:
+    history = (*session(SOUND, SOUND), User((Text("and this"), SOUND)))
+    assert after_refusal(history) == {(4, 1): "the provider refused it", (5, 1): "the provider refused it"}
+    assert shown(without_pictures(history, after_refusal(history))) == [0]
+
+
+def test_after_a_refusal_of_nothing_new_every_picture_goes() -> None:
+    history = (*session(SOUND, SOUND), Assistant((Text("x"),), "stop"), user("go on"))
+    assert pictures(without_pictures(history, after_refusal(history))) == ()
 
 
 _IMAGES = st.builds(

@@ -131,6 +131,16 @@ def to_hide(
     return hidden
 
 
+def after_refusal(messages: Sequence[Message]) -> dict[tuple[int, int], str]:
+    """Return what to take out when a provider refused the media of this request and no limit says why: what came since it last answered.
+
+    When nothing came since, all of it: a request without pictures can't be refused for them.
+    """
+    shown = pictures(messages)
+    fresh = [p for p in shown if p.age == 0]
+    return {(p.message, p.part): "the provider refused it" for p in fresh or shown}
+
+
 def note_for(image: Image, why: str, *, handle: str | None = None) -> str:
     """Say in one line what picture stood here, why it is gone, and under which name it can be asked for."""
     facts = [(image.name or "")[-80:], image.media_type[:40]]
