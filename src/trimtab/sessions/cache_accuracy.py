@@ -198,7 +198,7 @@ class _Walk:
         grown = usage.prompt - kept.total
         tail = min(usage.input, grown) if rules.kind == "explicit" else 0
         new = [self._segment(b":new", grown - tail), self._segment(b":tail", tail)]
-        marks = (len(kept.segments) + 1,) if rules.kind == "explicit" else ()
+        marks = (kept.size + 1,) if rules.kind == "explicit" else ()
         self.shape = replace(kept, model=model).extended(new, marks=marks)
         return cause
 
@@ -231,7 +231,7 @@ def by_provider(recordings: Sequence[Recording]) -> dict[str, CacheAccuracy]:
 
 def _cut(shape: RequestShape, size: int) -> RequestShape:
     """The shape without what stands behind the first `size` tokens; a segment goes as a whole."""
-    kept = len(shape.segments)
+    kept = shape.size
     while kept and shape.tokens_before(kept) > size:
         kept -= 1
-    return shape if kept == len(shape.segments) else shape.edited(dict.fromkeys(range(kept, len(shape.segments))))
+    return shape.edited(dict.fromkeys(range(kept, shape.size)))

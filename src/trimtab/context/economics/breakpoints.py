@@ -22,19 +22,20 @@ MOST = 4
 
 
 def place(
-    request: RequestShape, written: Iterable[bytes], rules: CacheRules, *, edited_at: int | None = None
+    request: RequestShape, written: Iterable[tuple[int, int]], rules: CacheRules, *, edited_at: int | None = None
 ) -> tuple[int, ...]:
-    """Return the boundaries to mark, ascending. `written`: names of the boundaries that the cache holds.
+    """Return the boundaries to mark, ascending. `written`: what the cache holds (`CacheState.written`).
 
-    `edited_at`: bytes behind that boundary differ from what was sent before.
+    `edited_at`: bytes behind that boundary differ from what was sent before. A boundary that can't be marked gives way to the one before it.
     """
-    size = len(request.segments)
+    size = request.size
     if rules.kind != "explicit" or not size:
         return ()
-    wanted = [request.fixed, size, _newest(request, frozenset(written), edited_at)]
+    wanted = [request.fixed, size, _newest(request, written, edited_at)]
     if edited_at is not None:
         wanted.append(edited_at)
-    distinct = dict.fromkeys(k for k in wanted if 0 < k <= size)
+    distinct = dict.fromkeys(_markable(request, k) for k in wanted)
+    distinct.pop(0, None)
     return tuple(sorted(list(distinct)[: rules.breakpoints or MOST]))
 
 
@@ -43,6 +44,14 @@ def message_marks(marks: Iterable[int], fixed: int) -> tuple[int, ...]:
     return tuple(k - fixed - 1 for k in marks if k > fixed)
 
 
-def _newest(request: RequestShape, written: frozenset[bytes], edited_at: int | None) -> int:
-    top = len(request.chain) if edited_at is None else edited_at
-    return next((k for k in range(top, 0, -1) if request.chain[k - 1] in written), 0)
+def _markable(request: RequestShape, boundary: int) -> int:
+    """The boundary, or the last one before it that can be marked."""
+    k = min(max(boundary, 0), request.size)
+    while k and not request.segment(k).markable:
+        k -= 1
+    return k
+
+
+def _newest(request: RequestShape, written: Iterable[tuple[int, int]], edited_at: int | None) -> int:
+    top = request.size if edited_at is None else min(edited_at, request.size)
+    return max((k for k, name in written if k <= top and request.name(k) == name), default=0)

@@ -26,9 +26,11 @@ _REQUESTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A boundary that was written: the name of its bytes, when it was last used (seconds) and for how long it then lives (0: unknown)."""
+    """A boundary that was written: how many segments stand in front of it, the name of their bytes, when it was last used (seconds) and for how
+    long it then lives (0: unknown)."""
 
-    name: bytes
+    boundary: int
+    name: int
     used_at: float | None = None
     lives_s: float = 0.0
 
@@ -52,7 +54,7 @@ class CacheState:
         same = self if self.model == request.model else CacheState(request.model)
         if rules.kind == "prefix":
             request = request.extended(answer) if rules.caches_answer else request
-            kept = Kept(request.chain[-1] if request.chain else b"", now, rules.ttl_s)
+            kept = Kept(request.size, request.name(request.size), now, rules.ttl_s)
             older = [(r, k) for r, k in same.requests if k.name != kept.name]
             return replace(same, requests=(*older, (request, kept))[-_REQUESTS:])
         if rules.kind == "explicit":
@@ -65,10 +67,10 @@ class CacheState:
         for mark in sorted({*marks_of(self, request, rules), read}):
             if not mark or request.tokens_before(mark) < rules.minimum:
                 continue
-            name = request.chain[mark - 1]
+            name = request.name(mark)
             before = held.pop(name, None)
             # Using an entry starts its own lifetime again; only writing it anew could change that.
-            held[name] = Kept(name, now, before.lives_s if before else rules.ttl_s)
+            held[name] = Kept(mark, name, now, before.lives_s if before else rules.ttl_s)
         return replace(self, boundaries=tuple(held.values())[-_BOUNDARIES:])
 
     def boundary(
@@ -77,15 +79,19 @@ class CacheState:
         """The longest boundary of `request` that can be read, 0 for none. `limit`: bytes behind that boundary are about to change."""
         if self.model != request.model:
             return 0
-        top = len(request.chain) if limit is None else limit
+        top = request.size if limit is None else limit
         if rules.kind == "prefix":
             shared = (request.shared_with(r) for r, kept in self.requests if kept.alive(now))
             return min(top, max(shared, default=0))
         if rules.kind == "explicit":
-            held = {k.name for k in self.boundaries if k.alive(now)}
+            held = [k for k, name in self.written(now=now) if k <= min(top, request.size) and request.name(k) == name]
             marks = marks_of(self, request, rules, edited_at=limit)
-            return max((_look_back(request, m, held, rules.lookback, top) for m in marks), default=0)
+            return max((k for k in held if any(_in_reach(request, k, m, rules) for m in marks)), default=0)
         return 0
+
+    def written(self, *, now: float | None = None) -> tuple[tuple[int, int], ...]:
+        """The boundaries that are still there, as `breakpoints.place` takes them: segments in front of each, and the name of their bytes."""
+        return tuple((k.boundary, k.name) for k in self.boundaries if k.alive(now))
 
     def readable(
         self, request: RequestShape, rules: CacheRules, *, limit: int | None = None, now: float | None = None
@@ -107,14 +113,10 @@ def marks_of(
     """The breakpoints of `request`: its own, or those that `breakpoints.place` would give it."""
     if request.marks and edited_at is None:
         return request.marks
-    return place(request, (k.name for k in state.boundaries), rules, edited_at=edited_at)
+    return place(request, state.written(), rules, edited_at=edited_at)
 
 
-def _look_back(request: RequestShape, mark: int, held: set[bytes], lookback: int, top: int) -> int:
-    blocks = request.blocks
-    for k in range(mark, 0, -1):
-        if lookback and blocks[mark - 1] - blocks[k - 1] > lookback:
-            return 0
-        if k <= top and request.chain[k - 1] in held:
-            return k
-    return 0
+def _in_reach(request: RequestShape, boundary: int, mark: int, rules: CacheRules) -> bool:
+    """Whether a read that starts at `mark` gets back to `boundary`."""
+    blocks = request.blocks_before(mark) - request.blocks_before(boundary)
+    return boundary <= mark and (not rules.lookback or blocks <= rules.lookback)

@@ -14,9 +14,9 @@ The rule: an edit's own price is in its bill, stub and summary and the call that
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trimtab.context.economics.bill import bill_of
+from trimtab.context.economics.bill import LONG_S, bill_of
 from trimtab.context.economics.break_even import break_even_calls
-from trimtab.context.economics.cache_state import CacheState, round_down
+from trimtab.context.economics.cache_state import CacheState
 from trimtab.context.economics.shapes import RequestShape
 from trimtab.context.economics.survival import Remaining
 from trimtab.types.models import CacheRules, Price
@@ -161,19 +161,49 @@ def _cached(situation: Situation, limit: int | None) -> int:
 
 def _price(situation: Situation, edits: tuple[MarkedEdit, ...], read: int) -> float:
     """Expected price of all calls left, the next one with `read` tokens from the cache."""
-    prices = _prices(situation)
-    rules = situation.rules
     total = situation.request.total - sum(e.gain for e in edits)
-    first = bill_of(min(read, total), total, total, rules, prices).usd or 0.0
-    steps = dict(situation.remaining.points)
-    expected, later, prompt = 0.0, 0.0, total
-    for call in range(1, max(steps, default=1) + 1):
-        if call > 1:
-            served = round_down(prompt, rules) if rules.kind != "none" else 0
-            prompt += situation.growth
-            later += bill_of(served, prompt, prompt, rules, prices).usd or 0.0
-        expected += steps.get(call, 0.0) * (first + later)
-    return expected + sum(e.text_usd for e in edits)
+    first = bill_of(min(read, total), total, total, situation.rules, _prices(situation)).usd or 0.0
+    return first + _later(situation, total) + sum(e.text_usd for e in edits)
+
+
+def _later(situation: Situation, prompt: int) -> float:
+    """Expected price of the calls behind the next one, whose prompt has that size: each reads the prompt before it and adds `growth`.
+
+    The same as asking `bill` call by call (a test holds the two together), in the time that a step has.
+    """
+    rules, growth = situation.rules, max(situation.growth, 0)
+    step, least = max(rules.granularity, 1), rules.minimum if rules.kind != "none" else float("inf")
+    tiers = [(p.above, *_rates(p, rules)) for p in sorted(_prices(situation), key=lambda p: p.above)]
+    tier, expected = 0, 0.0
+    for likely in _alive(situation.remaining):
+        served = prompt - (prompt + rules.offset) % step
+        served = served if served >= least else 0
+        prompt += growth
+        while tier + 1 < len(tiers) and prompt >= tiers[tier + 1][0]:
+            tier += 1
+        _, read, write = tiers[tier]
+        expected += likely * (served * read + (prompt - served) * write)
+    return expected / 1_000_000
+
+
+def _alive(remaining: Remaining) -> list[float]:
+    """The probability that there is a second call, a third, and so on."""
+    points = sorted(remaining.points)
+    alive: list[float] = []
+    left = sum(weight for _, weight in points)
+    for calls, weight in points:
+        alive += [left] * (calls - 1 - len(alive))
+        left -= weight
+    return alive
+
+
+def _rates(price: Price, rules: CacheRules) -> tuple[float, float]:
+    """USD per million tokens of a read, and of what is not read."""
+    read = price.input if price.cache_read is None else price.cache_read
+    if rules.kind != "explicit":
+        return read, price.input
+    write = price.input if price.cache_write is None else price.cache_write
+    return read, (price.cache_write_1h or write) if rules.ttl_s >= LONG_S else write
 
 
 def _prices(situation: Situation) -> tuple[Price, ...]:
@@ -185,9 +215,8 @@ def _prices(situation: Situation) -> tuple[Price, ...]:
 def _break_even(situation: Situation, sent: Sequence[MarkedEdit], cached: int) -> float:
     if not sent or situation.rules.kind == "none":
         return 0.0
-    price = max((p for p in _prices(situation) if situation.request.total >= p.above), key=lambda p: p.above)
-    read = price.input if price.cache_read is None else price.cache_read
-    write = price.input if price.cache_write is None or situation.rules.kind == "prefix" else price.cache_write
+    tiers = [p for p in _prices(situation) if situation.request.total >= p.above]
+    read, write = _rates(max(tiers, key=lambda p: p.above), situation.rules)
     start = _cached(situation, min(e.index for e in sent))
     suffix = max(cached - start - sum(e.before for e in sent), 0)
     return break_even_calls(sum(e.gain for e in sent), suffix, read, write)
