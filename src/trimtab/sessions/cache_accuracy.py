@@ -123,7 +123,6 @@ class _Walk:
     before: Usage = field(default_factory=Usage)
     before_model: str = ""
     shared: int = 0
-    answered_at: float | None = None
     asked_at: float | None = None
     rewritten: bool = False
     prompted: bool = False
@@ -143,7 +142,7 @@ class _Walk:
 
     def _call(self, event: Answered, usage: Usage) -> None:
         model = event.message.model or self.before_model
-        rules = self._rules(model, usage)
+        rules = self._row(model)
         now = self.asked_at if self.asked_at is not None else event.time
         self.number += 1
         cause = self._request(model, usage, rules)
@@ -169,11 +168,11 @@ class _Walk:
         self.answer = self._answer(usage, rules)
         written = self._written(rules, usage)
         self.states[model] = state.after(self.shape, written, answer=self.answer, now=event.time or now)
-        self.before, self.before_model, self.answered_at = usage, model, event.time
+        self.before, self.before_model = usage, model
         self.asked_at, self.rewritten, self.prompted = None, False, False
         self.rested = not event.message.tool_calls
 
-    def _rules(self, model: str, usage: Usage) -> CacheRules:
+    def _row(self, model: str) -> CacheRules:
         if model not in self.known:
             self.known[model] = self.rules(model)
         return self.known[model]
@@ -189,10 +188,12 @@ class _Walk:
         """Turn the last request into this one; returns the cause of a break that stands in the request itself."""
         cause, shape = "", self.shape.extended(self.answer)
         thoughts = [i for i, s in enumerate(shape.segments) if s.key.endswith(_THINKING)]
-        if self.prompted and self.rested and rules.drops_thinking and thoughts:
+        if self.rewritten:
+            shape = shape_of(())
+        elif self.prompted and self.rested and rules.drops_thinking and thoughts:
             shape, cause = shape.edited(dict.fromkeys(thoughts)), "thinking"
-        elif self.rewritten or (usage.prompt < self.before.prompt and rules.kind == "explicit"):
-            shape, cause = shape_of(()), "" if self.rewritten else "shrunk"
+        elif usage.prompt < self.before.prompt and rules.kind == "explicit":
+            shape, cause = shape_of(()), "shrunk"
         # A report counts some of an answer that no later prompt holds.
         kept = _cut(shape, usage.prompt)
         grown = usage.prompt - kept.total

@@ -115,13 +115,14 @@ def decide(edits: Sequence[MarkedEdit], situation: Situation) -> Decision:
     best = min(batches, key=lambda b: b.usd, default=keep)
     if situation.hard and batches:
         best = batches[-1]
-        reason = f"the hard limit leaves no choice: {_count(len(sent))} applied"
+        reason = f"{_count(len(sent))} applied: the hard limit leaves no choice"
     elif best.usd < keep.usd:
         reason = _why(situation, len(best.edits) - len(free), cached)
     else:
         best = keep
-        reason = "nothing to decide" if not sent else f"{_count(len(sent))} would not pay yet"
-        reason = f"{_count(len(free))} of bytes that were never sent, free" if free and not sent else reason
+        reason = f"{_count(len(sent))} marked: not enough calls are left to pay for it" if sent else "nothing to decide"
+        if free:
+            reason = f"{_count(len(free))} applied: no request has carried the bytes"
     chosen = tuple(sorted(best.edits, key=lambda e: (-e.index, e.id)))
     return Decision(
         apply=tuple(e.id for e in chosen),
@@ -223,13 +224,14 @@ def _break_even(situation: Situation, sent: Sequence[MarkedEdit], cached: int) -
 
 
 def _why(situation: Situation, count: int, cached: int) -> str:
+    edits = f"{_count(count)} applied: "
     if situation.rules.kind == "none":
-        return f"{_count(count)}: there is no cache to break"
-    if situation.cold or not cached:
-        return f"{_count(count)} applied while the cache is cold"
+        return edits + "there is no cache to break"
+    if situation.cold:
+        return edits + "the cache is cold"
     if situation.broken_at is not None:
-        return f"{_count(count)} applied with a break that happens anyway"
-    return f"{_count(count)} pay over the calls that are left"
+        return edits + "a break happens anyway"
+    return edits + ("it pays over the calls that are left" if cached else "nothing is cached")
 
 
 def _count(n: int) -> str:
