@@ -22,7 +22,7 @@ REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What `msgspec` raises for bytes that it can't read."""
 
 _ESCAPE = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s"\[\]{}:,]+', re.S)
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|"|[\[\]{}:,]|[^\s"\[\]{}:,]+', re.S)
 _CLOSERS = {"{": "}", "[": "]"}
 _DEPTH = 200
 """Deeper nesting is no session of anybody, and every walk over it would have to care."""

@@ -74,9 +74,10 @@ def take_user_blocks(
 ) -> None:
     """Hand on the content of a user message: each result as itself, runs of anything else as one message."""
     said: list[Part] = []
-    for block in [content] if isinstance(content, str) else list_of(content):
-        if mapping_of(block).get("type") != "tool_result":
-            said.extend(parts_of([block]))
+    for piece in [content] if isinstance(content, str) else list_of(content):
+        block = mapping_of(piece)
+        if block.get("type") != "tool_result":
+            said.extend(parts_of([piece]))
             continue
         gathering.came(said, time=time, injected=injected, origin=origin)
         said = []

@@ -3,7 +3,8 @@
     lines ──▶ tree ──▶ live chain ──▶ pieces of one API message joined ──▶ events
 
 An API message is several lines, one content block each, with the same usage on each; results may stand between them. `output_tokens` is
-what the stream's first event said until a line names a stop reason: without one it is a placeholder. Sidechains belong to subagents.
+what the stream's first event said until a line names a stop reason: without one it is a placeholder. Sidechains belong to subagents and are
+left out, unless the file is the transcript of one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,30 +34,36 @@ _NESTING = 20
 def fits(record: Any) -> bool:
     """Say whether a line is one of these."""
     record = mapping_of(record)
+    message = mapping_of(record.get("message"))
+    if "parts" in message or "systemPayload" in record:
+        return False
     if record.get("type") in _MESSAGES:
-        message = mapping_of(record.get("message"))
         return "content" in message and ("sessionId" in record or "parentUuid" in record)
     if record.get("type") == "summary":
         return "leafUuid" in record
-    return record.get("type") in _OTHERS and ("sessionId" in record or "messageId" in record)
+    return record.get("type") in _OTHERS and bool({"uuid", "messageId", "operation"} & record.keys())
 
 
 def read(source: Source) -> list[Recording]:
     """Return the session in a file."""
-    tree = Tree()
+    tree, subagent = Tree(), Tree(sidechain=True)
     cwd = session = ""
     for line in source.records(Line):
         tree.add(line)
+        if not tree.lines:
+            subagent.add(line)
         cwd, session = cwd or text_of(line.cwd), session or text_of(line.session_id)
+    if not tree.lines:
+        tree = subagent
     chain = tree.chain()
     reader = _Reader(chain)
     for line in chain:
         reader.take(line)
     reader.close()
     left_out = {
-        "lines of subagents": tree.sidechains,
+        "lines of subagents": tree.others,
         "repeated lines": tree.repeated,
-        "lines of abandoned branches": len(tree.lines) - len(chain),
+        "lines of abandoned branches": tree.spoken(tree.lines.values()) - tree.spoken(chain),
     }
     reader.gathering.left_out.update({what: n for what, n in left_out.items() if n})
     return [reader.gathering.recording(source, NAME, cwd=cwd, id=session)]

@@ -45,11 +45,13 @@ class Line(msgspec.Struct, rename="camel"):
 
 
 class Tree:
-    """Lines that hang on each other."""
+    """Lines that hang on each other: those of the session, or of its subagents (`sidechain`)."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, sidechain: bool = False) -> None:
         self.lines: dict[str, Line] = {}
-        self.sidechains = 0
+        self.others = 0
+        """Lines that belong to the other kind."""
+        self._sidechain = sidechain
         self.repeated = 0
         self._last: str | None = None
 
@@ -57,8 +59,8 @@ class Tree:
         """Take in the next line of the file. A uuid that stood there before is a copy that a resumed file repeats."""
         if line.type not in _BRANCHES:
             return
-        if line.is_sidechain is True:
-            self.sidechains += 1
+        if (line.is_sidechain is True) != self._sidechain:
+            self.others += 1
             return
         uuid = text_of(line.uuid) or f"line-{len(self.lines)}"
         if uuid in self.lines:
@@ -81,6 +83,11 @@ class Tree:
         chosen = set(alive)
         chosen.update(uuid for uuid, line in self.lines.items() if calls.intersection(_answered(line)))
         return [line for uuid, line in self.lines.items() if uuid in chosen]
+
+    @staticmethod
+    def spoken(lines: Iterable[Line]) -> int:
+        """Count the lines that hold what somebody said."""
+        return sum(line.type in ("user", "assistant") for line in lines)
 
     def _parent(self, line: Line) -> str | None:
         named = [text_of(line.parent_uuid), text_of(line.logical_parent_uuid)]

@@ -31,7 +31,10 @@ from trimtab.types.messages import Assistant, Message, Part, Text, Thinking, Use
 NAME = "codex"
 
 _KINDS = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"})
-_ITEMS = frozenset({"message", "reasoning", "function_call", "function_call_output", "custom_tool_call"})
+_ITEMS = frozenset({"function_call", "function_call_output", "custom_tool_call"})
+_BLOCKS = frozenset({"input_text", "output_text"})
+_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_call"})
+_RESULTS = frozenset({"function_call_output", "custom_tool_call_output", "function_result", "tool_result"})
 _INJECTED = (
     "<environment_context>",
     "<user_instructions>",
@@ -70,8 +73,6 @@ class _Line(msgspec.Struct):
         item = msgspec.structs.asdict(self)
         item["type"] = self.type or ("message" if self.role else None)
         item["content"] = self.content if self.content is not None else self.message
-        item["name"] = self.name or mapping_of(self.function).get("name")
-        item["output"] = self.output if self.output is not None else self.result
         return item
 
 
@@ -169,12 +170,15 @@ class _Reader:
                 self._said(item, time)
             case "reasoning":
                 self._reasoned(self._open(time, goes_on=True), item)
-            case "function_call" | "custom_tool_call" | "local_shell_call":
+            case "agent_message":
+                self.finish()
+                self.gathering.came(parts_of(item.get("content")), time=time, injected=True)
+            case str(kind) if kind.endswith("_call") and "call_id" not in item and kind not in _CALLS:
+                self._open(time).parts.append(opaque("openai", item))  # the provider ran it itself
+            case str(kind) if kind in _CALLS or kind.endswith("_call"):
                 self._called(item, time)
-            case "function_call_output" | "custom_tool_call_output" | "function_result":
+            case str(kind) if kind in _RESULTS or kind.endswith("_output"):
                 self._answered(item, time)
-            case "web_search_call":
-                self._open(time).parts.append(opaque("openai", item))
             case str(kind):
                 self.gathering.leave_out(f"{kind} items")
             case _:
@@ -196,15 +200,18 @@ class _Reader:
         if not info or total == self._total:
             return
         self._total = total
-        prompt, cached = count_of(last.get("input_tokens")), count_of(last.get("cached_input_tokens"))
+        prompt = count_of(last.get("input_tokens"))
+        cached = min(prompt, count_of(last.get("cached_input_tokens")))
+        written = min(prompt - cached, count_of(last.get("cache_write_input_tokens")))
         self._prompt = prompt
         if self._answer is None:
             self.gathering.leave_out("token counts without an answer")
             return
         self._answer.usage = usage_of(
-            max(0, prompt - cached),
+            prompt - cached - written,
             last.get("output_tokens"),
-            cache_read=min(prompt, cached),
+            cache_read=cached,
+            cache_write=written,
             reasoning=last.get("reasoning_output_tokens"),
         )
         self.finish()
@@ -231,14 +238,16 @@ class _Reader:
         arguments = item.get("input") if item.get("type") == "custom_tool_call" else item.get("arguments")
         if arguments is None:
             arguments = item.get("action")
-        name = text_of(item.get("name")) or ("local_shell" if "action" in item else "")
+        kind = text_of(item.get("type")).removesuffix("_call")
+        name = text_of(item.get("name")) or text_of(mapping_of(item.get("function")).get("name")) or kind
         self._open(time).parts.append(self.gathering.call(recorded, name, arguments))
         self._waiting.add(recorded)
         self._asked = True
 
     def _answered(self, item: dict[str, Any], time: float | None) -> None:
         recorded = text_of(item.get("call_id"))
-        parts, failed = _output(item.get("output"))
+        output = next((item[key] for key in ("output", "result", "tools") if item.get(key) is not None), None)
+        parts, failed = _output(output)
 
         def release() -> None:
             self.gathering.result(recorded, parts, name=text_of(item.get("name")), is_error=failed, time=time)
