@@ -105,7 +105,7 @@ def _lines(archive: ArchiveReader, name: str, text: str, query: str, max_tokens:
     lines = Index(fts=False)
     for n, line in enumerate(text.split("\n"), 1):
         lines.add(Document(str(n), "line", "", line))
-    found = lines.exact(query, len(lines)) or lines.ranked(query, _LINES)
+    found = lines.exact(query, len(lines)) or lines.ranked(query, 2 * _HITS)
     if not found:
         return Recalled(f"{name} holds nothing of {_echo(query)}; without a query its pages can be read")
     pages = _Pages(archive, name, max_tokens, text=text, longest=_PAGED_ITEM)

@@ -13,24 +13,23 @@ from pathlib import Path
 from trimtab.context.stores.disk import store_errors
 from trimtab.types.errors import StoreError
 
-_PATIENCE_S = 5.0
 _TRY_EVERY_S = 0.01
 
 
 @contextmanager
-def exclusive(path: Path) -> Iterator[None]:
-    """Hold the lock file `path`, whose folder exists. Raises `StoreError` when it can't be made or nobody lets go of it."""
+def exclusive(path: Path, *, patience_s: float = 5.0) -> Iterator[None]:
+    """Hold the lock file `path`, whose folder exists. Raises `StoreError` when it can't be made or nobody lets go of it in that time."""
     with store_errors(path):
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        _flock(fd, path)
+        _flock(fd, path, patience_s)
         yield
     finally:
         os.close(fd)
 
 
-def _flock(fd: int, path: Path) -> None:
-    for _ in range(round(_PATIENCE_S / _TRY_EVERY_S)):
+def _flock(fd: int, path: Path, patience_s: float) -> None:
+    for _ in range(round(patience_s / _TRY_EVERY_S)):
         try:
             with store_errors(path):
                 return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
