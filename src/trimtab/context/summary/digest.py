@@ -12,10 +12,10 @@ lines, and of what stands between them the facts; what the user said keeps most,
 from collections.abc import Sequence
 
 from trimtab.context.summary.facts import facts_in, rules_in
-from trimtab.context.summary.fit import Count, Piece, compose, fit
+from trimtab.context.summary.fit import Count, Piece, Slot, compose, fit
 from trimtab.context.summary.redact import redact
 from trimtab.context.summary.sources import Source, sources_of
-from trimtab.types.messages import Message, ToolCall, ToolResult
+from trimtab.types.messages import Message, ToolResult
 
 PER_MESSAGE = 160
 """Tokens of one message, unless the caller says otherwise."""
@@ -52,14 +52,10 @@ def _piece(source: Source, per_message: int, count: Count, *, first: bool) -> Pi
     if len(text) > _MOST_READ:
         text = f"{text[: _MOST_READ // 2]}\n[… {len(text) - _MOST_READ:,} characters left out …]\n{text[-_MOST_READ // 2 :]}"
     text = redact(text)
-    body = text if fits(text, per_message * weight, count) else _shorter(source, text, per_message * weight, count)
-    calls = "".join(f"\n  {_call(call, per_message, count)}" for call in source.calls)
-    return Piece(head, body.strip() + calls, "", weight, 2 if first else 1 if source.by_user else 0)
-
-
-def fits(text: str, max_tokens: int, count: Count) -> bool:
-    """Whether `text` has at most that many tokens; one that is far too long is not counted."""
-    return len(text) <= 6 * max_tokens and count(text) <= max_tokens
+    body = text if count(text) <= per_message * weight else _shorter(source, text, per_message * weight, count)
+    slots = [Slot(head, body.strip())]
+    slots += [Slot(f"\n  {call.name} ", " ".join(redact(call.raw[:_MOST_READ]).split())) for call in source.calls]
+    return Piece(tuple(slots), weight, 2 if first else 1 if source.by_user else 0)
 
 
 def _shorter(source: Source, text: str, max_tokens: int, count: Count) -> str:
@@ -74,11 +70,6 @@ def _shorter(source: Source, text: str, max_tokens: int, count: Count) -> str:
     said = f"[{', '.join(facts)}]" if facts else ""
     middle = fit("\n".join((*rules, said)).strip(), max_tokens=max_tokens // 4, count=count).text
     return "\n".join(part for part in (ends, "…", middle, last) if part)
-
-
-def _call(call: ToolCall, per_message: int, count: Count) -> str:
-    arguments = " ".join(redact(call.raw[:_MOST_READ]).split())
-    return f"{call.name} {fit(arguments, max_tokens=max(12, per_message // 2), count=count).text}"
 
 
 def _gap(number: int) -> str:

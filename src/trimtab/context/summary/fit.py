@@ -33,12 +33,19 @@ class Fitted:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a composition. Only the body is ever cut; `weight` multiplies its cap. A higher `rank` gives way later."""
+class Slot:
+    """A body that may be cut, between a head and a tail that never are."""
 
     head: str
     body: str
     tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a composition: it is left out as a whole. `weight` multiplies the cap of its bodies. A higher `rank` gives way later."""
+
+    slots: tuple[Slot, ...]
     weight: int = 1
     rank: int = 0
 
@@ -97,7 +104,7 @@ def _fits(text: str, max_tokens: int, count: Count) -> bool:
 
 def _level(pieces: Sequence[Piece], max_tokens: int, per_piece: int | None, count: Count) -> int:
     """The highest cap with which the bodies alone would fit, were sizes additive."""
-    sizes = [(min(max_tokens, _size(p.body, max_tokens, count)), p.weight) for p in pieces]
+    sizes = [(_size(slot.body, max_tokens, count), piece.weight) for piece in pieces for slot in piece.slots]
     low, high = _LEAST, max(_LEAST, max_tokens if per_piece is None else min(per_piece, max_tokens))
     while low < high:
         cap = (low + high + 1) // 2
@@ -109,7 +116,7 @@ def _level(pieces: Sequence[Piece], max_tokens: int, per_piece: int | None, coun
 
 
 def _size(text: str, most: int, count: Count) -> int:
-    return most if len(text) > _WIDEST * most else count(text)
+    return most if len(text) > _WIDEST * most else min(most, count(text))
 
 
 def _leave_out(pieces: Sequence[Piece], max_tokens: int, cap: int, count: Count, gap: Callable[[int], str]) -> Composed:
@@ -134,12 +141,19 @@ def _render(
         if n - last > 1:
             texts.append(gap(n - last - 1))
         if n < len(pieces):
-            piece = pieces[n]
-            body = Fitted(piece.body) if cap is None else fit(piece.body, max_tokens=cap * piece.weight, count=count)
-            shortened += body.cut
-            texts.append(piece.head + body.text + piece.tail)
+            text, cut = _show(pieces[n], cap, count)
+            shortened += cut
+            texts.append(text)
         last = n
     return Composed("\n".join(texts), shortened, len(pieces) - len(shown))
+
+
+def _show(piece: Piece, cap: int | None, count: Count) -> tuple[str, bool]:
+    if cap is None:
+        return "".join(slot.head + slot.body + slot.tail for slot in piece.slots), False
+    bodies = [fit(slot.body, max_tokens=cap * piece.weight, count=count) for slot in piece.slots]
+    text = "".join(slot.head + body.text + slot.tail for slot, body in zip(piece.slots, bodies, strict=True))
+    return text, any(body.cut for body in bodies)
 
 
 def _halves(text: str, size: int) -> Fitted:

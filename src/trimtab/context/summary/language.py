@@ -22,16 +22,14 @@ _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("th", re.compile("[\u0e00-\u0e7f]")),
     ("latin", re.compile("[A-Za-z\u00c0-\u024f]")),
 )
-_WORDS: dict[str, frozenset[str]] = {
-    "en": frozenset("the and that is was with for this from not have are it which when should be of to".split()),
-    "de": frozenset(
-        "der die das und ist nicht mit von den auf ein eine wird im dem zu für sich auch wurde bitte".split()
-    ),
-    "fr": frozenset("le les des est pas une dans pour que qui sur avec du et la au sont vous ce il".split()),
-    "es": frozenset("el los las que es por con para una del no se en lo como más al y está hay".split()),
-    "it": frozenset("il di che è per non una con del della sono si le nel gli come più anche da ha".split()),
-    "pt": frozenset("o os que não uma com para do da em é por se dos mais no na as foi ao".split()),
-    "nl": frozenset("de het een en van niet is dat met op voor zijn wordt te die aan er ook bij naar".split()),
+_FREQUENT = {
+    "en": "the and that is was with for this from not have are it which when should be of to",
+    "de": "der die das und ist nicht mit von den auf ein eine wird im dem zu für sich auch wurde bitte",
+    "fr": "le les des est pas une dans pour que qui sur avec du et la au sont vous ce il",
+    "es": "el los las que es por con para una del no se en lo como más al y está hay",
+    "it": "il di che è per non una con del della sono si le nel gli come più anche da ha",
+    "pt": "o os que não uma com para do da em é por se dos mais no na as foi ao",
+    "nl": "de het een en van niet is dat met op voor zijn wordt te die aan er ook bij naar",
 }
 _WORD = re.compile(r"[^\W\d_]+")
 _SHARE = 0.2
@@ -85,6 +83,6 @@ def other_language(text: str, wanted: str) -> str:
 
 def _by_words(prose: str) -> str:
     words = Counter(_WORD.findall(prose.lower()))
-    hits = sorted(((sum(words[w] for w in known), name) for name, known in _WORDS.items()), reverse=True)
+    hits = sorted(((sum(words[w] for w in known.split()), name) for name, known in _FREQUENT.items()), reverse=True)
     (most, name), (next_most, _) = hits[0], hits[1]
     return name if most >= _LEAST_WORDS and most >= 1.5 * next_most else ""

@@ -19,7 +19,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trimtab.context.summary.fit import Count, Piece, compose
+from trimtab.context.summary.fit import Count, Piece, Slot, compose
 from trimtab.context.summary.redact import redact
 from trimtab.context.summary.sources import Source, sources_of
 from trimtab.types.messages import Assistant, Message, ToolCall, ToolResult, User
@@ -85,16 +85,15 @@ def transcribe(
 
 
 def _piece(source: Source, *, first: bool) -> Piece:
-    calls = "\n".join(_call(call) for call in source.calls)
-    body = "\n".join(part for part in (escape(redact(source.text)), calls) if part)
     attributes = "".join(f' {name}="{_attribute(value)}"' for name, value in _attributes(source))
-    return Piece(
-        f"<message{attributes}>\n",
-        body,
-        "\n</message>",
-        weight=3 if source.by_user else 1,
-        rank=2 if first else 1 if source.by_user else 0,
+    text = escape(redact(source.text))
+    calls = [_call(call) for call in source.calls]
+    slots = (
+        Slot(f"<message{attributes}>\n", text, "\n" if text or not calls else ""),
+        *calls,
+        Slot("", "", "</message>"),
     )
+    return Piece(slots, weight=3 if source.by_user else 1, rank=2 if first else 1 if source.by_user else 0)
 
 
 def _attributes(source: Source) -> list[tuple[str, str]]:
@@ -114,9 +113,9 @@ def _role(message: Message) -> str:
     return "user" if isinstance(message, User) else "tool" if isinstance(message, ToolResult) else "assistant"
 
 
-def _call(call: ToolCall) -> str:
-    arguments = escape(redact(call.raw))
-    return f'<call id="{_attribute(call.id)}" tool="{_attribute(call.name)}">{arguments}</call>'
+def _call(call: ToolCall) -> Slot:
+    head = f'<call id="{_attribute(call.id)}" tool="{_attribute(call.name)}">'
+    return Slot(head, escape(redact(call.raw)), "</call>\n")
 
 
 def _attribute(value: str) -> str:
