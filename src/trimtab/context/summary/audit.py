@@ -1,11 +1,11 @@
 """The audit: which facts a summary lost, and the block that gives back those that matter.
 
 A fact matters when the user stated it or a later call used it. The block is bounded; what has no room in it is counted, most important
-first: rules, then the user's other facts, then what was used.
+first: rules, what the user stated and a call used, figures and quotes of the user, what was used.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trimtab.context.summary.facts import Fact
@@ -49,8 +49,7 @@ def audit(summary: str, facts: Iterable[Fact], *, used: Iterable[str] = ()) -> A
             missing.append(fact)
         else:
             unimportant += 1
-    missing = [fact for fact in missing if not _inside_another(fact, missing)]
-    return Audit(tuple(sorted(missing, key=_order)), present, unimportant)
+    return Audit(_each_once(sorted(missing, key=_order)), present, unimportant)
 
 
 def facts_block(missing: Iterable[Fact], *, max_tokens: int, count: Count) -> FactsBlock:
@@ -79,15 +78,25 @@ def _line(fact: Fact) -> str:
     return f"- {fact.kind}: {' '.join(fact.text.split())} [{fact.source}, {who}]"
 
 
-def _order(fact: Fact) -> tuple[bool, bool, bool]:
-    return (fact.kind != "rule", not fact.by_user, not fact.used)
+def _order(fact: Fact) -> int:
+    """Rules, what the user said and a call used, what the user said in figures or words, what was used, names that the user dropped."""
+    if fact.kind == "rule":
+        return 0
+    if fact.by_user:
+        return 1 if fact.used else 4 if fact.kind in ("identifier", "error") else 2
+    return 3
 
 
-def _inside_another(fact: Fact, missing: list[Fact]) -> bool:
-    """A rule that is shown verbatim shows the numbers, paths and quotes in it as well."""
-    return fact.kind != "rule" and any(
-        other.kind == "rule" and other.source == fact.source and fact.text in other.text for other in missing
-    )
+def _each_once(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """The facts without those that stand inside one in front of them: a rule shows the numbers and paths in it as well."""
+    kept: list[Fact] = []
+    shown = ""
+    for fact in facts:
+        text = _normal(fact.text)
+        if not _holds(shown, text):
+            kept.append(fact)
+            shown += f"\n{text}"
+    return tuple(kept)
 
 
 def _normal(text: str) -> str:

@@ -12,7 +12,7 @@ lines, and of what stands between them the facts; what the user said keeps most,
 from collections.abc import Sequence
 
 from trimtab.context.summary.facts import facts_in, rules_in
-from trimtab.context.summary.fit import Count, Piece, Slot, compose, fit
+from trimtab.context.summary.fit import Count, Piece, Slot, both_ends, compose, fit
 from trimtab.context.summary.redact import redact
 from trimtab.context.summary.sources import Source, sources_of
 from trimtab.types.messages import Message, ToolResult
@@ -21,7 +21,7 @@ PER_MESSAGE = 160
 """Tokens of one message, unless the caller says otherwise."""
 _MOST_FACTS = 12
 _MOST_READ = 20_000
-"""Characters of one body that are searched for facts, half from each end: a result of 10 MB must not take seconds."""
+"""Characters of one body that are read, from both ends: a result of 10 MB must not take seconds."""
 _ENDS = 3
 """Lines that are kept at each end."""
 
@@ -48,10 +48,7 @@ def _piece(source: Source, per_message: int, count: Count, *, first: bool) -> Pi
     else:
         head = f"{'earlier summary' if source.earlier_summary else message.__struct_config__.tag} {source.id}: "
     weight = 3 if source.by_user or source.earlier_summary else 1
-    text = source.text
-    if len(text) > _MOST_READ:
-        text = f"{text[: _MOST_READ // 2]}\n[… {len(text) - _MOST_READ:,} characters left out …]\n{text[-_MOST_READ // 2 :]}"
-    text = redact(text)
+    text = redact(both_ends(source.text, _MOST_READ))
     body = text if count(text) <= per_message * weight else _shorter(source, text, per_message * weight, count)
     slots = [Slot(head, body.strip())]
     slots += [Slot(f"\n  {call.name} ", " ".join(redact(call.raw[:_MOST_READ]).split())) for call in source.calls]

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from trimtab.context.summary.fit import both_ends
 from trimtab.context.summary.redact import redact
 from trimtab.context.summary.sources import sources_of
 from trimtab.types.messages import Message
@@ -76,13 +77,15 @@ _QUOTED = re.compile(
     r"\"([^\"\n]{3,200})\"|“([^”\n]{3,200})”|„([^“”\n]{3,200})[“”]|«([^»\n]{3,200})»|「([^」\n]{2,200})」|`([^`\n]{3,200})`"
 )
 _RULE = re.compile(
-    r"\b(?:never|always|must(?:n't)?|do(?:n't| not)|don’t|only|under no circumstances|at all costs|make sure|ask (?:me )?(?:before|first)|without asking"
+    r"\b(?:never|always|must(?:n't)?|do(?:n't| not)|don’t|only (?:use|touch|change|edit|run|write|read|work|do)|(?:use|touch|change|edit|run) only|under no circumstances|at all costs|make sure|ask (?:me )?(?:before|first)|without asking"
     r"|required|forbidden|not allowed|niemals|nie|immer|muss|müssen|darf|dürfen|nicht ohne|nur|keinesfalls|bitte kein\w*|nunca|siempre|jamais|toujours|debes?|doit"
     r"|mai|sempre|nooit|altijd|moet)\b|никогда|всегда|нельзя|обязательно|必ず|絶対|禁止|しないで|てはいけ|てはなら|ないでくださ|のみ|必须|不要|不得|务必|总是|반드시|절대|하지 마|항상",
     re.I,
 )
 _SENTENCE = re.compile(r"[^\n.!?。！？]*(?:[.!?。！？](?![\s\n]|$)[^\n.!?。！？]*)*[.!?。！？]?")
 _LONGEST_RULE = 400
+_MOST_READ = 1_000_000
+"""Characters of one message that are searched, from both ends."""
 
 
 def facts_in(text: str) -> Iterator[tuple[FactKind, str]]:
@@ -97,10 +100,11 @@ def facts_in(text: str) -> Iterator[tuple[FactKind, str]]:
 
 
 def rules_in(text: str) -> Iterator[str]:
-    """Yield the sentences of a person's `text` that forbid or demand something, as they stand."""
+    """Yield the sentences of a person's `text` that forbid or demand something, as they stand. Questions and pasted output are none."""
     for match in _SENTENCE.finditer(text):
         sentence = match[0].strip().lstrip("-*•> \t")
-        if 4 <= len(sentence) <= _LONGEST_RULE and _RULE.search(sentence):
+        asks = sentence.endswith(("?", "？"))
+        if 4 <= len(sentence) <= _LONGEST_RULE and sentence[0].isalpha() and not asks and _RULE.search(sentence):
             yield sentence
 
 
@@ -116,7 +120,7 @@ def facts_of(
     for source in sources_of(messages, ids):
         for call in source.calls:
             _mark_used(call.raw, found, by_text)
-        text = redact(source.text)
+        text = redact(both_ends(source.text, _MOST_READ))
         for kind, fact in (*_spoken(text), *facts_in(text)) if source.by_user else facts_in(text):
             if "[secret:" in fact:
                 continue

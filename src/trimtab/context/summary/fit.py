@@ -77,6 +77,11 @@ def fit(text: str, *, max_tokens: int, count: Count) -> Fitted:
     return only_mark if count(only_mark.text) <= max_tokens else Fitted("", len(text))
 
 
+def both_ends(text: str, most: int) -> str:
+    """Return `text`, or its beginning and end, `most` characters of them, with the usual line between: for a reader that must not take long."""
+    return text if len(text) <= most else _halves(text, most).text
+
+
 def compose(
     pieces: Sequence[Piece],
     *,

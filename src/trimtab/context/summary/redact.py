@@ -5,30 +5,39 @@ value rather than like code. A name is kept, so that a reader still knows which 
 """
 
 import re
+from dataclasses import dataclass
 
-_SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "private key",
-        re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)", re.S),
-    ),
-    ("token", re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?")),
-    ("key", re.compile(r"\b(?:AKIA|ASIA|AGPA|AIDA|AROA)[0-9A-Z]{16}\b")),
-    ("key", re.compile(r"\bAIza[0-9A-Za-z_-]{30,}")),
-    ("token", re.compile(r"\b(?:gh[oprsu]_[0-9A-Za-z]{20,}|github_pat_[0-9A-Za-z_]{20,}|glpat-[0-9A-Za-z_-]{16,})")),
-    ("token", re.compile(r"\b(?:xox[abeoprs]-[0-9A-Za-z-]{10,}|npm_[0-9A-Za-z]{30,}|pypi-[0-9A-Za-z_-]{30,})")),
-    ("token", re.compile(r"\bhf_[0-9A-Za-z]{20,}")),
-    ("key", re.compile(r"\b(?:sk|pk|rk)[-_](?:live[-_]|test[-_]|ant[-_]|proj[-_]|or[-_])?[0-9A-Za-z_-]{16,}")),
-    ("token", re.compile(r"(?<=[Bb]earer )[0-9A-Za-z._~+/-]{12,}={0,2}")),
-    ("token", re.compile(r"(?<=[Bb]asic )[0-9A-Za-z+/]{12,}={0,2}")),
-    ("password", re.compile(r"(?<=://)[^\s/:@\[\]]{1,64}:[^\s/@\[\]]{1,128}(?=@)")),
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A shape of secrets. Without one of the `hints` (lower case) a text holds none, and isn't searched."""
+
+    kind: str
+    hints: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+_KEY_BLOCK = r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)"
+_FORGES = r"\b(?:gh[oprsu]_[0-9A-Za-z]{20,}|github_pat_[0-9A-Za-z_]{20,}|glpat-[0-9A-Za-z_-]{16,})"
+_REGISTRIES = r"\b(?:xox[abeoprs]-[0-9A-Za-z-]{10,}|npm_[0-9A-Za-z]{30,}|pypi-[0-9A-Za-z_-]{30,}|hf_[0-9A-Za-z]{20,})"
+_MODELS = r"\b(?:sk|pk|rk)[-_](?:live[-_]|test[-_]|ant[-_]|proj[-_]|or[-_])?[0-9A-Za-z_-]{16,}"
+_SHAPES = (
+    _Shape("private key", ("private key-----",), re.compile(_KEY_BLOCK, re.S)),
+    _Shape("token", ("eyj",), re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?")),
+    _Shape("key", ("akia", "asia", "agpa", "aida", "aroa"), re.compile(r"\bA(?:KIA|SIA|GPA|IDA|ROA)[0-9A-Z]{16}\b")),
+    _Shape("key", ("aiza",), re.compile(r"\bAIza[0-9A-Za-z_-]{30,}")),
+    _Shape("token", ("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_", "glpat-"), re.compile(_FORGES)),
+    _Shape("token", ("xox", "npm_", "pypi-", "hf_"), re.compile(_REGISTRIES)),
+    _Shape("key", ("sk-", "sk_", "pk-", "pk_", "rk-", "rk_"), re.compile(_MODELS)),
+    _Shape("token", ("bearer ",), re.compile(r"(?<=[Bb]earer )[0-9A-Za-z._~+/-]{12,}={0,2}")),
+    _Shape("token", ("basic ",), re.compile(r"(?<=[Bb]asic )(?=[A-Za-z+/]*\d)[0-9A-Za-z+/]{12,}={0,2}")),
+    _Shape("password", ("://",), re.compile(r"(?<=://)[^\s/:@\[\]]{1,64}:[^\s/@\[\]]{1,128}(?=@)")),
 )
-_NAME = (
-    r"(?:pass(?:word|wd|phrase)|secret|credential|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key|secret[_-]?key"
-    r"|(?:auth|access|refresh|bearer|session|api|bot|deploy|personal)[_-]?token|token)(?:[_-]?(?:key|value|id|s))?"
-)
+_NAME = r"(?:pass(?:word|wd|phrase)|secret|credential|(?:api|access|private|auth|secret)[_-]?key|token)(?:[_-]?(?:key|value|id|s))?"
+_NAME_HINTS = ("passw", "passphrase", "secret", "credential", "key", "token")
 _ASSIGNED = re.compile(
     rf"""
-    (?P<name> \b[\w.-]{{0,40}}? {_NAME} ["']? \s{{0,3}} (?: [:=]>? | \bis\b ) \s{{0,3}} ) (?!["']?\[secret:)
+    (?P<name> {_NAME} ["']? \s{{0,3}} (?: [:=]>? | \bis\b ) \s{{0,3}} ) (?!["']?\[secret:)
     (?: "(?P<double> [^"\n]{{4,200}} )" | '(?P<single> [^'\n]{{4,200}} )' | (?P<bare> [^\s"'(){{}}\[\]<>,;$`]{{6,200}} ) )
     """,
     re.I | re.X,
@@ -37,9 +46,11 @@ _ASSIGNED = re.compile(
 
 def redact(text: str) -> str:
     """Return `text` with each secret replaced by `[secret: KIND]`."""
-    for kind, shape in _SHAPES:
-        text = shape.sub(f"[secret: {kind}]", text)
-    return _ASSIGNED.sub(_hide, text)
+    lower = text.lower()
+    for shape in _SHAPES:
+        if any(hint in lower for hint in shape.hints):
+            text = shape.pattern.sub(f"[secret: {shape.kind}]", text)
+    return _ASSIGNED.sub(_hide, text) if any(hint in lower for hint in _NAME_HINTS) else text
 
 
 def _hide(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from trimtab.context.summary.fit import Count, fit
 
 _NAMING = ("id", "name", "sku", "title", "key", "code", "slug", "path", "symbol")
-"""Fields that say which row it is; the first one that a row has is kept with the needed ones."""
+"""Fields that say which row it is, most telling first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,14 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class _Detail:
-    """How much of a value stays: characters of a text, elements of a list that holds no rows, and whether only needed fields do."""
+    """How much of a value stays: characters of a text, elements of a list that holds no rows.
+
+    `short_only`: fields with longer texts or lists go altogether. `needed_only`: all fields but the needed and the naming ones go.
+    """
 
     text: int
     elements: int
+    short_only: bool = False
     needed_only: bool = False
 
 
@@ -44,7 +48,8 @@ _DETAILS = (
     _Detail(120, 5),
     _Detail(40, 0),
     _Detail(120, 5, needed_only=True),
-    _Detail(40, 0, needed_only=True),
+    _Detail(40, 0, short_only=True),
+    _Detail(40, 0, needed_only=True, short_only=True),
 )
 
 
@@ -158,15 +163,38 @@ def _reduce(value: Any, needed: frozenset[str], detail: _Detail, path: tuple[str
 
 
 def _reduce_object(value: dict[str, Any], needed: frozenset[str], detail: _Detail, path: tuple[str, ...]) -> Any:
-    naming = next((name for name in _NAMING if name in value), None)
+    naming = _naming(value)
     reduced: dict[str, Any] = {}
     for name, item in value.items():
         here = (*path, name)
         if _is_needed(here, needed):
             reduced[name] = item
-        elif not detail.needed_only or name == naming or _holds_needed(item, needed):
+        elif name in naming or _stays(item, detail, needed, top=not path):
             reduced[name] = _reduce(item, needed, detail, here)
     return reduced
+
+
+def _stays(item: Any, detail: _Detail, needed: frozenset[str], *, top: bool) -> bool:
+    if _holds_needed(item, needed):
+        return True
+    if detail.needed_only:
+        return False
+    return not detail.short_only or (top and _holds_rows(item)) or _is_short(item, detail.text)
+
+
+def _is_short(item: Any, width: int) -> bool:
+    return not isinstance(item, dict | list) and len(str(item)) <= width
+
+
+def _holds_rows(item: Any) -> bool:
+    """Whether an object or list has objects in it, so that it may hold the rows themselves."""
+    inside = item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
+    return any(isinstance(part, dict | list) for part in inside)
+
+
+def _naming(row: dict[str, Any]) -> tuple[str, ...]:
+    """The fields that say which row it is: at most two, such as a number and a name."""
+    return tuple(name for name in _NAMING if name in row and not isinstance(row[name], dict | list))[:2]
 
 
 def _is_needed(path: tuple[str, ...], needed: frozenset[str]) -> bool:
@@ -192,13 +220,12 @@ def _line(row: Any, needed: frozenset[str]) -> str:
     """A row in the least words: its name and its needed fields, or the beginnings of its plain ones."""
     if not isinstance(row, dict):
         return _clip(_dump(row), 200)
-    naming = next((name for name in _NAMING if name in row), None)
+    naming = [name for name in _naming(row) if name not in needed]
     found = list(_needed_values(row, needed, ()))
     if not needed:
-        found = [(k, v) for k, v in row.items() if not isinstance(v, dict | list) and k != naming]
-    cells = [_clip(str(row[naming]), 80)] if naming and naming not in needed else []
-    cells += [f"{name}={_dump(value) if needed else _clip(_dump(value), 40)}" for name, value in found]
-    return " | ".join(cells)
+        found = [(k, v) for k, v in row.items() if k not in naming and _is_short(v, 40)]
+    cells = [_clip(str(row[name]), 80) for name in naming]
+    return " | ".join((*cells, *(f"{name}={_dump(value)}" for name, value in found)))
 
 
 def _needed_values(value: Any, needed: frozenset[str], path: tuple[str, ...]) -> Iterable[tuple[str, Any]]:

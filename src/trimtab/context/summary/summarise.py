@@ -134,8 +134,8 @@ def summarise(job: Job) -> Asking:
     asked = _Asked()
     key = _key(job)
     if job.cache is not None and (kept := job.cache.get(key)) is not None:
-        mode = "in_place" if kept.meta.get("mode") == "in_place" else "serialised"
-        return SummaryOutcome(kept.text, mode, kept.key.model, None, {**kept.meta, "cached": True})
+        made: Mode = "in_place" if kept.meta.get("mode") == "in_place" else "serialised"
+        return SummaryOutcome(kept.text, made, kept.key.model, None, {**kept.meta, "cached": True})
     for mode in ways(job)[: max(0, job.attempts)]:
         verdict = yield from (_in_place(job, asked) if mode == "in_place" else _serialised(job, asked))
         if verdict is None:
