@@ -221,9 +221,7 @@ class Meter:
 
     def _deviation(self, anchor: _Anchor) -> float:
         change = self._totals.all - anchor.total
-        return self.counter.calibration.deviation(
-            change, changed=anchor.changed + sum(map(abs, change.vector))
-        )
+        return self.counter.calibration.deviation(change, changed=anchor.changed + sum(map(abs, change.vector)))
 
     def _believable(self, reported: int) -> bool:
         """Not zero, not under half of what is visible, and not the sum of this request and the ones before."""

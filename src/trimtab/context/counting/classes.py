@@ -113,7 +113,7 @@ def profile(text: str) -> Profile:
 
 def weigh(counts: Profile, weights: tuple[float, ...]) -> float:
     """Return the tokens that `counts` come to under `weights`, both in the order of `CLASSES`."""
-    return sum(map(mul, counts, weights))
+    return float(sum(map(mul, counts, weights)))
 
 
 def _runs(mask: bytes) -> int:

@@ -140,9 +140,7 @@ class Counter:
         counts = count(texts, family.vocabulary)
         if family.extra is NOTHING:
             return [family.scale * n for n in counts]
-        return [
-            family.scale * n + weigh(profile(text), family.extra) for n, text in zip(counts, texts, strict=True)
-        ]
+        return [family.scale * n + weigh(profile(text), family.extra) for n, text in zip(counts, texts, strict=True)]
 
     def _forget(self) -> None:
         """Drop the oldest entries once there are too many: a quarter at a time, so that it is rare."""

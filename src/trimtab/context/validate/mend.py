@@ -15,7 +15,8 @@ from typing import Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from trimtab.context.pairs import has_content, is_stand_in, pair
+from trimtab.context.pairs import pair
+from trimtab.context.stand_ins import has_content, is_stand_in
 from trimtab.context.validate.check import is_empty, validate, was_emptied
 from trimtab.context.validate.media import Handle, to_hide, without_pictures
 from trimtab.context.validate.problems import Problem, ProblemKind
