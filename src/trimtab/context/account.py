@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from trimtab.context.applying import Passed, shown_size
-from trimtab.context.economics.bill import Bill, bill
+from trimtab.context.economics.bill import Bill, bill, bill_of
 from trimtab.context.economics.breakpoints import message_marks, place
 from trimtab.context.economics.cache_state import CacheState
 from trimtab.context.economics.cold import Warmth
@@ -139,7 +139,8 @@ class Account:
         if usage is not None and self._last is not None:
             self.warmth = self.warmth.observed(sent.read, usage, idle_s=idle)
         kept = shape.total + self.removed
-        reference = Bill(min(kept, sent.read + self.removed), 0, max(0, kept - sent.read - self.removed))
+        served = min(kept, sent.read + self.removed)
+        reference = bill_of(served, kept, kept, self.model.cache, self.model.prices or None)
         self.savings = self.savings.with_request(sent, reference)
         if self._last is not None and shape.total > self._last.total:
             self.growth = 0.8 * self.growth + 0.2 * (shape.total - self._last.total)

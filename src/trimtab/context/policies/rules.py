@@ -12,7 +12,7 @@ from trimtab.context.actions import Action
 from trimtab.context.ladder import FOLDED_TOKENS, STEPS, STUB_TOKENS
 from trimtab.context.observation import Observation
 
-_TAKEN = ("dedupe", "offload", "elide")
+_TAKEN = ("dedupe", "offload", "elide", "digest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Rules:
         actions: list[Action] = []
         taken: set[str] = set()
         for name in self.steps:
-            if need <= 0:
+            if need <= 0 or (name == "digest" and need < observation.target // 4):
                 break
             for action in known[name].propose(observation, need):
                 targets = tuple(target for target in action.targets if target not in taken)
