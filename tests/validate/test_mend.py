@@ -38,6 +38,13 @@ def test_a_call_without_a_result_is_answered_as_interrupted() -> None:
     assert done.notes == (Mended("missing_result", None, "call 'a' is answered as interrupted"),)
 
 
+def test_a_stand_in_that_is_there_already_is_not_told_again() -> None:
+    standing = result("a", "interrupted", error=True)
+    done = mend((user("q"), answer("a"), standing, result("z")), rules=CLAUDE)
+    assert done.messages == (user("q"), answer("a"), standing)
+    assert done.notes == (Mended("orphan_result", 3, "left out"),)
+
+
 def test_a_history_that_begins_with_a_result_loses_it_and_nothing_else() -> None:
     done = mend((result("a"), user("q")), rules=CLAUDE)
     assert done.messages == (user("q"),)

@@ -86,6 +86,7 @@ def test_which_thinking_is_counted_depends_on_the_family_and_the_model(
 ) -> None:
     thinking = rules_for(model("p", api, thinking_style=style, compat=compat)).thinking
     assert (thinking.counted, thinking.unsigned) == (counted, unsigned)
+    assert not (thinking.unsigned and thinking.frozen != "none")
 
 
 def test_plain_rules_differ_only_in_what_stands_behind_them() -> None:

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from support.conversations import MAKERS, conversations
-from trimtab.context.validate import current_loop_start, droppable_thinking, mend, rules_for, validate
+from trimtab.context.validate import (
+    current_loop_start,
+    droppable_thinking,
+    frozen_answers,
+    mend,
+    rules_for,
+    validate,
+)
 from trimtab.types.messages import Assistant, Message, Text, Thinking, ToolCall, ToolResult, User, user
 from trimtab.types.models import Api, ModelInfo
 
@@ -72,6 +79,39 @@ def test_changed_thinking_of_a_closed_loop_goes_with_the_whole_loop() -> None:
         log[4],
     )
     assert [(n.kind, n.message) for n in mended.notes] == [("thinking_changed", 1), ("thinking_changed", 3)]
+
+
+@pytest.mark.parametrize(
+    ("model", "frozen"),
+    [
+        (MAKERS["anthropic"], (5,)),
+        (ModelInfo("s", "x", "scripted"), ()),
+        (MAKERS["openai-chat"], ()),
+    ],
+    ids=["signed", "nobody checks", "thinks in the open"],
+)
+def test_a_signed_answer_of_the_current_loop_may_not_change_at_all(model: ModelInfo, frozen: tuple[int, ...]) -> None:
+    plain = Assistant((ToolCall("b", "read", {}, "{}"),), "tool_use")
+    messages = (user("q"), ASKED, GOT, SAID, user("next"), ASKED, GOT, plain, replace(GOT, call_id="b"))
+    assert frozen_answers(messages, rules_for(model)) == frozen
+
+
+def test_thinking_of_one_closed_answer_stays_or_goes_as_a_whole() -> None:
+    two = Assistant((THOUGHT, Thinking("", signature="h", redacted=True), Text("done")), "stop")
+    log = (user("q"), two, user("next"))
+    half = (log[0], replace(two, parts=two.parts[1:]), log[2])
+    rules = rules_for(MAKERS["anthropic"])
+    assert [p.kind for p in validate(half, rules=rules, original=lambda i: log[i])] == ["thinking_partial"]
+    assert mend(half, rules=rules, original=lambda i: log[i]).messages[1] == replace(two, parts=(Text("done"),))
+
+
+def test_a_reasoning_item_that_never_led_to_anything_may_stand_where_it_stood() -> None:
+    item = {"type": "reasoning", "id": "rs", "encrypted_content": "e"}
+    cut = Assistant((Text("so"), Thinking("t", wire={"item": item})), "cancelled")
+    log = (user("q"), cut, user("next"))
+    rules = rules_for(MAKERS["openai-responses"])
+    shown = (log[0], replace(cut, parts=(Text("shorter"), cut.parts[1])), log[2])
+    assert validate(shown, rules=rules, original=lambda i: log[i]) == ()
 
 
 @given(st.data(), st.sampled_from(sorted(MAKERS)), st.booleans())

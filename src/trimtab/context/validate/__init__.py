@@ -5,7 +5,7 @@ from trimtab.context.validate.media import after_refusal, without_pictures
 from trimtab.context.validate.mend import Mended, Mending, mend
 from trimtab.context.validate.problems import KINDS, Problem, ProblemKind
 from trimtab.context.validate.rules import WireRules, plain, rules_for
-from trimtab.context.validate.thinking import current_loop_start, droppable_thinking
+from trimtab.context.validate.thinking import current_loop_start, droppable_thinking, frozen_answers
 
 __all__ = [
     "KINDS",
@@ -17,6 +17,7 @@ __all__ = [
     "after_refusal",
     "current_loop_start",
     "droppable_thinking",
+    "frozen_answers",
     "mend",
     "plain",
     "rules_for",

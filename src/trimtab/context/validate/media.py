@@ -158,8 +158,6 @@ def without_pictures(
     out = list(messages)
     for i in sorted({i for i, _ in hidden}):
         message = out[i]
-        if isinstance(message, Assistant):
-            continue
         name = (handle(i) if handle is not None else None) or (
             message.handle if isinstance(message, ToolResult) else None
         )

@@ -162,7 +162,9 @@ def plain(rules: WireRules) -> WireRules:
 
 def _thinking(row: WireRules, model: ModelInfo) -> ThinkingRules:
     if model.api == "openai-chat" and model.compat.get("reasoning_content"):
-        return replace(row.thinking, unsigned=True, counted="loop")
+        return replace(
+            row.thinking, unsigned=True, counted="loop", frozen="none"
+        )  # nothing is signed, so nothing checked
     if model.api == "anthropic" and model.thinking_style in ("adaptive", "effort"):
         return replace(row.thinking, counted="all")  # these models keep the thinking of earlier turns in view
     return row.thinking

@@ -55,6 +55,18 @@ def droppable_thinking(messages: Sequence[Message], rules: WireRules) -> tuple[t
     )
 
 
+def frozen_answers(messages: Sequence[Message], rules: WireRules) -> tuple[int, ...]:
+    """Return the indices of signed answers of which nothing may change now: no text, no argument. Their results may."""
+    if rules.thinking.frozen == "none":
+        return ()
+    start = 0 if rules.thinking.frozen == "all" else current_loop_start(messages)
+    return tuple(
+        i
+        for i, message in enumerate(messages[start:], start)
+        if isinstance(message, Assistant) and _made_here(message, rules) and _proofs(message, rules.thinking)
+    )
+
+
 def is_thinking(part: Part) -> bool:
     """Say whether `part` is thought, in our words or as a provider's own item."""
     return isinstance(part, Thinking) or (isinstance(part, Opaque) and part.data.get("type") == "reasoning")
