@@ -26,6 +26,15 @@ def test_a_cut_between_lines_is_told_in_lines_and_says_where_the_whole_is():
     )
 
 
+def test_a_cut_of_numbered_lines_speaks_of_their_numbers():
+    text = "".join(f"{i:6}→line {i}\n" for i in range(101, 500))
+    shown, _ = cap_text(text, 40, count)
+    assert shown == (
+        "   101→line 101\n   102→line 102\n   103→line 103\n   104→line 104\n"
+        "[… 392 lines, 105-496]\n   497→line 497\n   498→line 498\n   499→line 499\n"
+    )
+
+
 def test_one_long_line_is_told_in_characters():
     shown, cut = cap_text("a" * 5000 + "b" * 5000, 100, count)
     assert cut is not None

@@ -69,6 +69,13 @@ def test_numbers_that_a_tool_printed_stay_on_their_lines():
     assert made.text == f"     1→line 1 of the file\n[… 57 lines, 2-58 ~{KEY}]\n    59→line 59 of the file\n"
 
 
+def test_a_gap_speaks_of_the_numbers_that_the_lines_around_it_have():
+    text = "of a file:\n" + "".join(f"{i:6}→line {i}\n" for i in range(101, 160))
+    made = fold(text, rule=FoldRule(head=2, tail=1), key=KEY)
+    assert made.text == f"of a file:\n   101→line 101\n[… 57 lines, 102-158 ~{KEY}]\n   159→line 159\n"
+    assert made.cut == Cut("lines", ((1, 2), (60, 60)), 60)
+
+
 def test_a_code_block_that_is_cut_is_closed_and_opened_again_and_the_mark_says_so():
     block = "".join(f"value_{i} = {i}\n" for i in range(40))
     made = fold(f"Intro.\n```python\n{block}raise SystemError\n```\nEnd.\n", rule=FoldRule(head=3, tail=2), key=KEY)

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable
 
 from trimtab.context.markers import gap_mark
+from trimtab.context.shorten.pieces import first_number
 from trimtab.types.tools import Cut
 
 Count = Callable[[str], int]
@@ -94,7 +95,12 @@ def _around(text: str, head: int, tail: int, *, key: str) -> tuple[str, Cut]:
         gone = text.count("\n", head, tail) + (tail == len(text) and not text.endswith("\n"))
         total = text.count("\n") + (not text.endswith("\n"))
         shown = ((1, above), (above + gone + 1, total))
-        mark = gap_mark(gone, "lines", key=key, first=above + 1) + "\n"
+        first, last = (
+            text[head : text.find("\n", head) + 1],
+            text[text.rfind("\n", head, max(tail - 1, head)) + 1 : tail],
+        )
+        number = first_number(first, last, count=gone, default=above + 1)
+        mark = gap_mark(gone, "lines", key=key, first=number) + "\n"
         return text[:head] + mark + text[tail:], Cut("lines", tuple(r for r in shown if r[0] <= r[1]), total)
     shown = ((1, head), (tail + 1, len(text)))
     mark = gap_mark(tail - head, "chars", key=key)

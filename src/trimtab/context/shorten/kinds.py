@@ -40,7 +40,7 @@ _CODE_WORD = re.compile(
     r"async|await|export|impl|pub|use|elif|else|except|finally|try|switch|case|defer|raise|throw|yield|assert|#include|#define|@\w+)\b"
 )
 _CODE_SIGN = re.compile(r":=|=>|->|==|!=|&&|\|\||\w\(|\w\[\w|\w\.\w+\(|^\s*(?://|/\*|\*/|#!)|\s=\s")
-_SENTENCE = re.compile(r"[a-z,;)][ ]+\w+[^.!?]{8,}[.!?:](?:\s|$)|[。！？]")
+_SENTENCE = re.compile(r"[a-z,;)][ ]+\w+[^.!?]{8,}[.!?:](?:\s|$)|[。！？]|^\s*(?:[-*•] |#{1,6} |\d+\. )")
 
 
 def sample(text: str) -> list[str]:

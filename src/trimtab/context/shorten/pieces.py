@@ -18,6 +18,7 @@ from trimtab.types.tools import Cut
 WORTH = 48
 """Characters that a gap must save beyond its mark; also what makes shortening twice the same as once."""
 
+_NUMBER = re.compile(r"\s{0,9}(\d{1,8})[→\t]")
 _FENCE = re.compile(r"(?:\s{0,9}\d+[→\t:|] ?)?[ \t]{0,3}(?P<mark>`{3,}|~{3,})(?P<info>[^\n`]{0,80})\s*$")
 
 
@@ -58,6 +59,16 @@ def shown_of(cut: Cut) -> str:
     """How much a cut shows, in words: `40 of 312 lines`."""
     shown = sum(last - first + 1 for first, last in cut.shown)
     return f"{shown:,} of {cut.total:,} {cut.unit}" if cut.total is not None else f"{shown:,} {cut.unit}"
+
+
+def first_number(first: str, last: str, *, count: int, default: int) -> int:
+    """Return the number that a gap begins with: the one that a tool printed in front of its `first` line, where those run through to
+    the `last` of its `count` lines, else `default`. So a mark never speaks of other numbers than the lines around it.
+    """
+    start, end = _NUMBER.match(first), _NUMBER.match(last)
+    if start and end and int(end[1]) - int(start[1]) == count - 1:
+        return int(start[1])
+    return default
 
 
 def lines_of(text: str) -> list[str]:
@@ -153,7 +164,9 @@ def _mark(run: Sequence[Piece], before: Piece | None, after: Piece | None, *, ke
         below = fences.around(end + 1 if ends else end) if after is not None else None
     fenced = above is not None or below is not None
     if whole:
-        text = gap_mark(end - first + 1, "lines", key=key, first=first + 1, fenced=fenced)
+        count = end - first + 1
+        number = first_number(run[0].text, run[-1].text, count=count, default=first + 1)
+        text = gap_mark(count, "lines", key=key, first=number, fenced=fenced)
     else:
         text = gap_mark(sum(len(piece.text) for piece in run), "chars", key=key, fenced=fenced)
     if above is not None:
