@@ -187,6 +187,12 @@ def test_a_memo_that_could_not_be_written_stays_in_the_call(tmp_path):
     )
 
 
+def test_memos_that_can_not_be_listed_are_an_error_not_none(tmp_path):
+    (tmp_path / "memos").symlink_to(tmp_path / "memos")
+    host = FakeHost(memos=MemoFolder(tmp_path / "memos", now=lambda: NOW))
+    assert call(host, "memo", action="list").is_error
+
+
 def test_a_memory_comes_back_with_what_belongs_to_it(host):
     call(host, "memory", action="memorize", key="proxy", summary="caddy", entities=["gateway"])
     reply = call(
