@@ -57,17 +57,23 @@ def host() -> FakeHost:
         ),
         (
             "edit_context",
-            {"action": "truncate", "id": "r1", "start": "line 1 ", "stop": "line 9 "},
-            Action("truncate", ("r1",), {"start": "line 1 ", "stop": "line 9 "}),
+            {"action": "truncate", "id": "r1", "first": "line 1 ", "last": "line 9 "},
+            Action("truncate", ("r1",), {"first": "line 1 ", "last": "line 9 "}),
+            (),
+        ),
+        (
+            "edit_context",
+            {"action": "truncate", "id": "r1", "last": "z"},
+            Action("truncate", ("r1",), {"last": "z"}),
             (),
         ),
         (
             "edit_context",
             {"action": "compress", "id": "r1", "percent": "20"},
-            Action("compress", ("r1",), {"rate": 0.2}),
+            Action("compress", ("r1",), {"share": 0.2}),
             (),
         ),
-        ("edit_context", {"action": "compress", "id": "r1"}, Action("compress", ("r1",), {"rate": 0.3}), ()),
+        ("edit_context", {"action": "compress", "id": "r1"}, Action("compress", ("r1",), {"share": 0.3}), ()),
         (
             "edit_context",
             {"action": "fold", "id": "[r1]", "match": "error"},
@@ -110,7 +116,7 @@ def test_an_action_that_was_not_done_is_an_error_and_keeps_its_arguments(host):
         ("archive", {"action": "archive", "ids": ["r1"], "force": True}, "unknown field `force`"),
         ("plan", {"strategy": "  "}, "plan needs strategy"),
         ("edit_context", {"action": "summarize", "id": "r1"}, "summarize needs summary"),
-        ("edit_context", {"action": "truncate", "id": "r1", "start": "x"}, "truncate needs start and stop"),
+        ("edit_context", {"action": "truncate", "id": "r1", "first": " "}, "truncate needs first or last"),
         ("edit_context", {"action": "compress", "id": "r1", "percent": 0}, "percent is what is kept, 1 to 99, not 0"),
         ("edit_context", {"action": "expire", "id": "r1", "steps": 0}, "steps is 1 or more"),
         ("edit_context", {"action": "pin", "id": "[]"}, "pin needs id"),
@@ -185,6 +191,12 @@ def test_a_memo_that_could_not_be_written_stays_in_the_call(tmp_path):
         True,
         (),
     )
+
+
+def test_memos_that_can_not_be_listed_are_an_error_not_none(tmp_path):
+    (tmp_path / "memos").symlink_to(tmp_path / "memos")
+    host = FakeHost(memos=MemoFolder(tmp_path / "memos", now=lambda: NOW))
+    assert call(host, "memo", action="list").is_error
 
 
 def test_a_memory_comes_back_with_what_belongs_to_it(host):

@@ -70,6 +70,13 @@ def test_a_query_within_an_item_gives_its_lines_in_order():
     assert [int(n) for n in re.findall(r"^  line (\d+), page \d+: ", answer.text, re.M)] == [90, 180, 270, 360]
 
 
+def test_a_text_without_spaces_is_found():
+    assert recall(ARCHIVE, query="天気", max_tokens=500).text.splitlines()[1:] == [
+        "r4 (bash, 5 characters, 1 exact)",
+        "  line 1: 東京の天気",
+    ]
+
+
 def test_words_within_an_item_are_found_too():
     assert "line 7: 7: request" in recall(ARCHIVE, name="r1", query="ms 7 in request", max_tokens=5_000).text
 

@@ -1,6 +1,9 @@
 """Long-term memory: records in one file that many sessions write."""
 
 import errno
+import os
+import subprocess
+import sys
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -115,6 +118,27 @@ def test_sessions_that_write_at_once_lose_nothing(tmp_path):
         thread.join()
     store = memories(tmp_path / "memory.jsonl")
     assert (len(store.get("shared").entities), store.bad_lines) == (30, 0)
+
+
+WRITER = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from trimtab.context.stores.memories import Memories
+from trimtab.context.stores.memory_log import Append
+store = Memories(Path(sys.argv[1]), now=lambda: datetime(2026, 3, 1, tzinfo=UTC), redact=str)
+for n in range(20):
+    store.keep(Append(key="shared", summary="s", entities=(f"{sys.argv[2]}{n}",)))
+"""
+
+
+def test_processes_that_write_at_once_lose_nothing(tmp_path):
+    path = str(tmp_path / "memory.jsonl")
+    env = {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, path, name], env=env) for name in "ab"]
+    assert [writer.wait() for writer in writers] == [0, 0]
+    store = memories(tmp_path / "memory.jsonl")
+    assert (len(store.get("shared").entities), store.bad_lines) == (40, 0)
 
 
 def test_a_file_that_was_taken_away_is_begun_again(tmp_path):

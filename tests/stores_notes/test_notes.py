@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trimtab.context.stores.disk import disk
-from trimtab.context.stores.notes import MemoDict, MemoFolder, MemoInfo
+from trimtab.context.stores.note_files import MemoInfo
+from trimtab.context.stores.notes import MemoDict, MemoFolder, memos_beside
 from trimtab.types.errors import StoreError
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -21,7 +22,7 @@ LEDGER = "the ledger owns balances; the gateway calls it"
 
 def folder(path: Path, **options) -> MemoFolder:
     """Memos in a folder, at a fixed time."""
-    return MemoFolder(path / "s.jsonl.memos", now=lambda: NOW, **options)
+    return MemoFolder(memos_beside(path / "s.jsonl"), now=lambda: NOW, **options)
 
 
 @pytest.fixture(params=["folder", "dict"])
@@ -167,6 +168,33 @@ def test_a_flipped_bit_in_the_content_is_found(tmp_path):
     memos.write("ledger", LEDGER)
     (path,) = tmp_path.rglob("*.memo")
     path.write_bytes(path.read_bytes().replace(b"ledger owns", b"gutter owns"))
+    with pytest.raises(StoreError):
+        memos.read("ledger")
+
+
+def test_a_fork_reads_the_memos_of_its_parent_and_writes_its_own(tmp_path):
+    parent = folder(tmp_path)
+    parent.write("ledger", "one", summary="s")
+    parent.write("ledger", "two", summary="s")
+    parent.write("gone", "x")
+    fork = folder(tmp_path / "fork", others=[parent.folder])
+    assert (fork.read("ledger").content, [info.key for info in fork.infos()]) == ("two", ["gone", "ledger"])
+    assert fork.write("ledger", "three").version == 3
+    assert fork.delete("gone").key == "gone"
+    parent.write("ledger", "elsewhere")
+    assert (fork.read("ledger").content, fork.read("ledger", version=1).content) == ("three", "one")
+    assert ([info.key for info in fork.infos()], fork.read("gone")) == (["ledger"], None)
+    assert (parent.read("ledger").content, parent.read("gone").content) == ("elsewhere", "x")
+
+
+def test_a_folder_that_can_not_be_looked_into_is_told_not_taken_for_empty(tmp_path):
+    memos = folder(tmp_path)
+    memos.write("ledger", LEDGER)
+    place = next(memos.folder.iterdir())
+    for path in place.iterdir():
+        path.unlink()
+    place.rmdir()
+    place.symlink_to(place)
     with pytest.raises(StoreError):
         memos.read("ledger")
 

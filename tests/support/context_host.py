@@ -62,7 +62,3 @@ class FakeHost:
         return Observation(
             step=9, used=self.used, fixed=4_000, window=200_000, room=160_000, soft=100_000, target=80_000, hard=150_000, items=ITEMS,
         )  # fmt: skip
-
-    def known_marker(self, marker_id: str) -> bool:
-        """One marker is alive."""
-        return marker_id == "m1"

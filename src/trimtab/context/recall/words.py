@@ -9,6 +9,7 @@ single letters of scripts without spaces, because a query may be one letter; a l
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
@@ -26,6 +27,8 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _ACCENT = re.compile("[\u0300-\u036f]")
 _LONGEST = 64
 """Characters of a word that count. Longer runs are data (base64, minified code), and parts of data are noise."""
+_CUT = 4 * _LONGEST
+"""Characters of a run that are looked at, so that data isn't kept."""
 
 
 def plain(text: str) -> str:
@@ -49,27 +52,24 @@ def _words(text: str, *, letters: bool) -> list[str]:
     found: list[str] = []
     for run in _RUN.findall(plain(text)):
         if run.isascii():
-            _identifier(run, found)
+            found += _identifier(run[:_CUT])
             continue
         for piece in _PIECE.findall(run):
             if _IS_UNSPACED.match(piece):
                 _pairs(piece.casefold(), found, letters=letters or len(piece) == 1)
             else:
-                _identifier(piece, found)
+                found += _identifier(piece[:_CUT])
     return found
 
 
-def _identifier(run: str, found: list[str]) -> None:
-    """Add a name whole, and in its parts where it has several."""
+@lru_cache(maxsize=1 << 14)
+def _identifier(run: str) -> tuple[str, ...]:
+    """A name whole, and in its parts where it has several. Kept, for a session says the same names over and over."""
     whole = run.casefold().strip("_")
-    if not whole:
-        return
-    found.append(whole[:_LONGEST])
-    if len(whole) > _LONGEST:
-        return
+    if len(whole) > _LONGEST or not whole:
+        return (whole[:_LONGEST],) if whole else ()
     parts = _PART.findall(run) if run.isascii() else run.split("_")
-    if len(parts) > 1:
-        found.extend(part.casefold() for part in parts if len(part) > 1)
+    return (whole, *(part.casefold() for part in parts if len(part) > 1)) if len(parts) > 1 else (whole,)
 
 
 def _pairs(run: str, found: list[str], *, letters: bool) -> None:

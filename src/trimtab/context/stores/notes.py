@@ -4,17 +4,14 @@
     read(key) ──▶ the newest version, its hash checked          delete(key) ──▶ one more version, which says that it is gone
 
 A version is never overwritten or removed: a later write, or a delete, is a file of its own, and `read(key, version=2)` still finds what
-was there. A key may be any text; its folder is named by a readable rest of it and its hash. A file is a JSON line about the content,
-then the content itself, so a person can read it with anything.
+was there. A key may be any text; its folder is named by a readable rest of it and its hash. A fork reads the memos of the session that
+it came from, and writes its own.
 
 The one rule: what `write` returned was read back from the disk. When it raises, nothing has changed, and the content must stay where it is.
 """
 
 import hashlib
-import os
-import re
-import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -22,44 +19,22 @@ from typing import Protocol
 
 import msgspec
 
-from trimtab.context.stores.disk import Disk, disk, make_folder, store_errors, sync_folder, timestamp, write_all
+from trimtab.context.stores.disk import Disk, disk, make_folder, sync_folder, timestamp
 from trimtab.context.stores.exclusive import exclusive
+from trimtab.context.stores.note_files import (
+    Memo,
+    MemoInfo,
+    entries_of,
+    headline,
+    place_name,
+    put_version,
+    read_version,
+    version_files,
+)
 from trimtab.types.errors import StoreError
 from trimtab.types.text import scrub
 
-_SUFFIX = ".memo"
-_SLUG = 32
 Now = Callable[[], datetime]
-
-
-class MemoInfo(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is known of a memo without its content; the first line of its file."""
-
-    key: str
-    """What it is called."""
-    summary: str
-    """What it holds, in a line."""
-    size: int
-    """Bytes of the content in UTF-8."""
-    hash: str
-    """SHA-256 of these bytes, in hexadecimal."""
-    version: int
-    """Counts from 1 for each key."""
-    written: str
-    """When; RFC 3339, UTC."""
-    deleted: bool = False
-    """Whether this version says that the memo is gone."""
-    format: int = 1
-    """Version of this format."""
-
-
-class Memo(msgspec.Struct, frozen=True):
-    """A memo with its content."""
-
-    info: MemoInfo
-    """About it."""
-    content: str
-    """The text that was put aside."""
 
 
 class MemoStore(Protocol):
@@ -83,10 +58,14 @@ class MemoStore(Protocol):
 
 
 class MemoFolder:
-    """Memos in a folder, which is made when the first one comes. Safe for threads and for other processes in the same folder."""
+    """Memos in a folder, which is made when the first one comes. Safe for threads and for other processes in the same folder.
 
-    def __init__(self, folder: Path, *, now: Now, disk: Disk = disk) -> None:
+    `others` are folders that are only read, the nearest first: those of the sessions that this one was forked from.
+    """
+
+    def __init__(self, folder: Path, *, now: Now, others: Iterable[Path] = (), disk: Disk = disk) -> None:
         self.folder = folder
+        self._others = tuple(others)
         self._now = now
         self._disk = disk
 
@@ -94,51 +73,60 @@ class MemoFolder:
         """Keep a version that was read back and compared. Raises `StoreError`; then nothing has changed."""
         key, content, summary = clean_key(key), scrub(content), scrub(summary)
         with self._locked(key) as place:
-            numbers = _numbers(place)
+            files = self._newer(key)
             with suppress(StoreError):  # a damaged version is no reason not to write the next one
-                newest = _read(place, numbers[-1]) if numbers else None
+                newest = read_version(list(files.values())[-1]) if files else None
                 if newest is not None and _same(newest, content, summary):
                     return newest.info
-            info = _info(key, content, summary, _next(numbers), self._now())
-            _put(place, info, content, self._disk)
+            info = _info(key, content, summary, max(files, default=0) + 1, self._now())
+            put_version(place, info, content, disk=self._disk)
         return info
 
     def read(self, key: str, *, version: int | None = None) -> Memo | None:
         """Return the newest version, None when there is none or it was deleted; or one version. Raises `StoreError` for a damaged one."""
-        place = self._place(clean_key(key))
-        numbers = _numbers(place)
+        key = clean_key(key)
         if version is not None:
-            return _read(place, version) if version in numbers else None
-        newest = _read(place, numbers[-1]) if numbers else None
+            found = (version_files(folder / place_name(key)).get(version) for folder in (self.folder, *self._others))
+            path = next((path for path in found if path is not None), None)
+            return None if path is None else read_version(path)
+        files = self._newer(key)
+        newest = read_version(list(files.values())[-1]) if files else None
         return None if newest is None or newest.info.deleted else newest
 
     def infos(self) -> tuple[MemoInfo, ...]:
-        """Return the newest version of each memo that isn't deleted, by key, as its first line has it: contents aren't read."""
-        found = (_newest_headline(place) for place in _folders(self.folder))
-        return tuple(sorted((info for info in found if info and not info.deleted), key=lambda info: info.key))
+        """Return the newest version of each memo that isn't deleted, by key, as its first line has it: contents aren't read.
+
+        Raises `StoreError`.
+        """
+        newest: dict[str, MemoInfo] = {}
+        for folder in (*reversed(self._others), self.folder):
+            for place in entries_of(folder):
+                if info := _newest_headline(version_files(place)):
+                    newest[place.name] = info
+        return tuple(sorted((info for info in newest.values() if not info.deleted), key=lambda info: info.key))
 
     def delete(self, key: str) -> MemoInfo | None:
         """Say that the memo is gone, keep its versions, and return what it was; None when there was none. Raises `StoreError`."""
         key = clean_key(key)
-        if not _numbers(self._place(key)):
+        if not self._newer(key):
             return None
         with self._locked(key) as place:
-            numbers = _numbers(place)
-            newest = _newest_headline(place)
+            files = self._newer(key)
+            newest = _newest_headline(files)
             if newest is None or newest.deleted:
                 return None
-            gone = msgspec.structs.replace(_info(key, "", "", _next(numbers), self._now()), deleted=True)
-            _put(place, gone, "", self._disk)
+            gone = msgspec.structs.replace(_info(key, "", "", max(files) + 1, self._now()), deleted=True)
+            put_version(place, gone, "", disk=self._disk)
         return newest
 
-    def _place(self, key: str) -> Path:
-        slug = re.sub(r"[^A-Za-z0-9]+", "-", key).strip("-")[:_SLUG].lower()
-        digest = hashlib.sha256(key.encode()).hexdigest()[:32]
-        return self.folder / (f"{slug}-{digest}" if slug else digest)
+    def _newer(self, key: str) -> dict[int, Path]:
+        """The versions of the nearest folder that has any, oldest first."""
+        found = (version_files(folder / place_name(key)) for folder in (self.folder, *self._others))
+        return next((files for files in found if files), {})
 
     @contextmanager
     def _locked(self, key: str) -> Iterator[Path]:
-        place = self._place(key)
+        place = self.folder / place_name(key)
         if not place.is_dir():
             make_folder(place)
             sync_folder(self.folder)
@@ -189,6 +177,17 @@ def clean_key(key: str) -> str:
     return " ".join(scrub(key).split())
 
 
+def memos_beside(session: Path) -> Path:
+    """Return the folder for the memos of a session file that lies outside the home folder."""
+    return session.with_name(session.name + ".memos")
+
+
+def _newest_headline(files: dict[int, Path]) -> MemoInfo | None:
+    """What the newest version whose first line can be read says of itself."""
+    heads = (headline(path) for path in reversed(files.values()))
+    return next((head for head in heads if head is not None), None)
+
+
 def _info(key: str, content: str, summary: str, version: int, moment: datetime) -> MemoInfo:
     data = content.encode()
     return MemoInfo(key, summary, len(data), hashlib.sha256(data).hexdigest(), version, timestamp(moment))
@@ -196,80 +195,3 @@ def _info(key: str, content: str, summary: str, version: int, moment: datetime) 
 
 def _same(memo: Memo, content: str, summary: str) -> bool:
     return not memo.info.deleted and (memo.content, memo.info.summary) == (content, summary)
-
-
-def _put(place: Path, info: MemoInfo, content: str, disk: Disk) -> None:
-    """Write a version under another name, read it back, and give it its name only when it is what was written."""
-    path = place / f"{info.version:06d}{_SUFFIX}"
-    temporary = place / f".{path.name}.{secrets.token_hex(4)}"
-    data = msgspec.json.encode(info) + b"\n" + content.encode()
-    try:
-        with store_errors(path):
-            fd = disk.open(temporary, create=True)
-            try:
-                write_all(disk, fd, data)
-            finally:
-                os.close(fd)
-            if temporary.read_bytes() != data:
-                raise StoreError(f"{str(path)!r} reads otherwise than it was written", hint="check the disk")
-            temporary.rename(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
-    sync_folder(place)
-
-
-def _read(place: Path, number: int) -> Memo:
-    path = place / f"{number:06d}{_SUFFIX}"
-    with store_errors(path):
-        data = path.read_bytes()
-    head, _, content = data.partition(b"\n")
-    info = _decode(head)
-    if info is None or hashlib.sha256(content).hexdigest() != info.hash:
-        hint = "earlier versions lie beside it" if number > 1 else "it can't be read; check the disk"
-        raise StoreError(f"memo file {str(path)!r} is damaged", hint=hint)
-    return Memo(info, content.decode("utf-8", "replace"))
-
-
-def _newest_headline(place: Path) -> MemoInfo | None:
-    """What the newest version whose first line can be read says of itself."""
-    heads = (_headline(place, number) for number in reversed(_numbers(place)))
-    return next((head for head in heads if head is not None), None)
-
-
-def _headline(place: Path, number: int) -> MemoInfo | None:
-    try:
-        with open(place / f"{number:06d}{_SUFFIX}", "rb") as file:
-            return _decode(file.readline())
-    except OSError:
-        return None
-
-
-def _decode(line: bytes) -> MemoInfo | None:
-    try:
-        return msgspec.json.decode(line, type=MemoInfo)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None
-
-
-def _numbers(place: Path) -> list[int]:
-    """The versions in a folder, oldest first."""
-    names = (entry.name for entry in _entries(place) if entry.name.endswith(_SUFFIX))
-    return sorted(int(stem) for name in names if (stem := name.removesuffix(_SUFFIX)).isdecimal())
-
-
-def _next(numbers: list[int]) -> int:
-    return numbers[-1] + 1 if numbers else 1
-
-
-def _folders(folder: Path) -> Iterator[Path]:
-    return (Path(entry.path) for entry in _entries(folder) if entry.is_dir())
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as found:
-            return list(found)
-    except OSError:
-        return []

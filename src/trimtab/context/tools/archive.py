@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from trimtab.context.actions import Action
-from trimtab.context.tools.arguments import TEXT, TEXTS, one_of, read, spec
+from trimtab.context.tools.arguments import TEXT, TEXTS, item_name, one_of, read, spec
 from trimtab.context.tools.host import ContextTool, ContextToolHost, ToolReply, acted
 from trimtab.types.tools import ToolSpec
 
@@ -33,7 +33,7 @@ def archive_tool(host: ContextToolHost) -> ContextTool:
         call = read(ArchiveArguments, arguments, lists=("ids",))
         if isinstance(call, ToolReply):
             return call
-        ids = tuple(dict.fromkeys(name for part in call.ids if (name := part.strip().strip("[]"))))
+        ids = tuple(dict.fromkeys(name for part in call.ids if (name := item_name(part))))
         if not ids:
             return ToolReply("ids is empty; give the handle at the head of a result, such as r7", is_error=True)
         if call.action == "unarchive":

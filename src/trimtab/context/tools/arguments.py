@@ -44,6 +44,11 @@ def read(kind: type[T], arguments: Mapping[str, Any], *, lists: tuple[str, ...] 
         return ToolReply(f"{problem}; nothing was done: correct the call and repeat it", is_error=True)
 
 
+def item_name(text: str) -> str:
+    """Return the name of an item as it was meant: a model may copy the brackets of a result's head."""
+    return text.strip().strip("[]").strip()
+
+
 def missing(name: str, action: str) -> ToolReply:
     """The answer to an action that lacks an argument."""
     return ToolReply(f"{action} needs {name}; nothing was done", is_error=True)

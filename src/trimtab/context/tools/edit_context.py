@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from trimtab.context.actions import Action
-from trimtab.context.tools.arguments import NUMBER, TEXT, TEXTS, missing, one_of, read, spec
+from trimtab.context.tools.arguments import NUMBER, TEXT, TEXTS, item_name, missing, one_of, read, spec
 from trimtab.context.tools.host import ContextTool, ContextToolHost, ToolReply, acted
 from trimtab.types.tools import ToolSpec
 
@@ -21,8 +21,8 @@ class EditContextArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     action: EditName
     id: str
     summary: str = ""
-    start: str = ""
-    stop: str = ""
+    first: str = ""
+    last: str = ""
     percent: int = _PERCENT
     match: tuple[str, ...] = ()
     page: int | None = None
@@ -35,8 +35,8 @@ def edit_context_spec() -> ToolSpec:
         "action": one_of(*get_args(EditName)),
         "id": TEXT,
         "summary": TEXT,
-        "start": TEXT,
-        "stop": TEXT,
+        "first": TEXT,
+        "last": TEXT,
         "percent": NUMBER,
         "match": TEXTS,
         "page": NUMBER,
@@ -52,7 +52,7 @@ def edit_context_tool(host: ContextToolHost) -> ContextTool:
         call = read(EditContextArguments, arguments, lists=("match",))
         if isinstance(call, ToolReply):
             return call
-        name = call.id.strip().strip("[]")
+        name = item_name(call.id)
         if not name:
             return missing("id", call.action)
         action = _ACTIONS[call.action](call, name)
@@ -70,15 +70,14 @@ def _summarize(call: EditContextArguments, name: str) -> Action | ToolReply:
 
 
 def _truncate(call: EditContextArguments, name: str) -> Action | ToolReply:
-    if not (call.start.strip() and call.stop.strip()):
-        return missing("start and stop, each copied from the item", "truncate")
-    return Action("truncate", (name,), {"start": call.start, "stop": call.stop})
+    ends = {side: text for side, text in (("first", call.first), ("last", call.last)) if text.strip()}
+    return Action("truncate", (name,), ends) if ends else missing("first or last, copied from the item", "truncate")
 
 
 def _compress(call: EditContextArguments, name: str) -> Action | ToolReply:
     if not 1 <= call.percent <= 99:
         return ToolReply(f"percent is what is kept, 1 to 99, not {call.percent}; nothing was done", is_error=True)
-    return Action("compress", (name,), {"rate": call.percent / 100})
+    return Action("compress", (name,), {"share": call.percent / 100})
 
 
 def _fold(call: EditContextArguments, name: str) -> Action:

@@ -56,10 +56,6 @@ class ContextToolHost(ArchiveReader, Protocol):
         """Return the context as it stands."""
         ...
 
-    def known_marker(self, marker_id: str) -> bool:
-        """Say whether a stub or pointer of that id was made by this session: what a `Refuse` asks to tell live markers from look-alikes."""
-        ...
-
 
 Refuse: TypeAlias = Callable[[object], str | None]
 """Says why arguments must not be written anywhere: a live stub or pointer stands in them. None: they may."""

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import msgspec
 
 from trimtab.context.recall.pages import page
-from trimtab.context.stores.notes import Memo, MemoInfo, clean_key
+from trimtab.context.stores.note_files import Memo, MemoInfo
+from trimtab.context.stores.notes import clean_key
 from trimtab.context.tools.arguments import NUMBER, TEXT, missing, one_of, read, spec
 from trimtab.context.tools.host import ContextTool, ContextToolHost, Refuse, ToolReply
 from trimtab.types.errors import StoreError
@@ -47,6 +48,7 @@ def memo_spec() -> ToolSpec:
 def memo_tool(host: ContextToolHost, *, refuse: Refuse) -> ContextTool:
     """Return the tool. `refuse` looks at what is about to be written."""
     actions: dict[str, Callable[[MemoArguments], ToolReply]] = {
+        "list": lambda call: _list(host, call),
         "write": lambda call: _write(host, call, refuse),
         "read": lambda call: _read(host, call),
         "delete": lambda call: _delete(host, call),
@@ -56,9 +58,7 @@ def memo_tool(host: ContextToolHost, *, refuse: Refuse) -> ContextTool:
         call = read(MemoArguments, arguments)
         if isinstance(call, ToolReply):
             return call
-        if call.action == "list":
-            return ToolReply(page(memo_index(host.memos.infos()), call.page, host.page_tokens, host.count).text)
-        if not clean_key(call.key):
+        if call.action != "list" and not clean_key(call.key):
             return missing("key", call.action)
         if len(call.key) > KEY:
             return ToolReply(f"key has {len(call.key)} characters, {KEY} are allowed", is_error=True)
@@ -88,6 +88,10 @@ def _write(host: ContextToolHost, call: MemoArguments, refuse: Refuse) -> ToolRe
     info = host.memos.write(call.key, call.content, summary=" ".join(call.summary.split()))
     text = f"kept memo {info.key!r}, version {info.version}: {info.size:,} bytes, verified"
     return ToolReply(text, kept=("content",))
+
+
+def _list(host: ContextToolHost, call: MemoArguments) -> ToolReply:
+    return ToolReply(page(memo_index(host.memos.infos()), call.page, host.page_tokens, host.count).text)
 
 
 def _read(host: ContextToolHost, call: MemoArguments) -> ToolReply:

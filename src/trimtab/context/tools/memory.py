@@ -83,7 +83,9 @@ def _change(host: ContextToolHost, call: MemoryArguments, refuse: Refuse) -> Too
     fields = {name: getattr(call, name) for name in ("content", *_LISTS)}
     summary = None if call.summary is None else " ".join(call.summary.split())
     memory = host.memories.keep(kinds[call.action](key=call.key, summary=summary, **fields))
-    return ToolReply(f"kept memory {memory.key!r}: {len(memory.content):,} characters", kept=("content",))
+    return ToolReply(
+        f"kept memory {memory.key!r}: {len(memory.content):,} characters", kept=("content",) if call.content else ()
+    )
 
 
 def _load(host: ContextToolHost, call: MemoryArguments) -> ToolReply:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from trimtab.context.recall.search import recall
-from trimtab.context.tools.arguments import NUMBER, TEXT, read, spec
+from trimtab.context.tools.arguments import NUMBER, TEXT, item_name, read, spec
 from trimtab.context.tools.host import ContextTool, ContextToolHost, ToolReply
 from trimtab.types.tools import ToolSpec
 
@@ -31,7 +31,7 @@ def recall_tool(host: ContextToolHost) -> ContextTool:
         call = read(RecallArguments, arguments)
         if isinstance(call, ToolReply):
             return call
-        name = call.id.strip().strip("[]")
+        name = item_name(call.id)
         answer = recall(host, query=call.query, name=name, number=call.page, max_tokens=host.page_tokens)
         return ToolReply(answer.text, is_error=answer.is_error)
 
