@@ -46,7 +46,7 @@ class EngineHost:
     drive: Drive
     memos: MemoStore
     memories: Memories
-    labels: Callable[[], Mapping[str, str]] = field(default=lambda: {})
+    labels: Callable[[], Mapping[str, str]] = field(default=dict)
     page_tokens: int = 4_000
     _index: Index = field(default_factory=Index)
     _indexed: int = 0

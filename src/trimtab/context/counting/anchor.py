@@ -203,7 +203,7 @@ class Meter:
     def _age_anchors(self, same: int, changed: float) -> None:
         """An edit behind message `same`: later anchors are no longer exact, and of those only the newest is worth keeping."""
         touched = self._edited
-        while self._anchors and self._anchors[-1].length > same or (self._anchors and same == 0):
+        while (self._anchors and self._anchors[-1].length > same) or (self._anchors and same == 0):
             popped = self._anchors.pop()
             touched = touched or popped
         if touched is not None:
