@@ -106,3 +106,7 @@ def test_other_texts_hide_nothing(text):
 
 def test_a_marker_without_a_way_back_is_seen_as_one():
     assert hides("[archived r7~4kq2m7xa: bash, 9 tokens]") == Hidden("archived", "r7", "4kq2m7xa", None)
+
+
+def test_a_body_made_of_half_markers_is_judged_without_trying_them_all():
+    assert hides("[archived " + "a~aaaaaaaa:" * 100_000) is None

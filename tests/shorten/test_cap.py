@@ -55,10 +55,9 @@ def test_an_emoji_is_not_torn_apart():
         assert not tail.startswith("\u200d")
 
 
-def test_a_limit_below_the_mark_leaves_the_mark():
-    shown, cut = cap_text(LINES, 1, count)
-    assert shown == "[… 1,000 lines, 1-1000]\n"
-    assert cut == Cut("lines", (), 1000)
+def test_a_limit_below_the_mark_leaves_the_start_alone():
+    assert cap_text(LINES, 2, count) == ("line 0 o", Cut("chars", ((1, 8),), len(LINES)))
+    assert cap_text(LINES, 0, count) == ("", Cut("chars", (), len(LINES)))
 
 
 def test_a_counter_that_is_not_additive_is_still_obeyed():

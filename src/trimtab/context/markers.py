@@ -3,7 +3,7 @@
     stub      [archived r7~4kq2m7xa: bash, error, 4,812 tokens, 312 lines; to read it: recall id=r7]     a whole body
     head      [folded r7~4kq2m7xa: 40 of 312 lines; all of it: recall id=r7]                             above a shortened body
     gap       [… 272 lines, 21-292 ~4kq2m7xa]                                                            inside a shortened body
-    pointer   [not the content: archived e9#1~m2c5tq7d, 5,120 tokens; to read it: read path=notes.md]    one argument of a call
+    pointer   [not the content: archived e9#1~m2c5tq7d: 5,120 tokens; to read it: read path=notes.md]    one argument of a call
 
 Each carries a key, `~` and eight characters: a hash over the session's salt, the name and the size. So the same marker has the same
 bytes on every replay, and a model that imitates the form can't hit a key of its session. Two directions, kept apart:
@@ -25,14 +25,15 @@ from typing import Literal
 
 MarkerKind = Literal["archived", "summarized", "folded", "truncated", "compressed"]
 """What was done to the text that a marker stands for."""
-KEY_LENGTH = 8
-"""Characters of a key: 40 bits, so among a thousand live keys an invented one hits once in a billion."""
 
 _KEY = re.compile(r"~([a-z2-7]{8})")
+"""40 bits: among a thousand live keys, an invented one hits once in a billion tries."""
 _HEAD = re.compile(
     r"\[(?P<kind>archived|summarized|folded|truncated|compressed|not the content: archived) (?P<name>\S+)~(?P<key>[a-z2-7]{8}):"
     r"(?:[^\n]*; (?:to read it|all of it): (?P<way>(?:recall id|memo action=read key|read path)=[^\n]+)|[^\n]*)\](?:\n|\Z)"
 )
+_LONGEST_HEAD = 8_000
+"""No head is longer, and a body that is no head is judged in bounded time."""
 _UNPRINTED = re.compile(
     r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
 )
@@ -126,7 +127,7 @@ def hides(text: str) -> Hidden | None:
 
     Only for texts out of the log's edits: the form alone proves nothing about any other text.
     """
-    found = _HEAD.match(text)
+    found = _HEAD.match(text[:_LONGEST_HEAD])
     if found is None:
         return None
     return Hidden(found["kind"].split()[-1], found["name"], found["key"], found["way"])

@@ -26,19 +26,22 @@ def cap_text(
 ) -> tuple[str, Cut | None]:
     """Return `text` and None when it has at most `max_tokens`; else its head and tail around a mark, and what they show.
 
-    The result has at most `max_tokens` unless the mark alone has more. `where` and `next_step` are the fields of `Cut`.
+    The result always has at most `max_tokens` and is shorter; where the mark doesn't fit in, it is the start of the text alone.
+    `where` and `next_step` are the fields of `Cut`.
     """
     longest = max(max_tokens, 1) * _CHARS_PER_TOKEN
     if len(text) <= longest and count(text) <= max_tokens:
         return text, None
     budget = max(max_tokens - count(gap_mark(len(text), "chars", key=key, first=1, fenced=True)) - 2, 0)
-    while True:
+    while budget > 0:
         head = _head(text, int(budget * HEAD_SHARE), count)
         tail = _tail(text[head:], budget - int(budget * HEAD_SHARE), count)
         shown, cut = _around(text, head, len(text) - tail, key=key)
-        if not (head or tail) or count(shown) <= max_tokens:
+        if len(shown) < len(text) and count(shown) <= max_tokens:
             return shown, Cut(cut.unit, cut.shown, cut.total, where, next_step)
         budget = budget * 9 // 10
+    head = fit(text, max_tokens, count)
+    return text[:head], Cut("chars", ((1, head),) if head else (), len(text), where, next_step)
 
 
 def fit(text: str, max_tokens: int, count: Count) -> int:
