@@ -1,6 +1,7 @@
 """Damaged sessions: cut anywhere, glued, garbled. What can be read is read, and nothing else is ever raised than `ImportFailed`."""
 
 import json
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -112,6 +113,25 @@ def test_values_of_another_type_never_raise_anything_else(kind: str, format: str
             break
         place = place[key]
     _read(b"\n".join(json.dumps(record).encode() for record in records) + b"\n", format)
+
+
+@pytest.mark.parametrize("kind", SESSIONS)
+def test_no_field_is_trusted_to_have_its_type(kind: str) -> None:
+    records = [json.loads(row) for row in _rows(SESSIONS[kind][1])]
+    for holder, key in list(_places(records)):
+        kept = holder[key]
+        for wrong in ([], {}, 7, None, "x"):
+            holder[key] = wrong
+            _read(b"\n".join(json.dumps(record).encode() for record in records) + b"\n")
+        holder[key] = kept
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place in a JSON value, as what holds it and the key there."""
+    keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        yield value, key
+        yield from _places(value[key])
 
 
 @given(st.lists(_json, max_size=4), _names)
