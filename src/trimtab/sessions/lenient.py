@@ -120,11 +120,13 @@ def _closed(text: str) -> str:
     end, closers, before = 0, "", ""
     for match in _TOKEN.finditer(text):
         token = match[0]
+        if len(stack) >= _DEPTH:
+            break
         if token in _CLOSERS:
             stack.append(_CLOSERS[token])
         elif stack and token == stack[-1]:
             stack.pop()
-        elif token in "]}" or (token[0] == '"' and len(token) == 1) or len(stack) > _DEPTH:
+        elif token in "]}" or token == '"':
             break
         elif token in ",:" or match.end() == len(text) or (stack[-1:] == ["}"] and before != ":"):
             before = token

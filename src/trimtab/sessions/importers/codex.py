@@ -15,14 +15,7 @@ from typing import Any
 import msgspec
 
 from trimtab.sessions.importers.gathering import Answer, Gathering, opaque
-from trimtab.sessions.importers.values import (
-    count_of,
-    mapping_of,
-    moment_of,
-    parts_of,
-    text_of,
-    usage_of,
-)
+from trimtab.sessions.importers.values import count_of, list_of, mapping_of, moment_of, parts_of, text_of, usage_of
 from trimtab.sessions.lenient import json_text
 from trimtab.sessions.recorded import Recording
 from trimtab.sessions.source import Source
@@ -81,9 +74,10 @@ def fits(record: Any) -> bool:
     record = mapping_of(record)
     if record.get("type") in _KINDS:
         return isinstance(record.get("payload"), dict)
-    if "uuid" in record or ("id" in record and "parentId" in record):
-        return False
-    return record.get("type") in _ITEMS and ("role" in record or "call_id" in record)
+    if record.get("type") == "message" or "role" in record:
+        blocks = {text_of(mapping_of(block).get("type")) for block in list_of(record.get("content"))}
+        return bool(_BLOCKS & blocks) or ("created_at" in record and "message" in record)
+    return record.get("type") in _ITEMS and isinstance(record.get("call_id"), str)
 
 
 def read(source: Source) -> list[Recording]:
