@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from trimtab.agent.ports import Prompt
 from trimtab.context.stores.log import SessionLog
+from trimtab.types.errors import ErrorInfo
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelRequest
 
@@ -35,3 +36,7 @@ class LogTranscript:
     async def prompt(self, request: ModelRequest) -> Prompt:
         """Return `request` with the whole view; nothing is counted or left out yet."""
         return Prompt(replace(request, messages=await anyio.to_thread.run_sync(self._log.view)))
+
+    async def reduce(self, request: ModelRequest, refusal: ErrorInfo) -> Prompt | None:
+        """Return None: nothing is left out yet."""
+        return None

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from trimtab.context.applying import Passed, shown_size
-from trimtab.context.economics.bill import Bill, bill
+from trimtab.context.economics.bill import Bill, bill, bill_of
 from trimtab.context.economics.breakpoints import message_marks, place
 from trimtab.context.economics.cache_state import CacheState
 from trimtab.context.economics.cold import Warmth
@@ -54,8 +54,6 @@ class Account:
     savings: Savings = field(default_factory=Savings)
     growth: float = 0.0
     last_sent_s: float | None = None
-    sent: tuple[object, int, int] | None = None
-    """Lineage, epoch and number of messages of the request that was sent last."""
     removed: int = 0
     """Tokens that edits have taken out of the request so far."""
     last_decision: Decision | None = None
@@ -133,25 +131,22 @@ class Account:
         cost = EditCost(cache_usd=share if self.model.prices else None)
         return Passed(tuple(through), waiting, decision.reason, cost)
 
-    def settle(self, look: Look, usage: Usage | None, now: float | None, *, count: int) -> None:
-        """A request went out and was answered: take in what the cache holds now and what the provider reported.
-
-        `count`: how many messages the request showed.
-        """
+    def settle(self, look: Look, usage: Usage | None, now: float | None) -> None:
+        """A request went out and was answered: take in what the cache holds now and what the provider reported."""
         shape = self.shape(look)
         sent = self.bill(look, now)
         idle = None if now is None or self.last_sent_s is None else now - self.last_sent_s
         if usage is not None and self._last is not None:
             self.warmth = self.warmth.observed(sent.read, usage, idle_s=idle)
         kept = shape.total + self.removed
-        reference = Bill(min(kept, sent.read + self.removed), 0, max(0, kept - sent.read - self.removed))
+        served = min(kept, sent.read + self.removed)
+        reference = bill_of(served, kept, kept, self.model.cache, self.model.prices or None)
         self.savings = self.savings.with_request(sent, reference)
         if self._last is not None and shape.total > self._last.total:
             self.growth = 0.8 * self.growth + 0.2 * (shape.total - self._last.total)
         self.state = self.state.after(shape, self.model.cache, now=now)
         self._last = shape
         self.last_sent_s = now
-        self.sent = (look.view.lineage, look.view.epoch, count)
 
     def edited(self, gained: int, edits: int, *, usage: Usage | None = None) -> None:
         """Edits were recorded that took `gained` tokens out."""
@@ -162,11 +157,10 @@ class Account:
 
     def marks(self, look: Look) -> tuple[int, ...]:
         """Indices of the messages behind which the request should put a cache breakpoint."""
-        shape = self.shape(look)
-        edited_at = None if self._last is None else self._last.shared_with(shape)
-        if edited_at is not None and edited_at >= len(self._last.chain if self._last else ()):
-            edited_at = None
-        boundaries = place(shape, (kept.name for kept in self.state.boundaries), self.model.cache, edited_at=edited_at)
+        shape, last = self.shape(look), self._last
+        shared = None if last is None else last.shared_with(shape)
+        edited_at = shared if last is not None and shared is not None and shared < last.size else None
+        boundaries = place(shape, self.state.written(), self.model.cache, edited_at=edited_at)
         return message_marks(boundaries, shape.fixed)
 
     def _situation(self, shape: RequestShape, look: Look, now: float | None, *, hard: bool) -> Situation:

@@ -98,7 +98,7 @@ class Compactor:
             replaces_tokens=shown_size(view, run, look.tally.message),
             later=tuple(m for slot in view.slots.range(behind, len(view.slots)) for m in slot.shown),
             instructions=str(action.params.get("instructions") or ""),
-            wanted=self.wanted_tokens,
+            wanted=min(self.wanted_tokens, max(200, look.budget.room // 10)),
             summariser=None if action.params.get("mode") == "digest" else self.summariser,
             in_place=self._in_place(look) if action.params.get("mode") != "digest" else None,
             turn_goes_on=_turn_goes_on(view, run),

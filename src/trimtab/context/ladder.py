@@ -11,6 +11,7 @@ Each rung proposes actions from an observation and changes nothing. Each alone k
 the last need nobody. `rules`, the default policy, takes the same steps before it is too late, and only those that pay.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -43,7 +44,7 @@ def value(item: ItemFacts) -> float:
     """
     quiet = item.age if item.last_used is None else item.last_used
     used = 1.0 + 1.5 * min(item.referenced, 4) + 4.0 * item.goal_overlap + 2.0 * item.recent_overlap + 2.0 * item.regret
-    return used / ((1.0 + quiet) ** 0.5 * max(item.tokens, 1) ** 0.5)
+    return used / math.sqrt((1.0 + quiet) * max(item.tokens, 1))
 
 
 def touchable(item: ItemFacts) -> bool:

@@ -10,23 +10,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from trimtab.context.budget import Budget
+from trimtab.context.counting.anchor import Estimate
 from trimtab.context.view import Shown, View
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelRequest
 from trimtab.types.tools import ToolSpec
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """How large a request is, in tokens. `upper` is the upper end of the band; `known` is False when nothing is certain yet.
-
-    `anchored`: part of it is what the provider reported, the rest is counted.
-    """
-
-    tokens: int
-    upper: int
-    known: bool = True
-    anchored: bool = False
 
 
 class Tally(Protocol):

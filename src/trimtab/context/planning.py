@@ -276,7 +276,7 @@ def _offload(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -
         for slot, part, call in _calls(view, target):
             address = f"{slot.id}#{part}"
             text = offload_arguments(
-                call.raw, min_tokens=kit.min_arguments, count=kit.count, pointer_for=_pointers(slot, address, kit)
+                call.raw, min_tokens=kit.min_arguments, count=kit.count, pointer_for=_pointers(slot, address, call, kit)
             )
             if text is not None:
                 arguments[address] = text
@@ -300,12 +300,23 @@ def _calls(view: View, target: _Target) -> Iterator[tuple[Slot, int, ToolCall]]:
             yield slot, part, call
 
 
-def _pointers(slot: Slot, address: str, kit: Kit) -> Callable[[Path, str], str | None]:
-    def pointer(_path: Path, value: str) -> str:
+def _pointers(slot: Slot, address: str, call: ToolCall, kit: Kit) -> Callable[[Path, str], str | None]:
+    memo = call.name == "memo"
+    arguments = call.arguments or {}
+
+    def pointer(path: Path, value: str) -> str | None:
+        if memo and path != ("content",):
+            return None  # a memo's key and summary are what the model knows it by
         size = kit.count(value)
-        key = markers.marker_key(address, size=size, salt=kit.salt)
-        lines = value.count("\n") + 1
-        return markers.pointer(name=address, key=key, tokens=size, lines=lines, way_back=kit.way_back(slot))
+        return markers.pointer(
+            name=address,
+            key=markers.marker_key(address, size=size, salt=kit.salt),
+            tokens=size,
+            lines=value.count("\n") + 1,
+            memo=str(arguments.get("key") or "") if memo else "",
+            summary=str(arguments.get("summary") or "") if memo else "",
+            way_back="memo" if memo else kit.way_back(slot),
+        )
 
     return pointer
 

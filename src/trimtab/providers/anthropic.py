@@ -141,7 +141,7 @@ class AnthropicWire:
         tools = [_WireTool(legal_name(t.name), t.description, t.parameters) for t in request.tools]
         system = [_TextBlock(request.system)] if request.system.strip() else []
         if model.cache.kind == "explicit":
-            _place_marks(tools, system, turns, model.cache)
+            _place_marks(tools, system, turns, model.cache, wanted=_marked_turns(request, turns))
         body = _Body(
             model=model.id,
             max_tokens=max_tokens,
@@ -237,11 +237,19 @@ def _without_trailing_blanks(blocks: list[_Block]) -> list[_Block]:
     return blocks
 
 
-def _place_marks(tools: list[_WireTool], system: list[_TextBlock], turns: list[_Turn], cache: CacheRules) -> None:
+def _place_marks(
+    tools: list[_WireTool],
+    system: list[_TextBlock],
+    turns: list[_Turn],
+    cache: CacheRules,
+    *,
+    wanted: list[tuple[_Turn, int]],
+) -> None:
     """Put breakpoints where a later request will look for them, as far as the cache has any.
 
-    One at the end of what no step changes (the API's order is tools, system, messages, so it covers both), one at the end of the newest
-    user turn (the next request reads it) and one at the end of the user turn before (this request reads it).
+    One at the end of what no step changes (the API's order is tools, system, messages, so it covers both). The others where the request
+    wants them; without a wish one at the end of the newest user turn (the next request reads it) and one at the end of the user turn before
+    (this request reads it).
     """
     mark = _Mark("1h" if cache.ttl_s >= 3_600 else None)
     left = min(cache.breakpoints or _MAX_MARKS, _MAX_MARKS)
@@ -251,12 +259,34 @@ def _place_marks(tools: list[_WireTool], system: list[_TextBlock], turns: list[_
     elif tools:
         tools[-1] = replace(tools[-1], cache_control=mark)
         left -= 1
-    newest_first = [t for t in reversed(turns) if t.role == "user"]
-    for turn in newest_first[: min(left, 2)]:
-        blocks = turn.blocks or turn.results
-        last = blocks[-1]
-        if isinstance(last, _UserBlock):
-            blocks[-1] = replace(last, cache_control=mark)
+    newest_first = [(t, len(t.content) - 1) for t in reversed(turns) if t.role == "user"]
+    for turn, index in (wanted[::-1] or newest_first[:2])[: max(left, 0)]:
+        blocks, at = (turn.results, index) if index < len(turn.results) else (turn.blocks, index - len(turn.results))
+        block = blocks[at]
+        if isinstance(block, _UserBlock):
+            blocks[at] = replace(block, cache_control=mark)
+
+
+def _marked_turns(request: ModelRequest, turns: list[_Turn]) -> list[tuple[_Turn, int]]:
+    """Where the request's own marks fall: a user turn and the index of a block in it, in the order of the request.
+
+    A mark behind an answer goes to the user turn before it, because an answer may end in a block that can't carry one. Adapting a shorter
+    history gives a prefix of adapting the whole one, so turns of that prefix are turns of the request, the last one perhaps cut short.
+    """
+    places: dict[tuple[int, int], None] = {}
+    for index in sorted(request.cache_marks):
+        front = request.messages[: index + 1] if 0 <= index < len(request.messages) else ()
+        prefix = _turns(adapt(front, request.model), request.model)
+        while prefix and prefix[-1].role != "user":
+            prefix.pop()
+        if prefix:
+            places[len(prefix) - 1, _block_in(turns[len(prefix) - 1], prefix[-1])] = None
+    return [(turns[turn], block) for turn, block in places]
+
+
+def _block_in(turn: _Turn, prefix: _Turn) -> int:
+    """The index in `turn` of the last block of `prefix`, its beginning. Results that came later stand in front of a text that came earlier."""
+    return len(turn.results) + len(prefix.blocks) - 1 if prefix.blocks else len(prefix.results) - 1
 
 
 def _thinking(

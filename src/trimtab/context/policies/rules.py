@@ -25,8 +25,8 @@ class Rules:
     `fresh`: an item younger than this is hot; so is one that was used within `recent`. `patience`: how much longer an item of full regret stays hot.
     `least`: tokens from which on an item is worth an edit. `deep`: by what share of the target a batch goes below it when cached reads cost nothing;
     half as deep at half the price. `along`: take along what is cold behind the first change, down to that aim.
-    `fold_used`: a large result that was used is folded instead of hidden. `compact_at`: share of the hard limit from which on a summary is asked for
-    when hiding alone doesn't reach the target; above 1 it never is.
+    `fold_used`: a large result that was used so often is folded instead of hidden. `compact_from`: a summary takes the place of all but the end when, after
+    everything else, more than this share of the target is still too much; `compact_mode` `digest` asks no model for it, the empty one does.
     """
 
     fresh: int = 3
@@ -36,7 +36,8 @@ class Rules:
     deep: float = 0.35
     along: bool = True
     fold_used: int = 4
-    compact_at: float = 0.95
+    compact_from: float = 0.25
+    compact_mode: str = "digest"
     name: str = "rules"
 
     def decide(self, observation: Observation) -> Sequence[Action]:
@@ -49,9 +50,11 @@ class Rules:
         self._take_stale(observation, batch)
         self._take_arguments(observation, batch, urgent=urgent)
         self._take_results(observation, batch, urgent=urgent)
-        if observation.used - batch.gain > observation.target and observation.used >= self.compact_at * observation.hard:
+        missing = observation.used - observation.target - batch.gain
+        if missing > self.compact_from * observation.target:
             keep = max(0, (observation.target - observation.fixed) // 2)
-            return (*batch.actions(), Action("compact", (), {"keep_tokens": keep}, "hiding alone is not enough"))
+            params = {"keep_tokens": keep, **({"mode": self.compact_mode} if self.compact_mode else {})}
+            return (*batch.actions(), Action("compact", (), params, "hiding results is not enough"))
         return batch.actions()
 
     def aim(self, observation: Observation) -> int:

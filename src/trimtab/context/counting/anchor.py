@@ -1,0 +1,245 @@
+"""How full the window is: what the provider last reported, plus an estimate of what changed since.
+
+    sync(messages) ─▶ sizes, running total          estimate() = anchor + calibrated (total now − total at the anchor)
+    observe(answer) ─▶ anchor (reported prompt ↔ total), and a lesson for the calibration
+
+An anchor is a prompt total that the provider reported for exactly the messages shown then. Sizes are linear, so an anchor survives any edit:
+what was taken out is subtracted, what came in is added, and only that part is guessed. An older anchor whose prefix is untouched may be better
+than the newest one that an edit reached into; the one with the narrower band is used. So a fork or a revert finds the report of its own
+prefix again.
+
+Not every usage is an anchor: none or zero, an answer that failed or was cancelled, a total under half of what is visible (a placeholder), or
+one that adds up earlier requests (cumulative) is not believed.
+
+The one rule: `estimate` is the only number of its kind. The meter shows it, the trigger and the preflight use its upper end.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil
+
+from trimtab.context.counting.counter import Counter, ends_turn
+from trimtab.context.counting.size import Size
+from trimtab.types.messages import Assistant, Message
+from trimtab.types.tools import ToolSpec
+
+_FAILED = ("error", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Tokens of the next request. `upper` is the end of the band that decisions use; never under `tokens`, and neither is negative.
+
+    `anchored`: rests on a reported total. `known`: rests on one, or on a request of which nothing is hidden; a meter says "unknown" otherwise.
+    """
+
+    tokens: int
+    upper: int
+    known: bool
+    anchored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchor:
+    """A believed report: `tokens` for the first `length` messages, whose size was `total`. `changed`: tokens edited within it since."""
+
+    length: int
+    tokens: int
+    total: Size
+    changed: float = 0.0
+
+
+@dataclass(slots=True)
+class _Shown:
+    """A message of the request, its size, and what of it goes when its turn is over."""
+
+    message: Message
+    size: Size
+    thought: Size
+
+
+@dataclass(slots=True)
+class _Totals:
+    """The size of all that is shown, and the thinking of the turn under way."""
+
+    all: Size = field(default_factory=Size)
+    turn: Size = field(default_factory=Size)
+
+    def add(self, shown: _Shown) -> None:
+        if ends_turn(shown.message):
+            self.all, self.turn = self.all - self.turn, Size()
+        self.all += shown.size
+        self.turn += shown.thought
+
+
+class Meter:
+    """Follows one conversation with one model. `complete`: system prompt and tools are known, nothing of a request is hidden from us.
+
+    Appending costs the same whatever came before; an edit costs one pass over sizes that are known already.
+    """
+
+    def __init__(self, counter: Counter, *, complete: bool = True) -> None:
+        self.counter = counter
+        self.complete = complete
+        self._fixed = Size()
+        self._shown: list[_Shown] = []
+        self._totals = _Totals()
+        self._anchors: list[_Anchor] = []
+        self._edited: _Anchor | None = None
+        self._last_report = 0
+
+    def fixed(self, system: str, tools: Sequence[ToolSpec] = ()) -> None:
+        """Set what stands in front of the messages. A change of it is a change like any other."""
+        size = self.counter.fixed_size(system, tools)
+        change = size - self._fixed
+        if any(change.vector):
+            self._fixed = size
+            self._totals.all += change
+            self._age_anchors(0, abs(change.plain))
+
+    def append(self, message: Message, *, trusted: bool = True) -> Size:
+        """Take in the next message and return its size. `trusted`: see `Counter.size`."""
+        thought = self.counter.thought(message, trusted=trusted) if isinstance(message, Assistant) else Size()
+        shown = _Shown(message, self.counter.size(message, trusted=trusted), thought)
+        self._shown.append(shown)
+        self._totals.add(shown)
+        return shown.size
+
+    def sync(self, messages: Sequence[Message]) -> None:
+        """Make the meter's messages equal to `messages`: those of the next request, after any edit, revert, fork or move."""
+        same = self._common(messages)
+        removed = self._shown[same:]
+        if removed:
+            del self._shown[same:]
+            self._recount()
+        known = {id(s.message): s for s in removed}
+        for message in messages[same:]:
+            found = known.pop(id(message), None)
+            if found is None:
+                self.append(message)
+            else:
+                self._shown.append(found)
+                self._totals.add(found)
+        if removed:
+            gone = sum(abs(s.size.plain) for s in known.values())
+            came = sum(abs(s.size.plain) for s in self._shown[same:]) - sum(
+                abs(s.size.plain) for s in removed if id(s.message) not in known
+            )
+            self._age_anchors(same, gone + max(0.0, came))
+
+    def observe(self, answer: Assistant, *, trusted: bool = True) -> bool:
+        """Take in the usage of `answer`, which answered exactly the messages of the last `sync`; say whether it was believed.
+
+        Call it before the answer itself is appended. `trusted`: its output count is real (see `Counter.size`).
+        """
+        if answer.usage is None or answer.superseded or answer.stop_reason in _FAILED:
+            return False
+        if trusted and answer.usage.output > 0:
+            self._learn_answer(answer)
+        reported = answer.usage.prompt
+        if not self._believable(reported):
+            self._last_report = reported or self._last_report
+            return False
+        expected = self.estimate()
+        if expected.anchored:
+            self.counter.calibration.learn_band(above=reported > expected.upper)
+        before = self._latest()
+        if before is not None and before.changed == 0.0:
+            self.counter.calibration.learn(self._totals.all - before.total, reported - before.tokens)
+        if self.complete or not self._anchors:
+            self.counter.calibration.learn_hidden(reported - self.counter.calibration.tokens(self._totals.all))
+        self._anchors.append(_Anchor(len(self._shown), reported, self._totals.all))
+        self._edited = None
+        self._last_report = reported
+        return True
+
+    def estimate(self) -> Estimate:
+        """Return the size of the next request as it stands."""
+        calibration = self.counter.calibration
+        anchor = self._best()
+        if anchor is not None:
+            change = self._totals.all - anchor.total
+            tokens = anchor.tokens + calibration.tokens(change)
+            return _estimate(tokens, calibration.band * self._deviation(anchor), known=True, anchored=True)
+        tokens = calibration.tokens(self._totals.all) + (calibration.hidden or 0.0)
+        known = self.complete or calibration.hidden is not None
+        width = calibration.band * calibration.deviation(self._totals.all)
+        return _estimate(tokens, width, known=known, anchored=False)
+
+    def forget(self) -> None:
+        """Drop all anchors: nothing is known any more of what was sent."""
+        self._anchors.clear()
+        self._edited = None
+        self._last_report = 0
+
+    def switched(self, counter: Counter) -> "Meter":
+        """Return a meter of the same conversation for another model. What was hidden from us in requests is taken to be there still."""
+        new = Meter(counter, complete=self.complete)
+        for shown in self._shown:
+            new.append(shown.message)
+        anchor = self._best()
+        if anchor is not None and counter.calibration.hidden is None:
+            counter.calibration.learn_hidden(anchor.tokens - self.counter.calibration.tokens(anchor.total))
+        return new
+
+    @property
+    def total(self) -> Size:
+        """The size of all that is shown, by kind."""
+        return self._totals.all
+
+    def _common(self, messages: Sequence[Message]) -> int:
+        same = 0
+        for shown, message in zip(self._shown, messages, strict=False):
+            if shown.message is not message:
+                break
+            same += 1
+        return same
+
+    def _recount(self) -> None:
+        self._totals = _Totals(all=self._fixed)
+        for shown in self._shown:
+            self._totals.add(shown)
+
+    def _age_anchors(self, same: int, changed: float) -> None:
+        """An edit behind message `same`: later anchors are no longer exact, and of those only the newest is worth keeping."""
+        touched = self._edited
+        while (self._anchors and self._anchors[-1].length > same) or (self._anchors and same == 0):
+            popped = self._anchors.pop()
+            touched = touched or popped
+        if touched is not None:
+            self._edited = _Anchor(touched.length, touched.tokens, touched.total, touched.changed + changed)
+
+    def _latest(self) -> _Anchor | None:
+        return self._edited or (self._anchors[-1] if self._anchors else None)
+
+    def _best(self) -> _Anchor | None:
+        """The anchor with the narrower band: the newest untouched one, or the one that was edited into."""
+        clean = self._anchors[-1] if self._anchors else None
+        if clean is None or self._edited is None:
+            return clean or self._edited
+        return min((clean, self._edited), key=self._deviation)
+
+    def _deviation(self, anchor: _Anchor) -> float:
+        change = self._totals.all - anchor.total
+        return self.counter.calibration.deviation(change, changed=anchor.changed + sum(map(abs, change.vector)))
+
+    def _believable(self, reported: int) -> bool:
+        """Not zero, not under half of what is visible, and not the sum of this request and the ones before."""
+        if reported <= 0 or reported < self.counter.calibration.tokens(self._totals.all) / 2:
+            return False
+        expected = self.estimate().tokens
+        if not self._last_report or expected < 1000:
+            return True
+        return abs(reported - self._last_report - expected) > 0.05 * expected
+
+    def _learn_answer(self, answer: Assistant) -> None:
+        """What the model wrote, against the output that was reported for it: only where no thinking is hidden."""
+        size = self.counter.estimated(answer)
+        usage = answer.usage
+        if usage is not None and not size.thought and not usage.reasoning and usage.output >= size.plain / 2:
+            self.counter.calibration.learn(size, usage.output)
+
+
+def _estimate(tokens: float, width: float, *, known: bool, anchored: bool) -> Estimate:
+    middle = max(0, ceil(tokens))
+    return Estimate(middle, max(middle, ceil(tokens + width)), known, anchored)

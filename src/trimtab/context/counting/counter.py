@@ -1,0 +1,213 @@
+"""Counts texts, messages, tools and whole requests for one model.
+
+    message ──parts──▶ texts ──(cache by content hash)──▶ vocabulary, classes ──family──▶ Size ──Calibration──▶ tokens
+
+A `Size` keeps kinds apart; the numbers that `text`, `message`, `tool` and `request` return are calibrated. Texts are counted once: the cache
+holds a hash and a number for each, no text, and forgets the oldest. An answer whose provider reported its output is not guessed: what of that
+output later requests carry is taken as reported (hidden thinking too, if the provider keeps it).
+
+The one rule: equal content has equal counts, whatever was counted before; nothing that a model reads counts 0.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from math import ceil
+from typing import assert_never
+
+import msgspec
+
+from trimtab.context.counting.classes import profile, weigh
+from trimtab.context.counting.families import Family, family_of
+from trimtab.context.counting.media import image_tokens
+from trimtab.context.counting.ratio import Calibration
+from trimtab.context.counting.size import Size
+from trimtab.context.counting.tokenizers import count
+from trimtab.context.counting.weights import NOTHING
+from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, User
+from trimtab.types.models import ModelInfo, ModelRequest
+from trimtab.types.tools import ToolSpec
+
+CACHED_TEXTS = 50_000
+"""How many texts are remembered: a hash of 16 bytes and a number each."""
+_SHORT = 256
+"""Characters up to which a text is its own key."""
+
+
+class Counter:
+    """Counts for `model`. Keep one for a session: its cache and its calibration are what makes it fast and right."""
+
+    def __init__(
+        self, model: ModelInfo, *, calibration: Calibration | None = None, cached_texts: int = CACHED_TEXTS
+    ) -> None:
+        self.model = model
+        self.family: Family = family_of(model)
+        self.calibration = Calibration(self.family) if calibration is None else calibration
+        self._cache: dict[str | bytes, float] = {}
+        self._cached_texts = cached_texts
+
+    def text(self, text: str) -> int:
+        """Return the tokens of `text` as something the model reads."""
+        return self.tokens(Size(read=self.raw([text])[0]))
+
+    def message(self, message: Message) -> int:
+        """Return the tokens of `message` as later requests carry it, wire overhead included; at least 1."""
+        return max(1, self.tokens(self.size(message)))
+
+    def tool(self, tool: ToolSpec) -> int:
+        """Return the tokens of a tool as the model is told of it."""
+        return self.tokens(self.tool_size(tool))
+
+    def request(self, request: ModelRequest) -> int:
+        """Return the tokens of a whole request: system prompt, tools, messages; what providers add unseen is not in it."""
+        return self.tokens(self.request_size(request.messages, system=request.system, tools=request.tools))
+
+    def tokens(self, size: Size) -> int:
+        """Return `size` as one calibrated number, rounded up and never negative."""
+        return max(0, ceil(self.calibration.tokens(size)))
+
+    def size(self, message: Message, *, trusted: bool = True) -> Size:
+        """Return the size of `message` by kind. `trusted`: its reported output, if it has one, is what the model really wrote."""
+        match message:
+            case User():
+                return self._said(message.parts, "read", self.family.overhead.message)
+            case ToolResult():
+                return self._said(message.parts, "result", self.family.overhead.result)
+            case Assistant():
+                return self._answered(message, trusted=trusted)
+            case _:
+                assert_never(message)
+
+    def estimated(self, message: Assistant) -> Size:
+        """Return the size of an answer from its text alone, thinking included, whatever was reported."""
+        written = [p.text for p in message.parts if isinstance(p, Text)]
+        written += [_arguments(p) for p in message.parts if isinstance(p, ToolCall)]
+        written += [_verbatim(p) for p in message.parts if isinstance(p, Opaque)]
+        calls = len(message.tool_calls)
+        overhead = self.family.overhead
+        return Size(
+            written=sum(self.raw(written)),
+            thought=sum(self._thinking(p) for p in message.parts if isinstance(p, Thinking)),
+            media=self._pictures(message.parts),
+            added=overhead.message + calls * overhead.call,
+        )
+
+    def thought(self, message: Assistant, *, trusted: bool = True) -> Size:
+        """Return the part of `size(message)` that goes when its turn is over; nothing where the provider keeps thinking, or never counts it."""
+        if self.family.thought.keeps != "turn":
+            return Size()
+        estimate = self.estimated(message)
+        if message.usage is None or self._kept_output(message, estimate, trusted=trusted) is None:
+            return Size(thought=estimate.thought)
+        return Size(reported=min(message.usage.output, message.usage.reasoning or estimate.thought))
+
+    def tool_size(self, tool: ToolSpec) -> Size:
+        """Return the size of a tool: name, description and schema."""
+        schema = msgspec.json.encode(tool.parameters).decode()
+        return Size(read=sum(self.raw([tool.name, tool.description, schema])), added=self.family.overhead.tool)
+
+    def request_size(self, messages: Iterable[Message], *, system: str = "", tools: Sequence[ToolSpec] = ()) -> Size:
+        """Return the size of a request. Thinking of turns that are over is left out where the provider leaves it out."""
+        total = self.fixed_size(system, tools)
+        turn = Size()
+        for message in messages:
+            if ends_turn(message):
+                total, turn = total - turn, Size()
+            total += self.size(message)
+            if isinstance(message, Assistant):
+                turn += self.thought(message)
+        return total
+
+    def fixed_size(self, system: str, tools: Sequence[ToolSpec]) -> Size:
+        """Return the size of what stands in front of the messages."""
+        total = Size(read=self.raw([system])[0])
+        for tool in tools:
+            total += self.tool_size(tool)
+        return total
+
+    def raw(self, texts: Sequence[str]) -> list[float]:
+        """Return what each text has in the model's family, before calibration."""
+        keys = [_key(text) for text in texts]
+        fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._cache}
+        counted = dict(zip(fresh, self._count(list(fresh.values())), strict=True)) if fresh else {}
+        known = [counted[key] if key in counted else self._cache[key] for key in keys]
+        if counted:
+            self._cache.update(counted)
+            self._forget()
+        return known
+
+    def _count(self, texts: Sequence[str]) -> list[float]:
+        family = self.family
+        counts = count(texts, family.vocabulary)
+        if family.extra is NOTHING:
+            return [family.scale * n for n in counts]
+        return [family.scale * n + weigh(profile(text), family.extra) for n, text in zip(counts, texts, strict=True)]
+
+    def _forget(self) -> None:
+        """Drop the oldest entries once there are too many: a quarter at a time, so that it is rare."""
+        if len(self._cache) <= self._cached_texts:
+            return
+        keep = self._cached_texts * 3 // 4
+        self._cache = dict(list(self._cache.items())[len(self._cache) - keep :])
+
+    def _said(self, parts: Sequence[Part], kind: str, overhead: float) -> Size:
+        texts = [p.text for p in parts if isinstance(p, Text)]
+        texts += [_verbatim(p) for p in parts if isinstance(p, Opaque)]
+        tokens = sum(self.raw(texts))
+        media = self._pictures(parts)
+        if kind == "result":
+            return Size(result=tokens, media=media, added=overhead)
+        return Size(read=tokens, media=media, added=overhead)
+
+    def _answered(self, message: Assistant, *, trusted: bool) -> Size:
+        estimate = self.estimated(message)
+        kept = self._kept_output(message, estimate, trusted=trusted)
+        if kept is not None:
+            return Size(reported=kept, added=self.family.overhead.message)
+        if self.family.thought.keeps == "none":
+            return estimate - Size(thought=estimate.thought)
+        return estimate
+
+    def _kept_output(self, message: Assistant, estimate: Size, *, trusted: bool) -> float | None:
+        """What of the reported output later requests carry, or None when no believable output was reported.
+
+        A count under half of what its text needs is a placeholder: some logs hold a number from the middle of a stream. One that isn't
+        trusted is such a number, so at most a lower bound.
+        """
+        usage = message.usage
+        least = (estimate.written + estimate.added) / 2 if trusted else estimate.plain
+        if usage is None or usage.output <= 0 or usage.output < least:
+            return None
+        if self.family.thought.keeps == "none":
+            return max(0, usage.output - usage.reasoning)
+        return usage.output
+
+    def _pictures(self, parts: Sequence[Part]) -> float:
+        return float(sum(image_tokens(p, self.family.media) for p in parts if isinstance(p, Image)))
+
+    def _thinking(self, part: Thinking) -> float:
+        text = self.raw([part.text])[0] if part.text else 0.0
+        if not part.signature and not part.redacted:
+            return text
+        rule = self.family.thought
+        return max(text, rule.per_signature * len(part.signature or "") + rule.per_block)
+
+
+def ends_turn(message: Message) -> bool:
+    """Say whether `message` begins a new turn: a person's words, however they came, not what a client adds beside results."""
+    return isinstance(message, User) and message.origin in ("prompt", "follow_up", "steering")
+
+
+def _arguments(call: ToolCall) -> str:
+    raw = call.raw or (msgspec.json.encode(call.arguments).decode() if call.arguments else "")
+    return f"{call.name} {raw}"
+
+
+def _verbatim(part: Opaque) -> str:
+    """An opaque item as it goes over the wire; structured data is never nothing."""
+    return msgspec.json.encode(part.data).decode()
+
+
+def _key(text: str) -> str | bytes:
+    if len(text) <= _SHORT:
+        return text
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
