@@ -61,8 +61,7 @@ def stale(observation: Observation) -> list[ItemFacts]:
     return [
         i
         for i in observation.items
-        if hideable(i)
-        and (i.superseded_by or i.expired or (i.duplicate_of in seen and i.age > _FRESH_STEPS))
+        if hideable(i) and (i.superseded_by or i.expired or (i.duplicate_of in seen and i.age > _FRESH_STEPS))
     ]
 
 

@@ -1,7 +1,7 @@
 """`rules`, the default: what has a newer copy goes first, then what is least likely needed, in batches that are worth the cache they break.
 
     aim ── by price: how far below the soft threshold a batch goes
-    stale ▶ large arguments ▶ results, coldest first ▶ whatever else is cold behind the first change ▶ a summary, near the limit
+    stale ▶ large arguments ▶ results, coldest first ▶ whatever else is cold behind the first change ▶ a summary, if that is not enough
 
 A cached token costs a fraction of a fresh one, so each edit of sent bytes makes everything behind it dear for one request. Where reads are
 cheap a batch is therefore large and rare: it goes below the target, and takes along what is cold behind its earliest change, which is paid for
@@ -146,7 +146,7 @@ class _Batch:
 
     def add(self, name: ActionName, item: ItemFacts, reason: str) -> None:
         """Want one thing of one item; a second wish for the same item, or one that gains nothing, is passed over."""
-        gain = gain_of(Action(name), item)  
+        gain = gain_of(Action(name), item)
         if item.id in self._taken or gain <= 0:
             return
         self._taken.add(item.id)
@@ -164,4 +164,4 @@ class _Batch:
 
     def actions(self) -> tuple[Action, ...]:
         """The wishes, each kind and reason one action."""
-        return tuple(Action(name, tuple(ids), reason=reason) for (name, reason), ids in self._wanted.items())  
+        return tuple(Action(name, tuple(ids), reason=reason) for (name, reason), ids in self._wanted.items())
