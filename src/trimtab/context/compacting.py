@@ -9,6 +9,8 @@ writes well gives way to a digest, so this works with no model reachable; if eve
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from msgspec import structs
+
 from trimtab.context.actions import Action
 from trimtab.context.applying import Means, Outcome, record, shown_size
 from trimtab.context.asks import Answer, Ask, Failed, Summarize, Summary
@@ -112,7 +114,7 @@ class Compactor:
         if not self.in_place:
             return None
         model = look.request.model
-        request = look.request
+        request = structs.replace(look.request, messages=look.view.messages())
         return InPlace(request, look.used, model.context_window, model.max_output, thinks=bool(model.thinking))
 
     def _edit(self, view: View, run: Sequence[int], text: str, outcome: SummaryOutcome) -> Compact:

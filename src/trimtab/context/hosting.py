@@ -7,7 +7,7 @@
 Reading goes past the edits on purpose: what a stub hides is what `recall` is for.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -99,10 +99,13 @@ class EngineHost:
         """The context as it stands."""
         return self.engine.observe(self.engine.look(self.view(), self.request()))
 
-    def refuse(self, arguments: object) -> str | None:
-        """Why a tool must not write these arguments: they hold a stub or pointer of this session. None: it may."""
+    def refuse(self, arguments: object, *, searched: Collection[str] = ()) -> str | None:
+        """Why a tool must not write these arguments: they hold a stub or pointer of this session. None: it may.
+
+        `searched` are names of arguments that are only looked for.
+        """
         known = self._markers()
-        return refuse_markers(arguments, known) if known else None
+        return refuse_markers(arguments, known, searched=searched) if known else None
 
     def _unlabelled(self, name: str) -> str:
         # A model may copy a name with the brackets around it, or with the key of the marker that it read it in.
