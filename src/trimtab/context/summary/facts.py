@@ -5,7 +5,7 @@
     identifier  of code, tickets, commits               url     addresses
     quote       what the user put in quotation marks    rule    a sentence of the user that forbids or demands, verbatim
 
-Each fact names the source that it was first seen in. It was *used* when a call made after that names it. Only a person can make a rule
+Each fact names the source that it was first seen in, or the message in which the user stated it. It was *used* when a call made after that names it. Only a person can make a rule
 or be quoted: an order inside what a tool printed is text like any other. Secrets are no facts.
 """
 
@@ -82,7 +82,7 @@ _RULE = re.compile(
     r"|mai|sempre|nooit|altijd|moet)\b|никогда|всегда|нельзя|обязательно|必ず|絶対|禁止|しないで|てはいけ|てはなら|ないでくださ|のみ|必须|不要|不得|务必|总是|반드시|절대|하지 마|항상",
     re.I,
 )
-_SENTENCE = re.compile(r"[^\n.!?。！？]*(?:[.!?。！？](?![\s\n]|$)[^\n.!?。！？]*)*[.!?。！？]?")
+_SENTENCE = re.compile(r"[^\n.!?。！？]*(?:[.!?](?!\s|$)[^\n.!?。！？]*)*[.!?。！？]?")
 _LONGEST_RULE = 400
 _MOST_READ = 1_000_000
 """Characters of one message that are searched, from both ends."""
@@ -129,7 +129,7 @@ def facts_of(
                 found[kind, fact] = Fact(kind, fact, source.id, by_user=source.by_user)
                 by_text.setdefault(fact, []).append((kind, fact))
             elif source.by_user and not known.by_user:
-                found[kind, fact] = replace(known, by_user=True)
+                found[kind, fact] = replace(known, by_user=True, source=source.id)
     for source in sources_of(later):
         for call in source.calls:
             _mark_used(call.raw, found, by_text)

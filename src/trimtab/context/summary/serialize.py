@@ -120,7 +120,8 @@ def _call(call: ToolCall) -> Slot:
 
 def _attribute(value: str) -> str:
     plain = "".join(c if c.isprintable() else " " for c in redact(value))
-    return plain.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+    plain = plain.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+    return escape(plain)
 
 
 def _gap(number: int) -> str:

@@ -280,7 +280,7 @@ def _without_model(job: Job, key: SummaryKey, asked: _Asked) -> SummaryOutcome:
 
 
 def _key(job: Job) -> SummaryKey:
-    steering = content_hash("\0".join((job.instructions, job.purpose, str(job.wanted))))[:12]
+    steering = content_hash(f"{job.wanted} {job.instructions}")[:12]
     model = job.summariser.model if job.summariser else job.in_place.request.model.ref if job.in_place else "digest"
     content = content_hash(job.messages, previous=job.previous)
     return SummaryKey(content, f"{prompt_version(job.profile)}-{steering}", model)
