@@ -30,6 +30,10 @@ def test_code_paths_and_pasted_output_do_not_count():
     assert language_of(text) == "ja"
 
 
+def test_what_stands_behind_a_quoted_line_still_counts():
+    assert language_of("> the log of the build is that\n直してください") == "ja"
+
+
 def test_only_a_language_that_is_surely_another_one_counts_as_one():
     assert other_language("OK", "ja") == ""
     assert other_language("修正しました。テストは成功です。", "ja") == ""

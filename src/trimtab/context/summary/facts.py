@@ -37,7 +37,7 @@ _UNITS = (
     r"%|‰|°C|°F|[kKMGT]i?B(?:/s)?|bytes?|bits?|[nµmu]?s|ms|sec(?:onds?)?|min(?:utes?)?|h|hours?|days?|weeks?|months?|years?|Hz|[kMG]Hz"
     r"|px|pt|em|[cmk]?m|kg|g|mg|[KMB]|tokens?|lines?|rows?|files?|items?|units?|pieces?|requests?|steps?|USD|EUR|GBP|JPY|€|円|元|個|件|人|日|分|秒|年|月"
 )
-_NUMBER = r"\d+(?:[.,:]\d+)*"
+_NUMBER = r"\d{1,24}(?:[.,:]\d{1,9}){0,6}"
 _NAMED = r"(?:port|version|line|pid|issue|pull|pr|build|release|rev|revision|row|page|step|limit|timeout|size|id|status|ポート|番号)"
 _PATTERNS: tuple[tuple[FactKind, re.Pattern[str]], ...] = (
     ("url", re.compile(r"\b(?:https?|ftp|ssh|git|file|wss?|postgres(?:ql)?|redis|s3)://[^\s\"'<>`|\\]{3,300}")),
@@ -72,7 +72,7 @@ _PATTERNS: tuple[tuple[FactKind, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_BARE_NUMBER = re.compile(r"(?<![\w.,:/-])\d{2,}(?:[.,]\d+)*(?![\w/-])")
+_BARE_NUMBER = re.compile(r"(?<![\w.,:/-])\d{2,24}(?:[.,]\d{1,9}){0,6}(?![\w/-])")
 _QUOTED = re.compile(
     r"\"([^\"\n]{3,200})\"|“([^”\n]{3,200})”|„([^“”\n]{3,200})[“”]|«([^»\n]{3,200})»|「([^」\n]{2,200})」|`([^`\n]{3,200})`"
 )

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 _CODE = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\S*[/\\_=<>{}\[\]]\S*|\b\w+\.\w+\S*|^\s*[>$].*$", re.S | re.M
+    r"```.*?(?:```|\Z)|`[^`\n]*`|(?<!\S)\S*[/\\_=<>{}\[\]]\S*|\b\w+\.\w+\S*|^[ \t]*[>$][^\n]*$", re.S | re.M
 )
 _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("kana", re.compile("[\u3041-\u3096\u30a1-\u30fa\u31f0-\u31ff\uff66-\uff9d]")),

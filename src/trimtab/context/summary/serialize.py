@@ -25,7 +25,7 @@ from trimtab.context.summary.sources import Source, sources_of
 from trimtab.types.messages import Assistant, Message, ToolCall, ToolResult, User
 
 TAGS = ("message", "call", "omitted", "conversation", "previous-summary", "user-words", "analysis", "summary")
-_INVISIBLE = r"[\s\u00ad\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\x00-\x1f]*"
+_INVISIBLE = r"[\s\u00ad\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\x00-\x1f]*+"
 _OPENING = re.compile(
     rf"[<＜﹤‹〈⟨](?={_INVISIBLE}[/／⁄∕\\]?{_INVISIBLE}(?:{'|'.join('[-‐‑–_]?'.join(t.split('-')) for t in TAGS)}))",
     re.I,
