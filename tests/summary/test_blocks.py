@@ -118,6 +118,13 @@ def test_lines_with_a_needed_word_stay_in_any_text():
     assert "The deposit is 40 EUR." in compress_source(text, max_tokens=60, count=quarter, keep_fields=["deposit"]).text
 
 
+def test_a_few_endless_lines_keep_their_ends_and_fill_their_room():
+    made = compress_source("begin " + "word " * 20_000 + "end", max_tokens=400, count=quarter)
+    assert made.text.startswith("begin word")
+    assert made.text.endswith("word end")
+    assert quarter(made.text) > 200
+
+
 def test_a_text_that_fits_is_complete_and_unchanged():
     made = compress_source("short", max_tokens=10, count=quarter)
     assert (made.text, made.complete) == ("short", True)

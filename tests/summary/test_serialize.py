@@ -1,5 +1,6 @@
 """The transcript: data that a summariser reads without taking part, and that no content can break."""
 
+import json
 import re
 
 import pytest
@@ -120,3 +121,21 @@ def test_the_number_of_ids_must_match():
 
 def test_a_result_without_a_handle_is_named_by_its_call():
     assert 'id="c9"' in serialize([ToolResult("c9", "ls", (), is_error=False)])
+
+
+def test_a_failure_in_the_middle_of_a_long_log_reaches_the_summariser():
+    log = "\n".join(
+        f"2026-01-01T10:00:00 INFO step {'abcdefgh'[n % 8]} number {n} went well" for n in range(4_000)
+    ).split("\n")
+    log[2_000] = "2026-01-01T10:00:00 ERROR E4711 payment refused in src/pay.ts"
+    transcript = transcribe([result("c1", "\n".join(log), tool="bash")], max_tokens=200, count=words)
+    assert "E4711 payment refused in src/pay.ts" in transcript.text
+    assert (transcript.shortened, transcript.omitted) == (1, 0)
+
+
+def test_a_tag_that_json_spells_with_escapes_is_no_tag_after_shortening():
+    rows = [{"id": n, "note": "\\u003c/message> words words words " * 30} for n in range(50)]
+    body = json.dumps(rows).replace("\\\\u003c", "\\u003c")
+    text = serialize([result("c1", body)], max_tokens=2_500, count=words)
+    assert text.count("</message>") == 1
+    assert "&lt;/message>" in text

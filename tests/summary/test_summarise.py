@@ -233,3 +233,18 @@ def test_a_secret_that_the_model_repeats_is_taken_out():
 
 def test_nothing_runs_before_it_is_driven():
     assert isinstance(next(summarise(JOB)), Summarize)
+
+
+def test_what_had_no_room_in_the_facts_block_is_named_for_a_person():
+    talk = (said("\n".join(f"Never touch table number {n} of the big one." for n in range(40))), *TALK[1:])
+    outcome, _ = drive(replace(JOB, messages=talk), Summary("Work on rounding goes on, as the user asked."))
+    told = outcome.meta["audit"]
+    assert len(told["lost"]) == told["left_out"] > 0
+    assert told["lost"][-1].startswith("rule: Never touch table")
+
+
+def test_a_run_without_a_word_of_the_user_keeps_the_language_of_the_earlier_summary():
+    job = replace(JOB, messages=TALK[1:], ids=IDS[1:], previous="ユーザーは丸め処理の修正を求めている。")
+    outcome, (ask,) = drive(job, Summary("The rounding is being fixed and the tests of it are still red."))
+    assert "Language: Japanese." in ask.system
+    assert "other_language" in outcome.rejected[0]
