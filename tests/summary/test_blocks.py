@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.talk import hostile
@@ -161,6 +161,7 @@ SOURCES = st.one_of(
 )
 
 
+@settings(max_examples=50)
 @given(SOURCES, st.integers(0, 40), st.integers(0, 2), st.integers(0, 2), st.sampled_from([(), ("price",), ("a", "f")]))
 def test_any_source_ends_within_its_limit_and_the_same_every_time(text, max_tokens, first, last, fields):
     made = compress_source(

@@ -1,6 +1,6 @@
 """The digest: no model, no chance, no more than its limit."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.talk import answer, call, conversations, result, said, words
@@ -19,6 +19,7 @@ def test_roles_tools_errors_and_arguments_are_kept():
     )
 
 
+@settings(max_examples=50)
 @given(conversations, st.integers(0, 100), st.integers(1, 60))
 def test_it_is_bounded_and_the_same_every_time(messages, max_tokens, per_message):
     made = digest(messages, count=words, max_tokens=max_tokens, per_message=per_message)

@@ -1,7 +1,7 @@
 """Facts and the audit: what a summary must not lose, found without a model."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.talk import answer, call, conversations, hostile, result, said, words
@@ -73,7 +73,7 @@ def test_a_fact_names_its_source_and_a_later_call_that_names_it_uses_it():
         result("c1", "found src/pay.py and src/tax.py", handle="r1"),
         answer("", call("c2", "read", '{"path": "src/pay.py"}')),
     ]
-    assert facts_of(talk) == (Fact("path", "src/pay.py", "r1", used=True), Fact("path", "src/tax.py", "r1"))
+    assert facts_of(talk) == (Fact("path", "src/pay.py", "r1", last_use=1), Fact("path", "src/tax.py", "r1"))
 
 
 def test_a_call_that_was_made_before_is_no_use():
@@ -102,7 +102,7 @@ def test_what_is_missing_and_stated_or_used_comes_back_with_its_source():
     block = facts_block(found.missing, max_tokens=200, count=words)
     assert "- rule: Never touch schema.sql. [m1, user]" in block.text
     assert "- number: port 4711 [m1, user]" in block.text
-    assert "- path: src/pay.py [r1, tool output, used later]" in block.text
+    assert "- path: src/pay.py [r1]" in block.text
     assert "src/tax.py" not in block.text
     assert found.unimportant == 1
 
@@ -128,6 +128,11 @@ def test_texts_that_the_caller_calls_used_count_as_used():
     assert audit("", [fact], used=["parse_line"]).missing == (fact,)
 
 
+def test_of_what_was_used_the_latest_comes_first():
+    facts = [Fact("path", f"src/f{n}.py", f"r{n}", last_use=n) for n in (2, 9, 5)]
+    assert [fact.last_use for fact in audit("", facts).missing] == [9, 5, 2]
+
+
 FACTS = st.lists(
     st.builds(
         Fact,
@@ -135,12 +140,13 @@ FACTS = st.lists(
         hostile.filter(str.strip),
         st.just("m1"),
         st.booleans(),
-        st.booleans(),
+        st.integers(0, 3),
     ),
     max_size=20,
 )
 
 
+@settings(max_examples=50)
 @given(FACTS, st.integers(0, 80))
 def test_the_facts_block_is_bounded_and_loses_count_of_nothing(facts, max_tokens):
     missing = audit("", facts).missing
@@ -150,6 +156,7 @@ def test_the_facts_block_is_bounded_and_loses_count_of_nothing(facts, max_tokens
     assert bool(block.text) == bool(block.shown)
 
 
+@settings(max_examples=50)
 @given(conversations)
 def test_after_the_block_nothing_that_matters_is_missing(messages):
     facts = facts_of(messages)

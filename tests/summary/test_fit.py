@@ -1,6 +1,6 @@
 """Cutting: bounded, said, and the same every time."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.talk import hostile, words
@@ -57,6 +57,7 @@ def test_a_text_never_has_more_than_its_limit(text, max_tokens):
     assert words(fit(text, max_tokens=max_tokens, count=words).text) <= max(0, max_tokens)
 
 
+@settings(max_examples=50)
 @given(pieces=PIECES, max_tokens=st.integers(0, 80), per_piece=st.none() | st.integers(1, 40))
 def test_pieces_together_never_have_more_than_their_limit(pieces, max_tokens, per_piece):
     composed = compose(pieces, count=words, gap=gap, max_tokens=max_tokens, per_piece=per_piece)

@@ -1,6 +1,6 @@
 """Several passes over a run that is larger than the summariser's window."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.talk import answer, call, conversations, result, said, words
@@ -48,6 +48,7 @@ def test_a_result_of_twice_the_window_is_a_pass_of_its_own():
     assert any((p.first, p.last) == (4, 6) for p in plan)
 
 
+@settings(max_examples=50)
 @given(conversations, st.integers(1, 60), st.integers(1, 4))
 def test_passes_are_the_run_in_order_and_never_too_many(messages, room, most):
     messages = [m for m in messages if not (isinstance(m, Assistant) and m.superseded)]

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from support.talk import answer, call, conversations, hostile, result, said, words
 from trimtab.context.summary.prompt import build_summary_prompt, in_place_instruction, prompt_version
@@ -72,6 +72,7 @@ def test_what_else_the_users_words_ask_for_is_declared_not_to_be_done():
         assert "not done now" in behind
 
 
+@settings(max_examples=50)
 @given(conversations, hostile, hostile)
 def test_no_content_leaves_its_element(messages, previous, instructions):
     text = body(build_summary_prompt(messages, previous=previous or "x", instructions=instructions))

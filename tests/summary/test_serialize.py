@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.talk import answer, call, conversations, hostile, result, said, words
@@ -34,6 +34,7 @@ def test_two_tools_with_the_same_output_can_be_told_apart():
     assert 'tool="bash" call="c2"' in text
 
 
+@settings(max_examples=50)
 @given(conversations)
 def test_content_can_neither_end_nor_begin_an_element(messages):
     text = serialize(messages)
@@ -55,6 +56,7 @@ def test_code_that_has_nothing_to_do_with_our_tags_stays_as_it_is():
     assert code in serialize([said(code)])
 
 
+@settings(max_examples=50)
 @given(conversations, st.integers(0, 120))
 def test_a_transcript_never_has_more_than_its_limit(messages, max_tokens):
     assert words(serialize(messages, max_tokens=max_tokens, count=words)) <= max_tokens

@@ -24,13 +24,18 @@ FactKind = Literal["rule", "quote", "number", "path", "identifier", "error", "ur
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact: its text as it stood, the id of its source, who stated it, and whether a later call used it."""
+    """One fact: its text as it stood, the id of its source, who stated it, and the place (from 1) of the last call that used it; 0: none."""
 
     kind: FactKind
     text: str
     source: str
     by_user: bool = False
-    used: bool = False
+    last_use: int = 0
+
+    @property
+    def used(self) -> bool:
+        """Whether a call that was made after it named it."""
+        return self.last_use > 0
 
 
 _UNITS = (
@@ -117,9 +122,11 @@ def facts_of(
     """
     found: dict[tuple[FactKind, str], Fact] = {}
     by_text: dict[str, list[tuple[FactKind, str]]] = {}
+    calls = 0
     for source in sources_of(messages, ids):
         for call in source.calls:
-            _mark_used(call.raw, found, by_text)
+            calls += 1
+            _mark_used(call.raw, calls, found, by_text)
         text = redact(both_ends(source.text, _MOST_READ))
         for kind, fact in (*_spoken(text), *facts_in(text)) if source.by_user else facts_in(text):
             if "[secret:" in fact:
@@ -132,7 +139,8 @@ def facts_of(
                 found[kind, fact] = replace(known, by_user=True, source=source.id)
     for source in sources_of(later):
         for call in source.calls:
-            _mark_used(call.raw, found, by_text)
+            calls += 1
+            _mark_used(call.raw, calls, found, by_text)
     return tuple(found.values())
 
 
@@ -146,8 +154,8 @@ def _spoken(text: str) -> Iterator[tuple[FactKind, str]]:
 
 
 def _mark_used(
-    arguments: str, found: dict[tuple[FactKind, str], Fact], by_text: dict[str, list[tuple[FactKind, str]]]
+    arguments: str, place: int, found: dict[tuple[FactKind, str], Fact], by_text: dict[str, list[tuple[FactKind, str]]]
 ) -> None:
     for _, text in facts_in(arguments):
         for key in by_text.get(text, ()):
-            found[key] = replace(found[key], used=True)
+            found[key] = replace(found[key], last_use=place)
