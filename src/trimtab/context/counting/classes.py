@@ -113,7 +113,8 @@ def profile(text: str) -> Profile:
 
 def weigh(counts: Profile, weights: tuple[float, ...]) -> float:
     """Return the tokens that `counts` come to under `weights`, both in the order of `CLASSES`."""
-    return sum(map(mul, counts, weights))
+    total: float = sum(map(mul, counts, weights))
+    return total
 
 
 def _runs(mask: bytes) -> int:

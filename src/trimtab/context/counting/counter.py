@@ -86,7 +86,7 @@ class Counter:
         overhead = self.family.overhead
         return Size(
             written=sum(self.raw(written)),
-            thought=sum(self._thinking(p) for p in message.parts if isinstance(p, Thinking)),
+            thought=self._thoughts(message),
             media=self._pictures(message.parts),
             added=overhead.message + calls * overhead.call,
         )
@@ -126,30 +126,26 @@ class Counter:
 
     def raw(self, texts: Sequence[str]) -> list[float]:
         """Return what each text has in the model's family, before calibration."""
+        cache = self._cache
         keys = [_key(text) for text in texts]
-        fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._cache}
-        counted = dict(zip(fresh, self._count(list(fresh.values())), strict=True)) if fresh else {}
-        known = [counted[key] if key in counted else self._cache[key] for key in keys]
-        if counted:
-            self._cache.update(counted)
+        fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in cache}
+        if fresh:
+            cache.update(zip(fresh, self._count(list(fresh.values())), strict=True))
             self._forget()
-        return known
+        return [cache[key] for key in keys]
 
     def _count(self, texts: Sequence[str]) -> list[float]:
         family = self.family
         counts = count(texts, family.vocabulary)
         if family.extra is NOTHING:
             return [family.scale * n for n in counts]
-        return [
-            family.scale * n + weigh(profile(text), family.extra) for n, text in zip(counts, texts, strict=True)
-        ]
+        return [family.scale * n + weigh(profile(text), family.extra) for n, text in zip(counts, texts, strict=True)]
 
     def _forget(self) -> None:
-        """Drop the oldest entries once there are too many: a quarter at a time, so that it is rare."""
-        if len(self._cache) <= self._cached_texts:
-            return
-        keep = self._cached_texts * 3 // 4
-        self._cache = dict(list(self._cache.items())[len(self._cache) - keep :])
+        """Drop the oldest entries once there are too many: a quarter at a time, so that it is rare. Who still reads the old table may."""
+        if len(self._cache) > self._cached_texts:
+            keep = self._cached_texts * 3 // 4
+            self._cache = dict(list(self._cache.items())[len(self._cache) - keep :])
 
     def _said(self, parts: Sequence[Part], kind: str, overhead: float) -> Size:
         texts = [p.text for p in parts if isinstance(p, Text)]
@@ -176,6 +172,8 @@ class Counter:
         trusted is such a number, so at most a lower bound.
         """
         usage = message.usage
+        if not self._made(message):
+            return None
         least = (estimate.written + estimate.added) / 2 if trusted else estimate.plain
         if usage is None or usage.output <= 0 or usage.output < least:
             return None
@@ -185,6 +183,20 @@ class Counter:
 
     def _pictures(self, parts: Sequence[Part]) -> float:
         return float(sum(image_tokens(p, self.family.media) for p in parts if isinstance(p, Image)))
+
+    def _made(self, message: Assistant) -> bool:
+        """Say whether our model gave this answer, or a snapshot of it: only then its reported tokens and its signatures are ours to use."""
+        short, long = sorted((message.model, self.model.id), key=len)
+        return not short or long.startswith(short)
+
+    def _thoughts(self, message: Assistant) -> float:
+        """The thinking in an answer. Another model of the same provider reads it as text; another provider never sees it."""
+        thoughts = [p for p in message.parts if isinstance(p, Thinking)]
+        if self._made(message):
+            return sum(self._thinking(p) for p in thoughts)
+        if message.provider != self.model.provider:
+            return 0.0
+        return sum(self.raw([p.text for p in thoughts if not p.redacted]))
 
     def _thinking(self, part: Thinking) -> float:
         text = self.raw([part.text])[0] if part.text else 0.0
