@@ -10,6 +10,7 @@ The one rule: equal content has equal counts, whatever was counted before; nothi
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from math import ceil
 from typing import assert_never
@@ -17,7 +18,7 @@ from typing import assert_never
 import msgspec
 
 from trimtab.context.counting.classes import profile, weigh
-from trimtab.context.counting.families import Family, family_of
+from trimtab.context.counting.families import Family, family_of, media_rule
 from trimtab.context.counting.media import image_tokens
 from trimtab.context.counting.ratio import Calibration
 from trimtab.context.counting.size import Size
@@ -29,6 +30,8 @@ from trimtab.types.tools import ToolSpec
 
 CACHED_TEXTS = 50_000
 """How many texts are remembered: a hash of 16 bytes and a number each."""
+_SNAPSHOT = re.compile(r"(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest))?(?:\[\w+\])?")
+"""What may follow a model's id in the id of one of its snapshots."""
 _SHORT = 256
 """Characters up to which a text is its own key."""
 
@@ -41,6 +44,7 @@ class Counter:
     ) -> None:
         self.model = model
         self.family: Family = family_of(model)
+        self._media = media_rule(model)
         self.calibration = Calibration(self.family) if calibration is None else calibration
         self._cache: dict[str | bytes, float] = {}
         self._cached_texts = cached_texts
@@ -182,12 +186,12 @@ class Counter:
         return usage.output
 
     def _pictures(self, parts: Sequence[Part]) -> float:
-        return float(sum(image_tokens(p, self.family.media) for p in parts if isinstance(p, Image)))
+        return float(sum(image_tokens(p, self._media) for p in parts if isinstance(p, Image)))
 
     def _made(self, message: Assistant) -> bool:
         """Say whether our model gave this answer, or a snapshot of it: only then its reported tokens and its signatures are ours to use."""
         short, long = sorted((message.model, self.model.id), key=len)
-        return not short or long.startswith(short)
+        return not short or (long.startswith(short) and _SNAPSHOT.fullmatch(long[len(short) :]) is not None)
 
     def _thoughts(self, message: Assistant) -> float:
         """The thinking in an answer. Another model of the same provider reads it as text; another provider never sees it."""

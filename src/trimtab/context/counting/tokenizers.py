@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from math import ceil
+from typing import TypeAlias
 
 from trimtab.context.counting.classes import profile, weigh
 from trimtab.context.counting.weights import ALONE
@@ -22,7 +23,7 @@ from trimtab.types.text import scrub
 VOCABULARIES = ("o200k_base", "o200k_harmony", "cl100k_base", "qwen3.5")
 """What the library holds, by its own names."""
 
-BatchCount = Callable[[Sequence[str], str, int], list[int]]
+BatchCount: TypeAlias = Callable[[Sequence[str], str, int], list[int]]
 """Texts, the name of a vocabulary, threads → tokens of each text."""
 
 
