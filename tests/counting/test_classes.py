@@ -7,9 +7,9 @@ from hypothesis import given
 
 from counting.kit import BASE64, CHINESE, NUMERIC_JSON, texts, words
 from trimtab.context.counting import tokenizers
-from trimtab.context.counting.classes import CLASSES, profile, weigh
+from trimtab.context.counting.classes import CLASSES, weigh, weights
 from trimtab.context.counting.tokenizers import VOCABULARIES, guess
-from trimtab.context.counting.weights import ALONE, CLAUDE_4, CLAUDE_47, weights
+from trimtab.context.counting.weights import ALONE, CLAUDE_4, CLAUDE_47
 
 CODE = (
     """
@@ -35,10 +35,12 @@ SAMPLES = {
 
 
 def counts(text: str) -> dict[str, int]:
-    return {name: n for name, n in zip(CLASSES, profile(text), strict=True) if n}
+    """How much of each class a text holds."""
+    found = {name: weigh(text, weights(**{name: 1.0})) for name in CLASSES}
+    return {name: int(n) for name, n in found.items() if n}
 
 
-def test_a_profile_counts_each_kind_of_character_apart():
+def test_each_kind_of_character_is_counted_apart():
     assert counts("camelCase 12,5\n\tx é 中か한 → 🚀") == {
         "word": 2,
         "long": 1,
@@ -60,11 +62,11 @@ def test_a_profile_counts_each_kind_of_character_apart():
     }
 
 
-def test_an_empty_text_has_no_profile_and_no_tokens():
+def test_an_empty_text_holds_nothing_and_has_no_tokens():
     assert (counts(""), guess("", "o200k_base")) == ({}, 0)
 
 
-def test_a_lone_surrogate_can_be_profiled():
+def test_a_lone_surrogate_counts_like_a_question_mark():
     assert counts("a\ud800b") == {"word": 2, "punct": 1, "signs": 1}
 
 
@@ -74,8 +76,9 @@ def test_weights_refuse_a_class_that_is_not_counted():
 
 
 @given(texts, texts)
-def test_no_profile_shrinks_when_text_is_appended(head, tail):
-    assert all(a <= b for a, b in zip(profile(head), profile(head + tail), strict=True))
+def test_no_class_shrinks_when_text_is_appended(head, tail):
+    before, after = counts(head), counts(head + tail)
+    assert all(n <= after.get(name, 0) for name, n in before.items())
 
 
 @given(texts, texts)
@@ -103,6 +106,6 @@ def test_a_guess_depends_on_what_a_text_holds_and_not_on_its_length_alone():
     assert min(dense) > 1.5 * prose
 
 
-def test_weighing_is_a_scalar_product():
+def test_what_has_a_weight_adds_up():
     row = weights(word=2.0, digit=0.5)
-    assert weigh(profile("two words 1234"), row) == 2 * 2.0 + 4 * 0.5
+    assert weigh("two words 1234", row) == 2 * 2.0 + 4 * 0.5

@@ -17,7 +17,7 @@ from typing import assert_never
 
 import msgspec
 
-from trimtab.context.counting.classes import profile, weigh
+from trimtab.context.counting.classes import weigh
 from trimtab.context.counting.families import Family, family_of, media_rule
 from trimtab.context.counting.media import image_tokens
 from trimtab.context.counting.ratio import Calibration
@@ -143,7 +143,7 @@ class Counter:
         counts = count(texts, family.vocabulary)
         if family.extra is NOTHING:
             return [family.scale * n for n in counts]
-        return [family.scale * n + weigh(profile(text), family.extra) for n, text in zip(counts, texts, strict=True)]
+        return [family.scale * n + weigh(text, family.extra) for n, text in zip(counts, texts, strict=True)]
 
     def _forget(self) -> None:
         """Drop the oldest entries once there are too many: a quarter at a time, so that it is rare. Who still reads the old table may."""

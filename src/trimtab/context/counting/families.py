@@ -2,7 +2,7 @@
 
 A family is what `ModelInfo.tokenizer` names, or what a model's id says where that is empty. Tokens of a text in a family are
 
-    scale × tokens in the vocabulary + profile · extra
+    scale × tokens in the vocabulary + classes of characters · extra
 
 `exact`: that is the model's own vocabulary and nothing is guessed. `spread` is how far off the sum may be, as a relative standard deviation,
 before any usage was reported: the width of the first band. The figures were measured on recorded sessions where a source says so; the others
@@ -13,8 +13,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from trimtab.context.counting.classes import Weights
 from trimtab.context.counting.media import MediaRule
-from trimtab.context.counting.weights import CLAUDE_4, CLAUDE_47, NOTHING, Weights
+from trimtab.context.counting.weights import CLAUDE_4, CLAUDE_47, NOTHING
 from trimtab.types.models import ModelInfo
 
 Keeps: TypeAlias = Literal["all", "turn", "none"]
