@@ -187,6 +187,12 @@ def test_another_model_counts_the_conversation_anew_and_keeps_what_is_hidden():
     assert other.tokens > 10_000
 
 
+def test_another_model_is_told_the_same_system_prompt_and_tools():
+    found = meter(GPT, user("hi"))
+    found.fixed(words(900))
+    assert found.switched(counter(LOCAL)).estimate().tokens > 900
+
+
 def test_thinking_leaves_the_estimate_when_a_person_speaks_where_the_provider_drops_it():
     def grown(model: ModelInfo) -> int:
         found = meter(model, user("a"))

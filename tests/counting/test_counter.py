@@ -156,7 +156,7 @@ def test_thinking_of_a_turn_that_is_over_goes_where_the_provider_drops_it():
 
 
 @pytest.mark.parametrize(
-    ("origin", "ends"), [("prompt", True), ("steering", True), ("command", False), ("summary", False)]
+    ("origin", "ends"), [("prompt", True), ("steering", True), ("verify", True), ("command", False), ("summary", False)]
 )
 def test_a_turn_ends_with_the_words_of_a_person(origin, ends):
     assert ends_turn(user("x", origin=origin)) is ends
@@ -172,6 +172,18 @@ def test_a_request_counts_system_prompt_tools_and_messages():
 def test_a_tool_counts_its_name_description_and_schema():
     wide = ToolSpec(READ.name, READ.description, READ.parameters | {"description": words(200)})
     assert counter().tool(wide) > counter().tool(READ) + 150
+
+
+def test_a_tokenizer_of_ones_own_takes_the_place_of_the_vocabulary():
+    asked = []
+
+    def by_words(text: str) -> int:
+        asked.append(text)
+        return len(text.split())
+
+    own = Counter(GPT, tokenize=by_words)
+    assert [own.text(t) for t in ("one two three", "", "one two three")] == [3, 0, 3]
+    assert asked == ["one two three"]
 
 
 @given(st.lists(texts, max_size=6), st.sampled_from(MODELS))

@@ -81,6 +81,7 @@ class Meter:
     def __init__(self, counter: Counter, *, complete: bool = True) -> None:
         self.counter = counter
         self.complete = complete
+        self._front: tuple[str, tuple[ToolSpec, ...]] = ("", ())
         self._fixed = Size()
         self._shown: list[_Shown] = []
         self._totals = _Totals()
@@ -90,6 +91,7 @@ class Meter:
 
     def fixed(self, system: str, tools: Sequence[ToolSpec] = ()) -> None:
         """Set what stands in front of the messages. A change of it is a change like any other."""
+        self._front = (system, tuple(tools))
         size = self.counter.fixed_size(system, tools)
         change = size - self._fixed
         if any(change.vector):
@@ -172,6 +174,7 @@ class Meter:
     def switched(self, counter: Counter) -> "Meter":
         """Return a meter of the same conversation for another model. What was hidden from us in requests is taken to be there still."""
         new = Meter(counter, complete=self.complete)
+        new.fixed(*self._front)
         for shown in self._shown:
             new.append(shown.message)
         anchor = self._best()

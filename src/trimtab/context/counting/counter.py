@@ -11,7 +11,7 @@ The one rule: equal content has equal counts, whatever was counted before; nothi
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import ceil
 from typing import assert_never
 
@@ -37,10 +37,18 @@ _SHORT = 256
 
 
 class Counter:
-    """Counts for `model`. Keep one for a session: its cache and its calibration are what makes it fast and right."""
+    """Counts for `model`. Keep one for a session: its cache and its calibration are what makes it fast and right.
+
+    `tokenize` counts a text in place of the family's vocabulary: a server's tokenizer, a local vocabulary, a function of an embedder.
+    """
 
     def __init__(
-        self, model: ModelInfo, *, calibration: Calibration | None = None, cached_texts: int = CACHED_TEXTS
+        self,
+        model: ModelInfo,
+        *,
+        calibration: Calibration | None = None,
+        tokenize: Callable[[str], int] | None = None,
+        cached_texts: int = CACHED_TEXTS,
     ) -> None:
         self.model = model
         self.family: Family = family_of(model)
@@ -48,6 +56,7 @@ class Counter:
         self.calibration = Calibration(self.family) if calibration is None else calibration
         self._cache: dict[str | bytes, float] = {}
         self._cached_texts = cached_texts
+        self._tokenize = tokenize
 
     def text(self, text: str) -> int:
         """Return the tokens of `text` as something the model reads."""
@@ -140,6 +149,8 @@ class Counter:
 
     def _count(self, texts: Sequence[str]) -> list[float]:
         family = self.family
+        if self._tokenize is not None:
+            return [float(max(0, self._tokenize(text))) if text else 0.0 for text in texts]
         counts = count(texts, family.vocabulary)
         if family.extra is NOTHING:
             return [family.scale * n for n in counts]
@@ -212,7 +223,7 @@ class Counter:
 
 def ends_turn(message: Message) -> bool:
     """Say whether `message` begins a new turn: a person's words, however they came, not what a client adds beside results."""
-    return isinstance(message, User) and message.origin in ("prompt", "follow_up", "steering")
+    return isinstance(message, User) and message.origin not in ("command", "summary")
 
 
 def _arguments(call: ToolCall) -> str:
