@@ -20,6 +20,7 @@ HEAVY = frozenset(
         "torch",
         "numpy",
         "pydantic",
+        "sqlite3",
         "ssl",
         "tomllib",
     }
@@ -54,7 +55,9 @@ def roots(modules: set[str]) -> set[str]:
     return {name.partition(".")[0] for name in modules}
 
 
-@pytest.mark.parametrize("module", ["trimtab.types", "trimtab.context.stores.folder", "trimtab.agent"])
+@pytest.mark.parametrize(
+    "module", ["trimtab.types", "trimtab.context.stores.folder", "trimtab.context.tools.profiles", "trimtab.agent"]
+)
 def test_the_kernel_loads_no_library_of_weight(module: str, tmp_path: Path) -> None:
     """Whoever embeds it pays for msgspec and anyio alone."""
     seen = loaded(Cli.at(tmp_path), f"import sys, {module}; sys.stderr.write('\\n' + ' '.join(sys.modules))")

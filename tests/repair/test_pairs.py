@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.sessions import ask, result, say, synthetic
-from trimtab.context.pairs import Pairing, Repairs, pair
+from trimtab.context.pairs import pair
+from trimtab.context.view import Repairs, View
 from trimtab.types.messages import Assistant, Message, Text, Thinking, ToolCall, ToolResult, User
 
 
@@ -137,10 +138,12 @@ def test_pairing_twice_changes_nothing(messages, parked):
 
 @given(MESSAGES, PARKED)
 def test_message_by_message_gives_the_same_as_all_at_once(messages, parked):
-    pairing = Pairing(parked=set(parked))
+    view = View()
+    for call_id in parked:
+        view = view.with_parked(call_id)
     for n, message in enumerate(messages, 1):
-        pairing.add(message)
-        assert (tuple(pairing.messages), pairing.repairs) == pair(messages[:n], parked=parked)
+        view = view.with_message(f"e{n}", message)
+        assert (view.messages(), view.repairs) == pair(messages[:n], parked=parked)
 
 
 @given(MESSAGES, PARKED)

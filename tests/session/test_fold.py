@@ -47,6 +47,6 @@ def test_a_session_that_grew_shows_what_reading_it_again_shows(steps):
             case _ if len(ids) > 1:
                 log.label(ids[1:][value % (len(ids) - 1)] or "", "name")
         again = read_again(log)
-        assert log.view() == tuple(again.pairing.messages)
+        assert log.view() == again.view.messages()
         assert [e.id for e in log.archive.path()] == [e.id for e in again.archive.path()]
         assert (log.archive.leaf, log.parked, again.archive.damage) == (again.archive.leaf, again.archive.parked, [])

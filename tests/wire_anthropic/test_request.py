@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from trimtab.providers.anthropic import AnthropicWire
 from trimtab.providers.wire import Endpoint
@@ -217,6 +219,46 @@ def test_there_are_never_more_marks_than_the_cache_has_breakpoints(breakpoints: 
     model = ModelInfo("anthropic", "claude-x", "anthropic", cache=CacheRules("explicit", breakpoints=breakpoints))
     sent = body(user("a"), answer(Text("b")), user("c"), answer(Text("d")), user("e"), model=model, system="S")
     assert json.dumps(sent).count("cache_control") == count
+
+
+def marked(sent: dict[str, Any]) -> list[tuple[int, int]]:
+    """Message and block of each breakpoint."""
+    messages = enumerate(sent["messages"])
+    return [(i, j) for i, m in messages for j, b in enumerate(m["content"]) if b.get("cache_control")]
+
+
+TALK = (user("a"), answer(call("t"), call("u")), result("t", Text("r")), result("u", Text("s")), user("b"), user("c"))
+
+
+@pytest.mark.parametrize(
+    ("marks", "expected"),
+    [
+        ((0,), [(0, 0)]),
+        ((2,), [(2, 0)]),
+        ((0, 2, 5), [(0, 0), (2, 0), (2, 3)]),
+        ((4,), [(2, 2)]),
+        ((1,), [(0, 0)]),
+        ((0, 1), [(0, 0)]),
+        ((0, 2, 3, 4, 5), [(2, 1), (2, 2), (2, 3)]),
+        ((5, 0), [(0, 0), (2, 3)]),
+        ((99, -1), [(2, 3)]),
+        ((-1,), [(0, 0), (2, 3)]),
+    ],
+)
+def test_a_request_that_says_where_its_breakpoints_go_gets_them_there_the_newest_first(
+    marks: tuple[int, ...], expected: list[tuple[int, int]]
+) -> None:
+    sent = AnthropicWire().request(ENDPOINT, ModelRequest(CACHED, TALK, system="S", cache_marks=marks)).body
+    assert marked(json.loads(sent)) == expected
+
+
+@given(st.lists(st.integers(-2, 9), max_size=6).map(tuple))
+def test_marks_change_no_other_byte_and_are_never_more_than_four(marks: tuple[int, ...]) -> None:
+    sent = AnthropicWire().request(ENDPOINT, ModelRequest(CACHED, TALK, system="S", cache_marks=marks)).body
+    bare = AnthropicWire().request(ENDPOINT, ModelRequest(CACHED, TALK, system="S")).body
+    mark = b',"cache_control":{"type":"ephemeral"}'
+    assert sent.replace(mark, b"") == bare.replace(mark, b"")
+    assert 1 <= sent.count(mark) <= 4
 
 
 def test_a_long_lived_cache_says_its_lifetime() -> None:

@@ -20,9 +20,9 @@ import anyio
 from trimtab.agent.answer import Draft
 from trimtab.agent.calls import with_unique_ids
 from trimtab.agent.dispatch import Bench, ended_event, run_calls
-from trimtab.agent.events import Error, MessageEnded, StepEnded, StepStarted, TurnEnded, TurnReason, TurnStarted
+from trimtab.agent.events import Error, MessageEnded, Retry, StepEnded, StepStarted, TurnEnded, TurnReason, TurnStarted
 from trimtab.agent.inbox import Inbox
-from trimtab.agent.ports import Provider
+from trimtab.agent.ports import Prompt, Provider
 from trimtab.agent.verdict import EMPTY_PROMPT, Verdict, judge
 from trimtab.types.errors import BudgetExceeded, ContextFloor, ErrorInfo, StoreError, TrimtabError
 from trimtab.types.messages import Assistant, Message, StopReason, ToolResult, User, user
@@ -121,6 +121,7 @@ async def _step(state: "_State") -> Verdict:
     prompt = await bench.transcript.prompt(_request(kit))
     state.steps += 1
     try:
+        await _tell(bench, prompt)
         await bench.emit(StepStarted(step=state.steps, prompt_tokens=prompt.tokens))
         answer = await _ask(state, prompt.request)
         stop = answer.stop_reason
@@ -161,6 +162,9 @@ async def _ask(state: "_State", request: ModelRequest) -> Assistant:
 
     try:
         await draft.hear(kit.provider, void=void)
+        if (smaller := await _smaller(state, draft)) is not None:
+            draft = Draft(smaller, kit.bench.emit)
+            await draft.hear(kit.provider, void=void)
     except anyio.get_cancelled_exc_class():
         if not draft.empty:
             with anyio.CancelScope(shield=True):
@@ -169,6 +173,26 @@ async def _ask(state: "_State", request: ModelRequest) -> Assistant:
                 await run_calls(partial.tool_calls, kit.bench, answered=verdict.answered)
         raise
     return await state.keep(draft.message(), draft)
+
+
+async def _smaller(state: "_State", draft: Draft) -> ModelRequest | None:
+    """A smaller request to send instead, when the server refused this one as too large before it said anything. Asked once for each step."""
+    answer = draft.message()
+    refusal = answer.error
+    if refusal is None or refusal.kind not in ("overflow", "request_too_large_for_tier") or answer.parts:
+        return None
+    bench = state.kit.bench
+    prompt = await bench.transcript.reduce(_request(state.kit), refusal)
+    if prompt is None:
+        return None
+    await bench.emit(Retry(attempt=1, wait_s=0.0, kind=refusal.kind, message=refusal.message))
+    await _tell(bench, prompt)
+    return prompt.request
+
+
+async def _tell(bench: Bench, prompt: Prompt) -> None:
+    for event in prompt.news:
+        await bench.emit(event)
 
 
 async def _deliver_steering(state: "_State") -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from trimtab.agent.ports import Prompt
+from trimtab.types.errors import ErrorInfo
 from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult
 from trimtab.types.models import ModelRequest
 
@@ -65,6 +66,10 @@ class MemoryTranscript:
     async def prompt(self, request: ModelRequest) -> Prompt:
         """Return `request` with the whole view."""
         return Prompt(replace(request, messages=self.view()))
+
+    async def reduce(self, request: ModelRequest, refusal: ErrorInfo) -> Prompt | None:
+        """Return None: nothing is ever left out here."""
+        return None
 
     def _filler(self, call: ToolCall) -> ToolResult:
         text = "pending" if call.id in self._parked else "interrupted"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from trimtab.agent.events import Event
+from trimtab.types.errors import ErrorInfo
 from trimtab.types.messages import Message, Part, Text, ToolCall
 from trimtab.types.models import ModelRequest
 from trimtab.types.stream import StreamEvent
@@ -27,10 +28,14 @@ class Provider(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A request as it is to be sent. `tokens` counts all it holds, system prompt and tools too; None when nobody counted."""
+    """A request as it is to be sent. `tokens` counts all it holds, system prompt and tools too; None when nobody counted.
+
+    `news` is what a watcher should hear about how it was made: edits of the context, the budget, notices.
+    """
 
     request: ModelRequest
     tokens: int | None = None
+    news: tuple[Event, ...] = ()
 
 
 class Transcript(Protocol):
@@ -53,6 +58,13 @@ class Transcript(Protocol):
 
         Called once before every request, while nothing else is recorded. May take its time (a summary) and record what it changed.
         Raises `ContextFloor`, `BudgetExceeded` or `StoreError`, which end the turn by name.
+        """
+        ...
+
+    async def reduce(self, request: ModelRequest, refusal: ErrorInfo) -> Prompt | None:
+        """Return a smaller request than the last one, which the server refused as too large; None when it can't be made smaller.
+
+        Raises as `prompt` does.
         """
         ...
 

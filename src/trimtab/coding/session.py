@@ -1,7 +1,7 @@
 """The composition root: a session is a log, a model, tools and a loop, wired together.
 
     flags → Project → open_session ── choose the log ── resolve the model ── build the tools ── Agent
-    prompt → Agent.prompt → loop → provider, tools → LogTranscript → SessionLog; events → feed → whoever watches
+    prompt → Agent.prompt → loop → provider, tools → ManagedTranscript → engine, SessionLog; events → feed → whoever watches
 
 This is the only module that knows all siblings. Frontends get events from `feed` and call methods here; they decide nothing.
 """
@@ -20,6 +20,8 @@ from trimtab.agent.run import Agent
 from trimtab.coding.attachments import unseen_pictures
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.choose import Choice
+from trimtab.coding.context.marker_guard import MarkerGuard
+from trimtab.coding.context.open import OpenContext, open_context
 from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.logs import last_model, now, open_log, outputs_beside, writes_at_once
 from trimtab.coding.models import OpenModel, open_model, pick_model
@@ -29,7 +31,6 @@ from trimtab.coding.prompts import describe_tools, load_prompt
 from trimtab.coding.refusals import RefusalRecorder
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import build_tools
-from trimtab.coding.transcript import LogTranscript
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError
 from trimtab.types.messages import User
@@ -52,6 +53,7 @@ class Session:
         log: SessionLog,
         agent: Agent,
         kit: "_Kit",
+        context: OpenContext,
         stack: AsyncExitStack,
         *,
         notices: tuple[str, ...],
@@ -59,6 +61,7 @@ class Session:
         self.project = project
         self.log = log
         self.agent = agent
+        self.context = context
         self._kit = kit
         self._stack = stack
         self._notices = notices
@@ -142,7 +145,8 @@ class Session:
         opened = await open_model(self.project, ref)
         self._stack.push_async_callback(_close, opened.provider)
         self.agent.provider, self.agent.model, self.agent.thinking = opened.provider, opened.info, opened.thinking
-        self.agent.tools = self._kit.tools_for(opened.info)
+        self.agent.tools = (*self._kit.tools_for(opened.info), *self.context.tools)
+        self.context.engine.use_model(opened.info)
         for note in opened.notes:
             await self.feed.publish(Notice(message=note))
 
@@ -192,23 +196,26 @@ async def open_session(
         if kit is None:
             kit = await _kit(project, opened.model_ref, stack, provider=provider, extra=extra_tools)
         kit.outputs.path = outputs_beside(log.path) if log.path else None
+        context = await anyio.to_thread.run_sync(lambda: open_context(project, log, kit.model.info, stack))
+        tools = (*kit.tools, *context.tools)
         agent = Agent(
             kit.model.provider,
             model=kit.model.info,
-            system=system_prompt(project, kit.tools),
-            tools=kit.tools,
-            transcript=LogTranscript(log),
+            system=system_prompt(project, tools),
+            tools=tools,
+            transcript=context.transcript,
             parked={p.call_id: p.question for p in log.parked},
             seen=await anyio.to_thread.run_sync(log.call_ids),
-            hooks=kit.hooks,
+            hooks=MarkerGuard(kit.hooks, context.refuse),
             feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
             thinking=kit.model.thinking,
             max_steps=project.settings.max_steps,
             session_id=log.header.id,
         )
+        context.attach(agent)
         stack.callback(agent.feed.close)
         notices = (*project.notices, *opened.notices, *kit.model.notes)
-        yield Session(project, log, agent, kit, stack, notices=notices)
+        yield Session(project, log, agent, kit, context, stack, notices=notices)
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,7 @@ class Settings(_Section, frozen=True):
     verify: VerifySettings = VerifySettings()
 
 
-NOT_USED_YET = ("context", "verify")
+NOT_USED_YET = ("verify",)
 """Sections that are read and checked but act only in a later version; setting one gives a notice."""
 
 __all__ = [

@@ -1,8 +1,8 @@
 """What the engine asks of the outside: requests that it yields, and the answers that whoever drives it sends back.
 
     plan = engine.prepare(request)            a generator: nothing runs before it is driven
-    ask = next(plan)                          Record | Summarize | Consult
-    ask = plan.send(answer)                   Recorded | Summary | Advice | Failed
+    ask = next(plan)                          Record | Keep | Summarize | Consult
+    ask = plan.send(answer)                   Recorded | Kept | Summary | Advice | Failed
     … StopIteration.value                     Prepared
 
 The same engine so runs in an async agent, a sync script, a proxy and a simulator. Every ask may be answered with `Failed`; then the
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from trimtab.context.observation import Observation
-from trimtab.types.entries import EditEntry, RevertEntry
+from trimtab.types.entries import CustomEntry, EditEntry, RevertEntry
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelRequest
 from trimtab.types.usage import Usage
@@ -23,7 +23,7 @@ from trimtab.types.usage import Usage
 class Record:
     """Make these entries durable behind the leaf, fold them in, and answer `Recorded`. All or none."""
 
-    values: tuple[EditEntry | RevertEntry, ...]
+    values: tuple[EditEntry | RevertEntry | CustomEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,23 @@ class Recorded:
     """The ids of the entries, in order."""
 
     ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Put these texts into files that the model may read, make sure that they can be read, and answer `Kept`.
+
+    Asked only while the model has no `recall`: then the file is the way back to what a stub hides.
+    """
+
+    texts: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The path of each text."""
+
+    paths: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,5 +102,5 @@ class Failed:
     reason: str
 
 
-Ask: TypeAlias = Record | Summarize | Consult
-Answer: TypeAlias = Recorded | Summary | Advice | Failed
+Ask: TypeAlias = Record | Keep | Summarize | Consult
+Answer: TypeAlias = Recorded | Kept | Summary | Advice | Failed

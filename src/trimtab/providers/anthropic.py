@@ -27,10 +27,10 @@ import msgspec
 from msgspec.structs import replace
 
 from trimtab.providers.anthropic_answer import AnthropicDecoder
-from trimtab.providers.history import adapt, describe_image
+from trimtab.providers.history import adapt_numbered, describe_image
 from trimtab.providers.lenient import arguments_object
 from trimtab.providers.wire import Decoder, Endpoint, WireRequest
-from trimtab.types.messages import Assistant, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from trimtab.types.messages import Assistant, Image, Message, Part, Text, Thinking, ToolCall, ToolResult, User
 from trimtab.types.models import CacheRules, ModelInfo, ModelRequest
 
 VERSION = "2023-06-01"
@@ -129,19 +129,23 @@ class _Turn:
         return self.results + self.blocks
 
 
+_Place: TypeAlias = tuple[list[_Block], int]
+"""A block of a turn that grows: its list, and its index there."""
+
+
 class AnthropicWire:
     """The Messages API as a pure pair of halves. Stateless."""
 
     def request(self, endpoint: Endpoint, request: ModelRequest) -> WireRequest:
         """Shape a request; the same input gives the same bytes."""
         model = request.model
-        turns = _turns(adapt(request.messages, model), model)
+        turns, wanted = _turns(adapt_numbered(request.messages, model), model, request.cache_marks)
         max_tokens = request.max_output or model.max_output
         thinking, output = _thinking(request, max_tokens, turns)
         tools = [_WireTool(legal_name(t.name), t.description, t.parameters) for t in request.tools]
         system = [_TextBlock(request.system)] if request.system.strip() else []
         if model.cache.kind == "explicit":
-            _place_marks(tools, system, turns, model.cache)
+            _place_marks(tools, system, turns, model.cache, wanted=wanted)
         body = _Body(
             model=model.id,
             max_tokens=max_tokens,
@@ -177,10 +181,23 @@ def _headers(endpoint: Endpoint, model: ModelInfo) -> dict[str, str]:
     return headers
 
 
-def _turns(messages: Iterable[Message], model: ModelInfo) -> list[_Turn]:
-    """Fold messages into alternating turns that begin with the user; blank ones leave no trace."""
+def _turns(
+    messages: Iterable[tuple[int, Message]], model: ModelInfo, marks: Iterable[int] = ()
+) -> tuple[list[_Turn], list[_Place]]:
+    """Fold numbered messages into alternating turns that begin with the user; blank ones leave no trace.
+
+    Also returns, for each of `marks`, the last block that a user or a tool sent up to that message: an answer may end in a block that can't
+    carry a breakpoint.
+    """
     turns: list[_Turn] = []
-    for message in messages:
+    wanted = {m for m in marks if m >= 0}
+    places: list[_Place] = []
+    last: _Place | None = None
+    for number, message in messages:
+        if reached := {m for m in wanted if m < number}:
+            wanted -= reached
+            places += [last] if last else []
+            last = None  # a second mark in the same place would be a breakpoint lost
         turn = _turn(message, model)
         if not turn.content:
             continue
@@ -191,7 +208,10 @@ def _turns(messages: Iterable[Message], model: ModelInfo) -> list[_Turn]:
             turns[-1].blocks += turn.blocks
         else:
             turns.append(turn)
-    return turns
+        if turn.role == "user":
+            blocks = turns[-1].blocks if isinstance(message, User) else turns[-1].results
+            last = blocks, len(blocks) - 1
+    return turns, [*places, last] if last and wanted else places
 
 
 def _turn(message: Message, model: ModelInfo) -> _Turn:
@@ -237,11 +257,19 @@ def _without_trailing_blanks(blocks: list[_Block]) -> list[_Block]:
     return blocks
 
 
-def _place_marks(tools: list[_WireTool], system: list[_TextBlock], turns: list[_Turn], cache: CacheRules) -> None:
+def _place_marks(
+    tools: list[_WireTool],
+    system: list[_TextBlock],
+    turns: list[_Turn],
+    cache: CacheRules,
+    *,
+    wanted: list[_Place],
+) -> None:
     """Put breakpoints where a later request will look for them, as far as the cache has any.
 
-    One at the end of what no step changes (the API's order is tools, system, messages, so it covers both), one at the end of the newest
-    user turn (the next request reads it) and one at the end of the user turn before (this request reads it).
+    One at the end of what no step changes (the API's order is tools, system, messages, so it covers both). The others where the request
+    wants them; without a wish one at the end of the newest user turn (the next request reads it) and one at the end of the user turn before
+    (this request reads it).
     """
     mark = _Mark("1h" if cache.ttl_s >= 3_600 else None)
     left = min(cache.breakpoints or _MAX_MARKS, _MAX_MARKS)
@@ -251,12 +279,12 @@ def _place_marks(tools: list[_WireTool], system: list[_TextBlock], turns: list[_
     elif tools:
         tools[-1] = replace(tools[-1], cache_control=mark)
         left -= 1
-    newest_first = [t for t in reversed(turns) if t.role == "user"]
-    for turn in newest_first[: min(left, 2)]:
-        blocks = turn.blocks or turn.results
-        last = blocks[-1]
-        if isinstance(last, _UserBlock):
-            blocks[-1] = replace(last, cache_control=mark)
+    user_turns = [t.blocks or t.results for t in reversed(turns) if t.role == "user"]
+    newest_first = wanted[::-1] or [(blocks, len(blocks) - 1) for blocks in user_turns[:2]]
+    for blocks, index in newest_first[: max(left, 0)]:
+        block = blocks[index]
+        if isinstance(block, _UserBlock):
+            blocks[index] = replace(block, cache_control=mark)
 
 
 def _thinking(

@@ -13,7 +13,7 @@ from trimtab.types.tools import Cut
 from trimtab.types.usage import Usage
 
 StopReason = Literal["stop", "length", "tool_use", "refused", "error", "cancelled"]
-Origin = Literal["prompt", "steering", "follow_up", "command", "verify", "summary", "answer"]
+Origin = Literal["prompt", "steering", "follow_up", "command", "verify", "summary", "answer", "note"]
 
 
 class Text(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", tag="text"):
@@ -42,6 +42,8 @@ class Image(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", t
     """In pixels."""
     height: int | None = None
     """In pixels."""
+    wire: dict[str, Any] | None = None
+    """Fields of the format that it came in."""
 
 
 class Thinking(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", tag="thinking"):
@@ -102,6 +104,8 @@ class User(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="role", ta
     """Text and images."""
     origin: Origin = "prompt"
     """How it came in."""
+    wire: dict[str, Any] | None = None
+    """Fields of the format that it came in."""
 
 
 class Assistant(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="role", tag="assistant"):
@@ -121,6 +125,8 @@ class Assistant(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="role
     """What went wrong, if anything."""
     superseded: bool = False
     """A cut answer that was asked for again: kept in the log, never shown to a model."""
+    wire: dict[str, Any] | None = None
+    """Fields of the format that it came in."""
 
     @property
     def text(self) -> str:
@@ -150,6 +156,8 @@ class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="rol
     """What was left out, if anything."""
     handle: str | None = None
     """A short name for the result."""
+    wire: dict[str, Any] | None = None
+    """Fields of the format that it came in."""
 
     @property
     def text(self) -> str:

@@ -27,7 +27,15 @@ class Price(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class CacheRules(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a provider's prompt cache works. `kind` none: no cache; prefix: automatic; explicit: by breakpoints."""
+    """How a provider's prompt cache works. `kind` none: no cache; prefix: automatic; explicit: by breakpoints.
+
+    Tokens: `minimum` is the smallest prefix that is kept, `granularity` the step in which one matches, counted from `offset` tokens in front of the
+    prompt (what a provider adds there and doesn't report). `lookback`: content blocks over which a
+    read searches back from a breakpoint (0: all). `breakpoints`: how many a request may have. `ttl_s`: how long an entry that nobody uses is
+    kept, in seconds (0: unknown); from 3,600 on the longer lifetime is asked for and paid, where there is one. `storage`: USD per million
+    tokens and hour, where keeping is charged. `drops_thinking`: a new prompt takes the thinking of the turns before out of the context, so the
+    cache breaks at the first of it. `caches_answer`: a request's answer is kept with it, so the next one reads that too.
+    """
 
     kind: Literal["none", "prefix", "explicit"] = "none"
     minimum: int = 0
@@ -35,6 +43,10 @@ class CacheRules(msgspec.Struct, frozen=True, omit_defaults=True):
     lookback: int = 0
     breakpoints: int = 0
     ttl_s: int = 0
+    storage: float = 0.0
+    offset: int = 0
+    drops_thinking: bool = False
+    caches_answer: bool = False
 
 
 class ModelInfo(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -65,7 +77,8 @@ class ModelInfo(msgspec.Struct, frozen=True, omit_defaults=True):
 class ModelRequest(msgspec.Struct, frozen=True):
     """One request to a model, before any wire has shaped it.
 
-    `thinking` is one of the model's levels or None (the provider's default). `max_output` in tokens.
+    `thinking` is one of the model's levels or None (the provider's default). `max_output` in tokens. `cache_marks` are indexes of
+    messages behind which a cache breakpoint goes, ascending, for wires that have them; empty: where the wire puts them by itself.
     """
 
     model: ModelInfo
@@ -75,6 +88,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
     max_output: int | None = None
     thinking: str | None = None
     session_id: str = ""
+    cache_marks: tuple[int, ...] = ()
 
 
 def add_costs(*costs: float | None) -> float | None:

@@ -23,7 +23,9 @@ from trimtab.types.messages import ToolCall
 Mode: TypeAlias = Literal["ask", "auto-edit", "full", "plan"]
 """`ask` and `plan` edit nothing unasked; without a person that means: nothing but what a rule allows."""
 
-READING_TOOLS = frozenset({"read", "ls", "grep", "find", "todo"})
+CONTEXT_TOOLS = frozenset({"archive", "memo", "recall", "plan", "edit_context", "memory", "context_status"})
+"""What the model does to its own context: nothing of the project changes, and every edit can be taken back."""
+READING_TOOLS = frozenset({"read", "ls", "grep", "find", "todo"}) | CONTEXT_TOOLS
 PROTECTED = frozenset({".git", ".trimtab"})
 """Folders whose files can make programs run: not edited without a person, wherever they are in the project."""
 

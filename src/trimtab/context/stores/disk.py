@@ -56,6 +56,14 @@ class _RealDisk:
 disk: Disk = _RealDisk()
 
 
+def write_all(disk: Disk, fd: int, data: bytes) -> None:
+    """Write `data` to its last byte and return when it is on the medium."""
+    view = memoryview(data)
+    while view:
+        view = view[disk.write(fd, bytes(view)) :]
+    disk.sync(fd)
+
+
 def timestamp(moment: datetime) -> str:
     """Return RFC 3339 in UTC with milliseconds, as every entry has it."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

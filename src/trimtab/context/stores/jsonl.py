@@ -14,7 +14,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
-from trimtab.context.stores.disk import Disk, disk, read_session_bytes, store_error, store_errors, sync_folder
+from trimtab.context.stores.disk import (
+    Disk,
+    disk,
+    read_session_bytes,
+    store_error,
+    store_errors,
+    sync_folder,
+    write_all,
+)
 from trimtab.context.stores.scan import Scan, scan
 from trimtab.types.codec import encode_entry
 from trimtab.types.entries import FORMAT, Header
@@ -100,10 +108,7 @@ class SessionFile:
             data = b"\n" + data
         self._fresh_line = False
         with store_errors(self.path):
-            view = memoryview(data)
-            while view:
-                view = view[self._disk.write(self._fd, bytes(view)) :]
-            self._disk.sync(self._fd)
+            write_all(self._disk, self._fd, data)
         self._fresh_line = True
         self._needs_header = False
 

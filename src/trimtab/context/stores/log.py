@@ -21,12 +21,12 @@ import msgspec
 
 from trimtab.context.archive import Archive, Damage, Parked
 from trimtab.context.fold import Conversation
-from trimtab.context.pairs import Repairs
 from trimtab.context.stores.bodies import Bodies, BodyStore, MemoryBodies, inflate, spill
 from trimtab.context.stores.commit import GroupCommit, Ticket
 from trimtab.context.stores.disk import Disk, disk, make_folder, require_file, timestamp
 from trimtab.context.stores.jsonl import SessionFile
 from trimtab.context.stores.lock import Owner, SessionLock, this_process
+from trimtab.context.view import Repairs, View
 from trimtab.types.codec import Entry, entry_of
 from trimtab.types.entries import (
     FORMAT,
@@ -189,12 +189,16 @@ class SessionLog:
     def repairs(self) -> Repairs:
         """How the view differs from the log."""
         with self._state_guard:
-            return self._conversation.pairing.repairs
+            return self._conversation.view.repairs
+
+    def snapshot(self) -> View:
+        """The view as it stands: a value that stays as it is whatever comes later."""
+        with self._state_guard:
+            return self._conversation.view
 
     def view(self) -> tuple[Message, ...]:
         """The messages of the next request: whole, every call answered, in order."""
-        with self._state_guard:
-            return tuple(self._conversation.pairing.messages)
+        return self.snapshot().messages()
 
     def append(self, values: Sequence[KnownEntry]) -> tuple[str, ...]:
         """Record entries behind the leaf and return their ids; they are durable then.

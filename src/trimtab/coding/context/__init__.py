@@ -1,0 +1,1 @@
+"""The context engine inside the coding agent: built, driven, and given to the model as tools."""

@@ -1,0 +1,85 @@
+"""The context tools as tools of the agent, and the guard that keeps stubs out of files.
+
+call ──▶ ContextAgentTool ──worker thread──▶ handler ──▶ EngineHost ──back on the loop──▶ the engine's plan
+"""
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio import from_thread
+
+from trimtab.agent.ports import Access, ToolOutput, ToolRun
+from trimtab.coding.context.transcript import ManagedTranscript
+from trimtab.context.applying import Outcome
+from trimtab.context.asks import Answer, Ask
+from trimtab.context.hosting import EngineHost
+from trimtab.context.settings import Profile
+from trimtab.context.stores.memories import Memories
+from trimtab.context.stores.notes import MemoDict, MemoFolder, MemoStore, memos_beside
+from trimtab.context.summary.redact import redact
+from trimtab.context.tools.host import ContextTool
+from trimtab.context.tools.profiles import context_tools
+from trimtab.types.models import ModelRequest
+from trimtab.types.tools import ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ContextAgentTool:
+    """One context tool, run in a worker thread."""
+
+    tool: ContextTool
+
+    @property
+    def spec(self) -> ToolSpec:
+        """Name, description and JSON Schema."""
+        return self.tool.spec
+
+    @property
+    def snippet(self) -> str:
+        """Nothing: what the model needs to know stands in the description."""
+        return ""
+
+    @property
+    def guidelines(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def access(self, arguments: Mapping[str, Any]) -> Access:
+        """Touches no file of the project."""
+        return Access()
+
+    async def run(self, arguments: Mapping[str, Any], run: ToolRun) -> ToolOutput:
+        """Do it."""
+        reply = await anyio.to_thread.run_sync(self.tool.handle, arguments)
+        return ToolOutput.text(reply.text, is_error=reply.is_error)
+
+
+def host_for(
+    transcript: ManagedTranscript, request: Callable[[], ModelRequest], *, memories: Path, now: Callable[[], datetime]
+) -> EngineHost:
+    """Return the host of a session's context tools. `memories` is the file of the project's long-term memory."""
+    log = transcript.log
+    memos: MemoStore = MemoFolder(memos_beside(log.path), now=now) if log.path else MemoDict(now=now)
+
+    def drive(plan: Generator[Ask, Answer, Outcome]) -> Outcome:
+        # Handlers run in a worker thread; the plan runs on the loop, where a model can be asked.
+        return from_thread.run(transcript.run, plan)
+
+    return EngineHost(
+        engine=transcript.engine,
+        view=log.snapshot,
+        request=request,
+        drive=drive,
+        memos=memos,
+        memories=Memories(memories, now=now, redact=redact),
+        labels=lambda: dict(log.archive.labels),
+    )
+
+
+def agent_tools(profile: Profile, host: EngineHost) -> tuple[ContextAgentTool, ...]:
+    """Return the tools of a profile."""
+    return tuple(ContextAgentTool(tool) for tool in context_tools(profile, host, refuse=host.refuse))

@@ -1,0 +1,157 @@
+"""The conversation as the loop sees it: the `Transcript` port over a session log and the context engine.
+
+    append ──admit──▶ log, durable                                 an answer's usage teaches the engine first
+    prompt ──prepare──▶ asks ──┬─ Record ──▶ log, durable
+                               ├─ Keep ────▶ files that the model may read
+                               ├─ Summarize ▶ a model
+                               └─ Consult ─▶ a policy elsewhere
+           ◀── request, and what watchers should hear
+
+Counting, folding and writing run in worker threads, one operation of the engine at a time.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import anyio
+
+from trimtab.agent.events import BudgetChanged, ContextEdited, Event, Notice
+from trimtab.agent.ports import Prompt
+from trimtab.coding.context.files import ArchiveFiles
+from trimtab.coding.context.summariser import Summarisers
+from trimtab.context.applying import Done
+from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Record, Recorded, Summarize
+from trimtab.context.cycle import Prepared
+from trimtab.context.engine import Engine
+from trimtab.context.stores.log import SessionLog
+from trimtab.types.edits import edit_kind
+from trimtab.types.errors import ErrorInfo, TrimtabError
+from trimtab.types.messages import Assistant, Message
+from trimtab.types.models import ModelRequest
+
+T = TypeVar("T")
+
+
+class ManagedTranscript:
+    """Records into a session log, and shows what the engine makes of it."""
+
+    def __init__(
+        self,
+        log: SessionLog,
+        engine: Engine,
+        *,
+        summarisers: Summarisers | None = None,
+        files: ArchiveFiles | None = None,
+    ) -> None:
+        self.log = log
+        self.engine = engine
+        self.last_request: ModelRequest | None = None
+        self._summarisers = summarisers
+        self._files = files
+        self._turn = anyio.Lock()
+
+    async def append(self, messages: Sequence[Message]) -> tuple[str, ...]:
+        """Record messages; durable when this returns. Raises `StoreError`."""
+        async with self._turn:
+            return await anyio.to_thread.run_sync(self._append, messages)
+
+    async def park(self, call_id: str, question: str) -> str:
+        """Record that a call waits for a person."""
+        return await anyio.to_thread.run_sync(self.log.park, call_id, question)
+
+    def view(self) -> tuple[Message, ...]:
+        """The conversation as it stands."""
+        return self.log.view()
+
+    async def prompt(self, request: ModelRequest) -> Prompt:
+        """Return `request` with the messages of the view, made to fit."""
+        return await self._prepared(request, None)
+
+    async def reduce(self, request: ModelRequest, refusal: ErrorInfo) -> Prompt | None:
+        """Return a smaller request than the one that the server refused; None when nothing got smaller."""
+        before = self.log.snapshot()
+        prompt = await self._prepared(request, refusal)
+        return None if self.log.snapshot() is before else prompt
+
+    async def run(self, plan: Generator[Ask, Answer, T]) -> T:
+        """Run a plan of the engine, answering what it asks."""
+        async with self._turn:
+            return await self._drive(plan)
+
+    async def _prepared(self, request: ModelRequest, refusal: ErrorInfo | None) -> Prompt:
+        async with self._turn:
+            self.last_request = request
+            view = await anyio.to_thread.run_sync(self.log.snapshot)
+            prepared = await self._drive(self.engine.prepare(view, request, after=refusal))
+        return Prompt(prepared.request, prepared.tokens, news_of(prepared, self.engine))
+
+    def _append(self, messages: Sequence[Message]) -> tuple[str, ...]:
+        admitted = []
+        for message in messages:
+            if isinstance(message, Assistant) and not message.superseded:
+                self.engine.answered(message)
+            admitted.append(self.engine.admit(message))
+        return self.log.append_messages(admitted)
+
+    async def _drive(self, plan: Generator[Ask, Answer, T]) -> T:
+        answer: Answer | None = None
+        while True:
+            step = await anyio.to_thread.run_sync(_advance, plan, answer)
+            if isinstance(step, _Result):
+                return step.value
+            answer = await self._answer(step)
+
+    async def _answer(self, ask: Ask) -> Answer:
+        match ask:
+            case Record(values=values):
+                try:
+                    return Recorded(await anyio.to_thread.run_sync(self.log.append, values))
+                except TrimtabError as problem:
+                    return Failed(problem.message)
+            case Keep(texts=texts):
+                if self._files is None:
+                    return Failed("this session has no folder for its archive")
+                return await anyio.to_thread.run_sync(self._files.keep, texts)
+            case Summarize():
+                if self._summarisers is None:
+                    return Failed("no model writes summaries here")
+                return await self._summarisers.ask(ask)
+            case Consult():
+                return Failed("no policy elsewhere is reachable here")
+
+
+def news_of(prepared: Prepared, engine: Engine) -> tuple[Event, ...]:
+    """What watchers should hear about how a request was made."""
+    news: list[Event] = [edited(done) for done in prepared.edits]
+    news += [Notice(message=note) for note in prepared.notes]
+    if prepared.edits:
+        news.append(BudgetChanged(used_tokens=prepared.tokens, window=engine.model.context_window))
+    return tuple(news)
+
+
+def edited(done: Done) -> ContextEdited:
+    """The event for an edit that was recorded."""
+    entry = done.entry
+    return ContextEdited(
+        entry_id=done.entry_id,
+        kind=edit_kind(entry.edit),
+        targets=entry.edit.targets,
+        reason=entry.reason,
+        author=entry.author,
+        before_tokens=entry.before_tokens or 0,
+        after_tokens=entry.after_tokens or 0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Result(Generic[T]):
+    value: T
+
+
+def _advance(plan: Generator[Ask, Answer, T], answer: Answer | None) -> Ask | _Result[T]:
+    """Take one step of a plan: what it asks, or its result. `StopIteration` must not leave a thread."""
+    try:
+        return next(plan) if answer is None else plan.send(answer)
+    except StopIteration as stop:
+        return _Result(stop.value)

@@ -1,0 +1,174 @@
+"""The host of the context tools: an engine, its view and its stores, as the tools see them.
+
+    tool ──▶ EngineHost ──resolve, text_of──▶ the view: recorded texts, whatever the window shows
+                        ├─search────────────▶ an index over the path, grown when somebody searches
+                        └─act──────────────▶ the engine's plan, run by whoever drives it
+
+Reading goes past the edits on purpose: what a stub hides is what `recall` is for.
+"""
+
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from trimtab.context.actions import Action
+from trimtab.context.applying import Outcome as Applied
+from trimtab.context.asks import Answer, Ask
+from trimtab.context.engine import Engine
+from trimtab.context.markers import known_markers, refuse_markers
+from trimtab.context.observation import Observation
+from trimtab.context.overlays import Address
+from trimtab.context.planning import body_of, name_of
+from trimtab.context.recall.index import Document, Hit, Index
+from trimtab.context.shorten.arguments import pointers_in
+from trimtab.context.slots import Slot
+from trimtab.context.stores.memories import Memories
+from trimtab.context.stores.notes import MemoStore
+from trimtab.context.tools.host import Outcome
+from trimtab.context.view import View
+from trimtab.types.edits import Compact, Offload, edit_kind
+from trimtab.types.messages import Assistant, ToolCall, ToolResult
+from trimtab.types.models import ModelRequest
+
+Drive: TypeAlias = Callable[[Generator[Ask, Answer, Applied]], Applied]
+
+
+@dataclass(slots=True)
+class EngineHost:
+    """Serves the tools of one session. `view` and `request` give them as they stand; `drive` runs a plan of the engine to its end.
+
+    `labels` are names that a person gave to entries.
+    """
+
+    engine: Engine
+    view: Callable[[], View]
+    request: Callable[[], ModelRequest]
+    drive: Drive
+    memos: MemoStore
+    memories: Memories
+    labels: Callable[[], Mapping[str, str]] = field(default=dict)
+    page_tokens: int = 4_000
+    _index: Index = field(default_factory=Index)
+    _indexed: int = 0
+    _lineage: object = None
+    _known: dict[str, str] = field(default_factory=dict)
+    _edits: int = 0
+
+    def resolve(self, name: str) -> str | None:
+        """The id of the item that `name` means, or None."""
+        view = self.view()
+        address = view.find(self._unlabelled(name))
+        if address is None:
+            return None
+        slot = view.slots[address.index]
+        return address.edit or (slot.id if address.part is None else f"{slot.id}#{address.part}")
+
+    def text_of(self, name: str) -> str | None:
+        """The recorded text of an item, whole; of a summary, the texts that it stands for."""
+        view = self.view()
+        address = view.find(self._unlabelled(name))
+        if address is None:
+            return None
+        if address.edit is not None:
+            return _behind_summary(view, address)
+        slot = view.slots[address.index]
+        if address.part is not None:
+            return body_of(slot.base, address.part) if address.part < len(slot.base.parts) else None
+        return _text(slot)
+
+    def search(self, query: str, limit: int) -> Sequence[Hit]:
+        """Items of the path that hold `query`, the best first."""
+        self._grow()
+        return self._index.search(query, limit)
+
+    def count(self, text: str) -> int:
+        """Tokens of `text`."""
+        return self.engine.tally.text(text)
+
+    def act(self, actions: Sequence[Action]) -> Sequence[Outcome]:
+        """Do what the model wants; an outcome for each action. Never raises for an action."""
+        outcomes: list[Outcome] = []
+        for action in actions:
+            named = tuple(self._unlabelled(target) for target in action.targets)
+            wanted = Action(action.action, named, action.params, action.reason)
+            applied = self.drive(self.engine.act(self.view(), self.request(), [wanted], author="model"))
+            outcomes.append(_told(applied))
+        return outcomes
+
+    def status(self) -> Observation:
+        """The context as it stands."""
+        return self.engine.observe(self.engine.look(self.view(), self.request()))
+
+    def refuse(self, arguments: object, *, searched: Collection[str] = ()) -> str | None:
+        """Why a tool must not write these arguments: they hold a stub or pointer of this session. None: it may.
+
+        `searched` are names of arguments that are only looked for.
+        """
+        known = self._markers()
+        return refuse_markers(arguments, known, searched=searched) if known else None
+
+    def _unlabelled(self, name: str) -> str:
+        # A model may copy a name with the brackets around it, or with the key of the marker that it read it in.
+        name = name.strip().strip("[]").partition("~")[0]
+        return next((target for target, label in self.labels().items() if label == name), name)
+
+    def _grow(self) -> None:
+        view = self.view()
+        if view.lineage is not self._lineage:
+            self._index, self._indexed, self._lineage = Index(), 0, view.lineage
+        while self._indexed < len(view.slots):
+            slot = view.slots[self._indexed]
+            if isinstance(slot.base, ToolResult) and not slot.answered and slot.group is not None:
+                break
+            tool = slot.base.tool_name if isinstance(slot.base, ToolResult) else ""
+            kind = {"ToolResult": "result", "Assistant": "assistant"}.get(type(slot.base).__name__, "user")
+            if tool != "recall" and (text := _text(slot)):
+                self._index.add(Document(name_of(slot), kind, tool, text))
+            self._indexed += 1
+
+    def _markers(self) -> dict[str, str]:
+        """Key to way back of whatever edits have rendered; reverted ones too, for a copy may have survived."""
+        view = self.view()
+        if view.lineage is not self._lineage and self._edits > len(view.applied):
+            self._known, self._edits = {}, 0
+        for applied in view.applied.range(self._edits, len(view.applied)):
+            texts: list[str] = list(getattr(applied.edit, "texts", {}).values())
+            if isinstance(applied.edit, Offload):
+                for target, shown in applied.edit.arguments.items():
+                    texts += pointers_in(shown, _raw(view, target))
+            self._known.update(known_markers(texts))
+        self._edits = len(view.applied)
+        return self._known
+
+
+def _raw(view: View, target: str) -> str:
+    address = view.find(target)
+    return "" if address is None else body_of(view.slots[address.index].base, address.part)
+
+
+def _text(slot: Slot) -> str:
+    """What a message says; of an answer, its calls too."""
+    base = slot.base
+    if not isinstance(base, Assistant):
+        return body_of(base)
+    calls = [f"{part.name} {part.raw}" for part in base.parts if isinstance(part, ToolCall)]
+    return "\n".join(text for text in (body_of(base), *calls) if text)
+
+
+def _behind_summary(view: View, address: Address) -> str | None:
+    applied = view.edit(address.edit or "")
+    if applied is None or not isinstance(applied.edit, Compact):
+        return None
+    pieces = [f"[{name_of(view.slots[index])}]\n{_text(view.slots[index])}" for index in sorted(applied.slots)]
+    return "\n\n".join(pieces)
+
+
+def _told(applied: Applied) -> Outcome:
+    """One line of what came of an action."""
+    said = [
+        f"{edit_kind(d.entry.edit)} {', '.join(d.entry.edit.targets[:5])}: {d.entry.before_tokens:,} -> {d.entry.after_tokens:,} tokens"
+        for d in applied.done
+    ]
+    said += [applied.failed] if applied.failed else []
+    said += list(applied.refused)
+    return Outcome("; ".join(said) or "nothing was done", done=bool(applied.done))

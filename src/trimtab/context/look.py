@@ -1,0 +1,67 @@
+"""A look: the next request as it stands, counted.
+
+    view + request ──look──▶ Look: messages, sizes, tokens with a band, what is fixed
+
+The one count. The meter, the trigger and the preflight all read it, so they can't disagree.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from trimtab.context.budget import Budget
+from trimtab.context.counting.anchor import Estimate
+from trimtab.context.view import Shown, View
+from trimtab.types.messages import Message
+from trimtab.types.models import ModelRequest
+from trimtab.types.tools import ToolSpec
+
+
+class Tally(Protocol):
+    """Counts for one model, and learns from what its provider reports."""
+
+    def text(self, text: str) -> int:
+        """Tokens of a text."""
+        ...
+
+    def message(self, message: Message) -> int:
+        """Tokens of a message as the provider will count it: overhead, text, thinking that it keeps, calls, media."""
+        ...
+
+    def fixed(self, system: str, tools: Sequence[ToolSpec]) -> int:
+        """Tokens of what stands in front of the messages."""
+        ...
+
+    def estimate(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate:
+        """The size of a whole request that shows `view`. Cheap while the view only grows (`View.epoch`)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A request before it is sent, counted by `tally`."""
+
+    view: View
+    request: ModelRequest
+    budget: Budget
+    estimate: Estimate
+    tally: Tally
+
+    @property
+    def used(self) -> int:
+        """What decisions go by: the upper end of the estimate."""
+        return self.estimate.upper
+
+    @property
+    def fixed(self) -> int:
+        """Tokens of system prompt and tools."""
+        return self.tally.fixed(self.request.system, self.request.tools)
+
+    def sizes(self) -> list[tuple[Shown, int]]:
+        """Each shown message with its tokens."""
+        return [(shown, self.tally.message(shown.message)) for shown in self.view.shown()]
+
+
+def look(view: View, request: ModelRequest, budget: Budget, tally: Tally) -> Look:
+    """Count the request that `view` makes of `request`."""
+    return Look(view, request, budget, tally.estimate(view, request.system, request.tools), tally)

@@ -1,0 +1,102 @@
+"""References: which earlier results later calls used.
+
+    result ──distinctive strings it is the first to show──▶ origin
+    later call ──its arguments hold one of them──▶ the result was used, at that step
+
+A string is distinctive when it is a run of eight or more of `A-Z a-z 0-9 _ . / - : @` (dots, slashes, colons and dashes at its ends stripped)
+with a digit, a separator or an inner capital. A string that the user said or the model wrote before has no origin. This is the same rule by
+which `trimtab replay` decides what was needed, so a policy sees what it will be judged by; it is a heuristic, and it costs one pass over each
+text, once.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from trimtab.context.planning import body_of
+from trimtab.context.view import View
+from trimtab.types.messages import Assistant, Text, Thinking, ToolCall, ToolResult
+
+_RUN = re.compile(r"[A-Za-z0-9_./\-:@]{8,}")
+_ENDS = "./:-"
+_SEPARATED = re.compile(r"[0-9_./\-:@]|[a-z0-9][A-Z]")
+_MOST = 4_000
+"""Strings that are kept of one text; a listing of a whole disk tells nothing with the rest."""
+
+
+@dataclass(slots=True)
+class Use:
+    """How a result was used since it came: by how many steps, and at which step last."""
+
+    count: int = 0
+    last_step: int = -1
+
+
+@dataclass(slots=True)
+class References:
+    """Follows one conversation. `update` takes in what is new; a move to another branch starts over."""
+
+    uses: dict[str, Use] = field(default_factory=dict)
+    """By slot id."""
+    _origins: dict[str, str] = field(default_factory=dict)
+    _taken: dict[str, int] = field(default_factory=dict)
+    _lineage: object = None
+    _next: int = 0
+    _last_id: str = ""
+
+    def update(self, view: View) -> None:
+        """Take in the slots that came since the last look."""
+        if view.lineage is not self._lineage or not self._continues(view):
+            self.uses.clear()
+            self._origins.clear()
+            self._lineage, self._next = view.lineage, 0
+        while self._next < len(view.slots):
+            slot = view.slots[self._next]
+            if isinstance(slot.base, ToolResult) and not slot.answered and slot.group is not None:
+                break  # it is looked at when its answer is there
+            self._take(view, self._next)
+            self._last_id = slot.id
+            self._next += 1
+
+    def _continues(self, view: View) -> bool:
+        return self._next == 0 or (self._next <= len(view.slots) and view.slots[self._next - 1].id == self._last_id)
+
+    def _take(self, view: View, index: int) -> None:
+        slot = view.slots[index]
+        base = slot.base
+        if isinstance(base, ToolResult):
+            for string in distinctive(body_of(base)):
+                self._origins.setdefault(string, slot.id)
+            return
+        if isinstance(base, Assistant):
+            used: set[str] = set()
+            for part in base.parts:
+                if isinstance(part, ToolCall):
+                    for string in distinctive(part.raw):
+                        origin = self._origins.setdefault(string, "")
+                        if origin:
+                            used.add(origin)
+                elif isinstance(part, Text | Thinking):
+                    for string in distinctive(part.text):
+                        self._origins.setdefault(string, "")
+            for origin in used:
+                use = self.uses.setdefault(origin, Use())
+                use.count += 1
+                use.last_step = slot.step
+            return
+        for string in distinctive(body_of(base)):
+            self._origins.setdefault(string, "")
+
+
+@lru_cache(maxsize=2_048)
+def distinctive(text: str) -> tuple[str, ...]:
+    """The distinctive strings of `text`, each once, in order."""
+    return tuple(dict.fromkeys(_strings(text)))[:_MOST]
+
+
+def _strings(text: str) -> Iterable[str]:
+    for found in _RUN.findall(text):
+        string = found.strip(_ENDS)
+        if len(string) >= 8 and _SEPARATED.search(string):
+            yield string

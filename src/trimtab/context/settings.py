@@ -1,0 +1,28 @@
+"""How an engine behaves: one frozen value, which whoever builds the engine fills."""
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from trimtab.context.budget import Thresholds
+
+Profile: TypeAlias = Literal["off", "archive", "pilot"]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """Behaviour of an engine.
+
+    `tools` is the profile of context tools that the model has. `min_gain` is the share of the room that a batch of a policy must take out.
+    `cooldown` is how many requests pass between two batches of one policy. `attempts` bounds the tries of each rung of the ladder before one request.
+    `immune` is how many requests what somebody brought back stays untouched. `headed_tokens`: results of so many tokens get a handle.
+    `result_share` is the share of the room that one fresh result may have; what is above is cut when it is recorded.
+    """
+
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    tools: Profile = "archive"
+    min_gain: float = 0.05
+    cooldown: int = 2
+    attempts: int = 3
+    immune: int = 5
+    headed_tokens: int = 400
+    result_share: float = 0.5

@@ -1,0 +1,324 @@
+"""From a run of messages to a text that may stand in its place: who is asked, what is believed, what comes if nobody answers well.
+
+    job ─▶ cached? ─▶ ways by their bill: in place | serialised (in passes) ─▶ ask ─▶ judge ─▶ audit ─▶ facts block ─▶ outcome
+                                                          └ failed, rejected ─▶ the next way ─▶ … ─▶ digest ─▶ outcome | none
+
+A generator that yields `Summarize` and is sent `Summary` or `Failed`. It changes nothing: the outcome is a value, and until somebody makes
+an edit of it the history is what it was. Every way that led nowhere is named in `rejected`.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+from trimtab.context.asks import Failed, Summarize, Summary
+from trimtab.context.summary.accept import Verdict, judge, least_detail
+from trimtab.context.summary.audit import audit, facts_block
+from trimtab.context.summary.cache import KeptSummary, SummaryCache, SummaryKey, content_hash
+from trimtab.context.summary.digest import PER_MESSAGE, digest
+from trimtab.context.summary.facts import Fact, facts_of
+from trimtab.context.summary.fit import Count, fit
+from trimtab.context.summary.language import language_of
+from trimtab.context.summary.passes import Pass, plan_passes
+from trimtab.context.summary.prompt import (
+    Profile,
+    SummaryPrompt,
+    build_summary_prompt,
+    in_place_instruction,
+    prompt_version,
+)
+from trimtab.context.summary.redact import redact
+from trimtab.context.summary.sources import Source, sources_of, spoken_text
+from trimtab.types.messages import Message
+from trimtab.types.models import ModelRequest
+from trimtab.types.usage import Usage
+
+Mode = Literal["in_place", "serialised", "digest", "none"]
+Asking: TypeAlias = Generator[Summarize, Summary | Failed, "SummaryOutcome"]
+
+
+@dataclass(frozen=True, slots=True)
+class Summariser:
+    """The model that is asked. `window` and `max_output` are its own, in tokens; `thinks`: its thoughts come out of `max_output` too."""
+
+    model: str
+    window: int
+    max_output: int
+    thinks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InPlace:
+    """The request as it was, for a summary behind it. `tokens`: its size; `window`: of its model."""
+
+    request: ModelRequest
+    tokens: int
+    window: int
+    max_output: int
+    thinks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be summarised and under which conditions. Sizes in tokens, costs in USD (or any one unit).
+
+    `previous`: the earlier summary that is updated; None: those among the messages. `facts`: of what that summary stands for; they are
+    audited too, so that a rule outlives any number of compactions. `later` are the messages that stay behind the run. `replaces_tokens`: what the run takes in a request, if more than its text counts.
+    `wanted`: how long the summary may be. `cost_in_place`, `cost_serialised`: the bills of the two ways; None: unknown, which loses.
+    `attempts`: ways tried at most before the digest. `facts_share`: of the wanted size, for the facts block.
+    """
+
+    messages: tuple[Message, ...]
+    ids: tuple[str, ...]
+    count: Count
+    replaces_tokens: int
+    previous: str | None = None
+    facts: tuple[Fact, ...] = ()
+    later: tuple[Message, ...] = ()
+    instructions: str = ""
+    profile: Profile = "coding"
+    purpose: str = "compact"
+    wanted: int = 4_000
+    summariser: Summariser | None = None
+    in_place: InPlace | None = None
+    cost_in_place: float | None = None
+    cost_serialised: float | None = None
+    attempts: int = 2
+    turn_goes_on: bool = False
+    facts_share: float = 0.25
+    digest_allowed: bool = True
+    cache: SummaryCache | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryOutcome:
+    """The text for the edit, unframed, facts block included; or mode `none` and no text. `rejected`: what led nowhere, in words."""
+
+    text: str
+    mode: Mode
+    model: str | None = None
+    usage: Usage | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+    rejected: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What the asks so far came to."""
+
+    usage: Usage | None = None
+    ms: int = 0
+    calls: int = 0
+    model: str = ""
+    version: str = ""
+    cut: bool = False
+    provider: dict[str, Any] = field(default_factory=dict)
+    rejected: list[str] = field(default_factory=list)
+
+    def note(self, answer: Summary) -> None:
+        """Add up what an answer cost, whatever it is worth."""
+        self.calls += 1
+        self.ms += answer.ms
+        self.model = answer.model or self.model
+        self.provider.update(answer.meta or {})
+        if answer.usage is not None:
+            self.usage = answer.usage if self.usage is None else self.usage + answer.usage
+
+
+_Way: TypeAlias = Generator[Summarize, Summary | Failed, Verdict | None]
+
+
+def summarise(job: Job) -> Asking:
+    """Return, in the end, what may stand in place of the job's messages."""
+    job = _without_earlier_summary(job)
+    asked = _Asked()
+    key = _key(job)
+    if job.cache is not None and (kept := job.cache.get(key)) is not None:
+        made: Mode = "in_place" if kept.meta.get("mode") == "in_place" else "serialised"
+        return SummaryOutcome(kept.text, made, kept.key.model, None, {**kept.meta, "cached": True})
+    for mode in ways(job)[: max(0, job.attempts)]:
+        verdict = yield from (_in_place(job, asked) if mode == "in_place" else _serialised(job, asked))
+        if verdict is None:
+            continue
+        text, facts = _with_facts(job, verdict.summary)
+        meta = _meta(job, key, asked) | facts | {"mode": mode, "analysis": verdict.analysis}
+        if job.cache is not None:
+            job.cache.put(KeptSummary(key, text, verdict.analysis, usage=asked.usage, meta=meta))
+        return SummaryOutcome(text, mode, asked.model or None, asked.usage, meta, tuple(asked.rejected))
+    return _without_model(job, key, asked)
+
+
+def _without_earlier_summary(job: Job) -> Job:
+    """The job with the summaries among its messages as what they are: the previous summary, unless it is given."""
+    sources = sources_of(job.messages, job.ids)
+    told = [source for source in sources if not source.earlier_summary]
+    earlier = "\n\n".join(source.text for source in sources if source.earlier_summary)
+    return replace(
+        job,
+        messages=tuple(source.message for source in told),
+        ids=tuple(source.id for source in told),
+        previous=(earlier or None) if job.previous is None else job.previous,
+    )
+
+
+def ways(job: Job) -> tuple[Literal["in_place", "serialised"], ...]:
+    """The ways that are open, cheapest first. In place is open when the request, the instruction and the answer fit its window."""
+    found: list[tuple[float, Literal["in_place", "serialised"]]] = []
+    unknown = float("inf")
+    if job.in_place is not None and _fits_in_place(job, job.in_place):
+        found.append((unknown if job.cost_in_place is None else job.cost_in_place, "in_place"))
+    if job.summariser is not None and _room(job, job.summariser) > 0:
+        found.append((unknown if job.cost_serialised is None else job.cost_serialised, "serialised"))
+    return tuple(mode for _, mode in sorted(found, key=lambda way: way[0]))
+
+
+def output_limit(wanted: int, *, most: int, window: int, thinks: bool = False) -> int:
+    """Output tokens to ask for: the text and its analysis (twice the text), thoughts besides, never over the model's cap or a third of its window."""
+    return max(1, min(wanted * (5 if thinks else 3), most, window // 3))
+
+
+def _in_place(job: Job, asked: _Asked) -> _Way:
+    place = job.in_place
+    assert place is not None
+    limit = output_limit(job.wanted, most=place.max_output, window=place.window, thinks=place.thinks)
+    language = _language(job)
+    instruction = in_place_instruction(
+        instructions=job.instructions, profile=job.profile, language=language, least_words=_least_words(job, limit)
+    )
+    asked.version = prompt_version(job.profile)
+    answer = yield Summarize((instruction,), "in_place", limit, purpose=job.purpose, request=place.request)
+    return _judged("in_place", answer, job, asked, limit, last=True, language=language)
+
+
+def _serialised(job: Job, asked: _Asked) -> _Way:
+    writer = job.summariser
+    assert writer is not None
+    limit = output_limit(job.wanted, most=writer.max_output, window=writer.window, thinks=writer.thinks)
+    language = _language(job)
+    room = _room(job, writer)
+    summary = job.previous
+    verdict: Verdict | None = None
+    for step in plan_passes(job.messages, room=room, count=job.count, turn_goes_on=job.turn_goes_on):
+        prompt = _prompt(job, step, summary, room, language, limit)
+        asked.version = prompt.version
+        asked.cut = asked.cut or prompt.cut
+        answer = yield Summarize(prompt.messages, "serialised", limit, system=prompt.system, purpose=job.purpose)
+        verdict = _judged("serialised", answer, job, asked, limit, last=step.number == step.of, language=language)
+        if verdict is None:
+            return None
+        summary = verdict.summary
+    return verdict
+
+
+def _prompt(job: Job, step: Pass, previous: str | None, room: int, language: str, limit: int) -> SummaryPrompt:
+    return build_summary_prompt(
+        job.messages[step.first : step.last],
+        ids=job.ids[step.first : step.last],
+        previous=previous,
+        instructions=job.instructions,
+        profile=job.profile,
+        language=language,
+        least_words=_least_words(job, limit) if step.number == step.of else 0,
+        part=(step.number, step.of),
+        turn_goes_on=step.turn_goes_on,
+        max_tokens=room,
+        count=job.count,
+    )
+
+
+def _judged(
+    mode: str, answer: Summary | Failed, job: Job, asked: _Asked, limit: int, *, last: bool, language: str
+) -> Verdict | None:
+    """The verdict on an answer if it is a good one; else None, and the reasons are noted. Only the last pass owes the full detail."""
+    if isinstance(answer, Failed):
+        asked.rejected.append(f"{mode}: {answer.reason}")
+        return None
+    asked.note(answer)
+    verdict = judge(
+        answer,
+        replaces_tokens=job.replaces_tokens,
+        count=job.count,
+        language=language,
+        least_tokens=least_detail(job.replaces_tokens, max_output=limit) if last else 0,
+    )
+    if verdict.accepted:
+        return Verdict(redact(verdict.summary), redact(verdict.analysis))
+    asked.rejected += [f"{mode}: {rejection}" for rejection in verdict.rejections]
+    return None
+
+
+def _with_facts(job: Job, summary: str) -> tuple[str, dict[str, Any]]:
+    """The summary with the facts that it lost, and what the audit found. It stays smaller than what it replaces."""
+    found = audit(summary, (*job.facts, *facts_of(job.messages, ids=job.ids, later=job.later)))
+    room = min(int(job.wanted * job.facts_share), job.replaces_tokens - job.count(summary) - 2)
+    block = facts_block(found.missing, max_tokens=max(0, room), count=job.count)
+    text = f"{summary}\n\n{block.text}" if block.text else summary
+    told = {
+        "present": found.present,
+        "added": len(block.shown),
+        "left_out": len(block.left_out),
+        "unused": found.unimportant,
+    }
+    return text, {"audit": told}
+
+
+def _without_model(job: Job, key: SummaryKey, asked: _Asked) -> SummaryOutcome:
+    """The digest with its facts, behind the earlier summary where there is room for that; or nothing, if it isn't smaller."""
+    meta = _meta(job, key, asked)
+    if job.digest_allowed:
+        room = max(0, min(job.wanted, job.replaces_tokens * 3 // 4 - 1))
+        earlier = fit(redact(job.previous or ""), max_tokens=room // 2, count=job.count).text
+        rest = max(0, room - job.count(earlier) - 2)
+        told = digest(job.messages, ids=job.ids, max_tokens=rest, per_message=PER_MESSAGE, count=job.count)
+        text = "\n\n".join(part for part in (earlier, told) if part)
+        if text:
+            text, facts = _with_facts(job, text)
+            meta |= facts
+        if text and job.count(text) < job.replaces_tokens:
+            return SummaryOutcome(text, "digest", None, asked.usage, meta, tuple(asked.rejected))
+    return SummaryOutcome("", "none", None, asked.usage, meta, tuple(asked.rejected))
+
+
+def _key(job: Job) -> SummaryKey:
+    steering = content_hash("\0".join((job.instructions, job.purpose, str(job.wanted))))[:12]
+    model = job.summariser.model if job.summariser else job.in_place.request.model.ref if job.in_place else "digest"
+    content = content_hash(job.messages, previous=job.previous)
+    return SummaryKey(content, f"{prompt_version(job.profile)}-{steering}", model)
+
+
+def _meta(job: Job, key: SummaryKey, asked: _Asked) -> dict[str, Any]:
+    meta: dict[str, Any] = {
+        "prompt": asked.version,
+        "content": key.content,
+        "calls": asked.calls,
+        "ms": asked.ms,
+        "cut": asked.cut,
+    }
+    return meta | ({"provider": asked.provider} if asked.provider else {})
+
+
+def _language(job: Job) -> str:
+    return language_of(spoken_text((*sources_of(job.messages, job.ids), *sources_of(job.later))))
+
+
+def _least_words(job: Job, limit: int) -> int:
+    """The least detail in words, with a margin: a model counts badly."""
+    return least_detail(job.replaces_tokens, max_output=limit)
+
+
+def _fits_in_place(job: Job, place: InPlace) -> bool:
+    instruction = job.count(Source("", in_place_instruction(instructions=job.instructions, profile=job.profile)).text)
+    limit = output_limit(job.wanted, most=place.max_output, window=place.window, thinks=place.thinks)
+    return place.tokens + instruction + limit + _margin(place.window) <= place.window
+
+
+def _room(job: Job, writer: Summariser) -> int:
+    """Tokens for the transcript in the summariser's own window."""
+    limit = output_limit(job.wanted, most=writer.max_output, window=writer.window, thinks=writer.thinks)
+    empty = build_summary_prompt((), previous=job.previous, instructions=job.instructions, profile=job.profile)
+    fixed = job.count(empty.system) + sum(job.count(source.text) for source in sources_of(empty.messages))
+    return writer.window - limit - fixed - job.wanted - _margin(writer.window)
+
+
+def _margin(window: int) -> int:
+    return max(256, window // 50)

@@ -1,0 +1,63 @@
+"""The tally of a session: `counting` fitted to views.
+
+view ──same lineage and epoch?──▶ only the messages that are new        (any edit, revert or move: all that changed)
+"""
+
+from collections.abc import Sequence
+
+from trimtab.context.counting.anchor import Estimate, Meter
+from trimtab.context.counting.counter import Counter
+from trimtab.context.view import View
+from trimtab.types.messages import Assistant, Message
+from trimtab.types.models import ModelInfo
+from trimtab.types.tools import ToolSpec
+
+
+class MeterTally:
+    """Counts views for one model. `complete`: nothing of a request is hidden from us (see `Meter`)."""
+
+    def __init__(self, model: ModelInfo, *, counter: Counter | None = None, complete: bool = True) -> None:
+        self.counter = counter or Counter(model)
+        self.meter = Meter(self.counter, complete=complete)
+        self._sizes: dict[int, tuple[Message, int]] = {}
+        self._seen: tuple[object, int, int] | None = None
+        self._fixed: tuple[str, tuple[ToolSpec, ...], int] | None = None
+
+    def text(self, text: str) -> int:
+        """Tokens of a text."""
+        return self.counter.text(text)
+
+    def message(self, message: Message) -> int:
+        """Tokens of a message as later requests carry it."""
+        known = self._sizes.get(id(message))
+        if known is not None and known[0] is message:
+            return known[1]
+        if len(self._sizes) > 50_000:
+            self._sizes.clear()
+        size = self.counter.message(message)
+        self._sizes[id(message)] = (message, size)
+        return size
+
+    def fixed(self, system: str, tools: Sequence[ToolSpec]) -> int:
+        """Tokens of what stands in front of the messages."""
+        tools = tuple(tools)
+        if self._fixed is None or self._fixed[:2] != (system, tools):
+            size = self.counter.tokens(self.counter.fixed_size(system, tools))
+            self._fixed = (system, tools, size)
+        return self._fixed[2]
+
+    def estimate(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate:
+        """The size of a whole request that shows `view`."""
+        self.meter.fixed(system, tuple(tools))
+        messages = view.messages()
+        if self._seen is not None and self._seen[:2] == (view.lineage, view.epoch) and self._seen[2] <= len(messages):
+            for message in messages[self._seen[2] :]:
+                self.meter.append(message)
+        else:
+            self.meter.sync(messages)
+        self._seen = None if view.open_calls else (view.lineage, view.epoch, len(messages))
+        return self.meter.estimate()
+
+    def observe(self, answer: Assistant) -> bool:
+        """Learn from the usage of `answer`, which answered exactly what was estimated last; say whether it was believed."""
+        return self.meter.observe(answer)

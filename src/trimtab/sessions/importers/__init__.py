@@ -1,0 +1,1 @@
+"""Sessions of other agents, and our own, as recordings: one file a format."""

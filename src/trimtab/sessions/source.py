@@ -1,0 +1,152 @@
+"""Where an importer reads: a file or bytes, plain or gzip, as lines or as one document.
+
+A file is read once and never held as a whole unless its format is one JSON document. Damage is counted, not raised: a cut archive
+ends early, a line that can't be read is skipped. The one error is `ImportFailed`.
+"""
+
+import io
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import msgspec
+
+from trimtab.sessions.lenient import REFUSALS, document, salvage
+from trimtab.types.errors import SessionError
+
+HEAD = 256 * 1024
+"""Bytes that are enough to tell a format."""
+
+_GZIP = b"\x1f\x8b"
+_MEMBER = 16 + zlib.MAX_WBITS
+_CHUNK = 1 << 18
+
+T = TypeVar("T")
+
+
+class ImportFailed(SessionError):
+    """A file can't be read as a session of any agent, or not as the one that was asked for."""
+
+
+class Source:
+    """One file or some bytes. `bad_lines` grows while it is read."""
+
+    def __init__(self, origin: Path | str | bytes, *, name: str = "") -> None:
+        self.path = None if isinstance(origin, bytes) else Path(origin)
+        self.name = name or (str(origin) if self.path is not None else "")
+        self.bad_lines = 0
+        self.cut = False
+        """Whether an archive ended too early."""
+        self._bytes = origin if isinstance(origin, bytes) else b""
+
+    def head(self) -> bytes:
+        """Return the first bytes, unpacked. Raises `ImportFailed`."""
+        return self._read(HEAD)
+
+    def data(self) -> bytes:
+        """Return everything, unpacked. Raises `ImportFailed`."""
+        return self._read(-1)
+
+    def records(self, kind: type[T]) -> Iterator[T]:
+        """Return each line as a `kind`, a struct of optional fields. Raises `ImportFailed`."""
+        return self._read_records(self._lines(), kind)
+
+    def values(self) -> list[Any]:
+        """Return the one JSON value of a document, or the values of its lines. Raises `ImportFailed`."""
+        data = self.data().lstrip(b"\xef\xbb\xbf \t\r\n")
+        try:
+            return [msgspec.json.decode(data)]
+        except REFUSALS:
+            pass
+        if holds_lines(data):
+            return list(self._read_records(io.BytesIO(data), dict[str, Any]))
+        value, repaired = document(data)
+        self.bad_lines += repaired
+        return [value] if value is not None else []
+
+    def _read_records(self, lines: Iterable[bytes], kind: type[T]) -> Iterator[T]:
+        decode = msgspec.json.Decoder(kind).decode
+        for line in lines:
+            try:
+                yield decode(line)
+            except REFUSALS:
+                if line.strip():
+                    self.bad_lines += 1
+                    yield from (msgspec.convert(found, kind) for found in salvage(line))
+
+    def _lines(self) -> Iterator[bytes]:
+        with self._open() as file:
+            try:
+                yield from file
+            except OSError as exc:
+                raise self._refusal(exc) from exc
+
+    def _read(self, size: int) -> bytes:
+        with self._open() as file:
+            try:
+                return file.read(size)
+            except OSError as exc:
+                raise self._refusal(exc) from exc
+
+    def _open(self) -> IO[bytes]:
+        try:
+            file: IO[bytes] = self.path.open("rb") if self.path is not None else io.BytesIO(self._bytes)
+            packed = file.read(len(_GZIP)) == _GZIP
+            file.seek(0)
+        except OSError as exc:
+            raise self._refusal(exc) from exc
+        return io.BufferedReader(_Unpacked(file, self), _CHUNK) if packed else file
+
+    def _refusal(self, exc: OSError) -> ImportFailed:
+        return ImportFailed(
+            f"can't read {self.name!r}: {exc.strerror or exc}", hint="give the path of a session file or folder"
+        )
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a gzip file, to its end or to where it is damaged: what was unpacked until then is given out."""
+
+    def __init__(self, file: IO[bytes], source: Source) -> None:
+        self._file = file
+        self._source = source
+        self._member = zlib.decompressobj(_MEMBER)
+        self._over = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        room = memoryview(buffer)
+        data = b""
+        while not data and not self._over:
+            data = self._unpack(len(room))
+        room[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    def _unpack(self, size: int) -> bytes:
+        if self._member.eof:
+            rest = self._member.unused_data.lstrip(b"\0") or self._file.read(_CHUNK)
+            self._over = not rest
+            self._member = zlib.decompressobj(_MEMBER)
+        else:
+            rest = self._member.unconsumed_tail or self._file.read(_CHUNK)
+            self._over = self._source.cut = not rest
+        try:
+            return self._member.decompress(rest, size)
+        except zlib.error:
+            self._over = self._source.cut = True
+            return b""
+
+
+def holds_lines(data: bytes) -> bool:
+    """Say whether these are JSON lines rather than one document: the first line is a record, or can be made one."""
+    first, found, rest = data.partition(b"\n")
+    try:
+        return isinstance(msgspec.json.decode(first), dict) and bool(found)
+    except REFUSALS:
+        return bool(found) and rest.lstrip()[:1] == b"{" and first[:1] == b"{" and bool(salvage(first))
