@@ -81,7 +81,7 @@ class Engine:
         way_back: Callable[[Slot], str] | None = None,
         tally: MeterTally | None = None,
         steps: "Sequence[Step] | None" = None,
-        compactor: "Compactor | None" = None,
+        compactor: "Callable[[], Compactor] | None" = None,
     ) -> None:
         self.settings = settings or EngineSettings()
         self.session_id = session_id
@@ -93,6 +93,7 @@ class Engine:
         self._now = now
         self._way_back = way_back
         self._last: Look | None = None
+        self._heard: tuple[Look, Assistant, float | None] | None = None
         self._manager: Manager | None = None
         self._account: Account | None = None
         self.use_model(model, tally=tally)
@@ -140,6 +141,8 @@ class Engine:
         """
         if not isinstance(message, ToolResult):
             return message
+        if sum(len(part.text) for part in message.parts if isinstance(part, Text)) * 4 < self.settings.headed_tokens:
+            return message  # no token is less than a byte: too small to be cut or named
         most = max(_LEAST_CAP, int(self.budget.room * self.settings.result_share))
         size = self.tally.message(message)
         if size > most:
@@ -159,7 +162,7 @@ class Engine:
         """
         if after is not None:
             self._learn_limit(after, view, request)
-        now = self.look(view, request)
+        now = (self._glance(view, request) if after is None else None) or self.look(view, request)
         if after is None and self._is_quiet(now):
             messages, notes = self.faults.ready(now)
             prepared = Prepared(with_room(now, messages), now.estimate.tokens, view, notes=notes)
@@ -173,12 +176,10 @@ class Engine:
         return replace(prepared, request=structs.replace(prepared.request, cache_marks=marks))
 
     def answered(self, answer: Assistant) -> None:
-        """The last prepared request was answered: learn from what was reported. Call it before the answer is recorded."""
-        if self._last is None:
-            return
-        self.tally.observe(answer)
-        self.account.settle(self._last, answer, self.time())
-        self._last = None
+        """The last prepared request was answered: learn from what was reported, when that is first needed."""
+        if self._last is not None:
+            self._heard = (self._last, answer, self.time())
+            self._last = None
 
     # Wishes
 
@@ -203,6 +204,7 @@ class Engine:
 
     def look(self, view: View, request: ModelRequest) -> Look:
         """Count the request that `view` makes of `request`."""
+        self._learn()
         return look(view, request, self.budget, self.tally)
 
     def observe(self, look: Look) -> "Observation":
@@ -216,6 +218,26 @@ class Engine:
     def time(self) -> float | None:
         """Seconds, if there is a clock."""
         return None if self._now is None else self._now()
+
+    def _learn(self) -> None:
+        """Take in what the last answer reported."""
+        if self._heard is None:
+            return
+        (asked, answer, time), self._heard = self._heard, None
+        self.tally.estimate(asked.view, asked.request.system, asked.request.tools)
+        self.tally.observe(answer)
+        self.account.settle(asked, answer, time)
+
+    def _glance(self, view: View, request: ModelRequest) -> Look | None:
+        """A first request that is small whatever a tokenizer would say; no vocabulary is loaded for it."""
+        if view.step or self._heard is not None:
+            return None
+        budget = self.budget
+        size = self.tally.glance(view, request.system, request.tools)
+        wanted = request.max_output or request.model.max_output
+        if size is None or size.upper >= min(budget.soft, budget.window - budget.safety - wanted):
+            return None
+        return Look(view, request, budget, size, self.tally)
 
     def _is_quiet(self, now: Look) -> bool:
         """Whether this request needs nobody's decision: there is room, and nothing to tidy."""

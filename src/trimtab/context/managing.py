@@ -39,7 +39,7 @@ class Manager:
         policy = find_policy(engine.policy) if isinstance(engine.policy, str) else engine.policy
         self.decider = Decider(policy, engine.settings)
         self.observer = Observer()
-        self.compactor = engine.compactor or Compactor()
+        self.compactor = engine.compactor() if engine.compactor else Compactor()
         self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in engine.steps or STEPS)
         self._restored: dict[str, int] = {}
 
