@@ -27,7 +27,7 @@ from trimtab.context.economics.survival import expected_remaining
 from trimtab.context.faults import faultfinder
 from trimtab.context.housekeeping import housekeeping
 from trimtab.context.ladder import STEPS, Step
-from trimtab.context.look import Look, look
+from trimtab.context.look import Look, Tally, look
 from trimtab.context.observation import Observation, Prices
 from trimtab.context.observing import Circumstances, Observer
 from trimtab.context.planning import RECALL, Kit
@@ -81,7 +81,7 @@ class Engine:
         now: Now | None = None,
         next_handle: int = 1,
         way_back: Callable[[Slot], str] | None = None,
-        tally: MeterTally | None = None,
+        tally: Tally | None = None,
         steps: Sequence[Step] = STEPS,
         compactor: Compactor | None = None,
     ) -> None:
@@ -99,10 +99,10 @@ class Engine:
         self._last: Look | None = None
         self.use_model(model, tally=tally)
 
-    def use_model(self, model: ModelInfo, *, tally: MeterTally | None = None) -> None:
+    def use_model(self, model: ModelInfo, *, tally: Tally | None = None) -> None:
         """Manage for another model from here on: other counts, other rules, another cache. What was learned about the last one goes."""
         self.model = model
-        self.tally = tally or MeterTally(model)
+        self.tally: Tally = tally or MeterTally(model)
         self.account = Account(model)
         self.faults = faultfinder(model, has_way=self._has_way)
         self._window_cap = None
