@@ -55,8 +55,25 @@ def needs_of(steps: Sequence[Step]) -> dict[int, tuple[Need, ...]]:
     return needs
 
 
+def used_results(steps: Sequence[Step]) -> frozenset[int]:
+    """Return the numbers of the results of which any later call used anything, however recently that was shown."""
+    origins: dict[str, int | None] = {}
+    used: set[int] = set()
+    for step in steps:
+        for number, came in enumerate(step.came, step.first):
+            origin = number if isinstance(came.message, ToolResult) else None
+            for string in _strings(texts_of(came.message)):
+                origins.setdefault(string, origin)
+        for string in _strings(call.raw for call in step.answer.message.tool_calls):
+            if (known := origins.get(string)) is not None:
+                used.add(known)
+        for string in _strings(texts_of(step.answer.message)):
+            origins.setdefault(string, None)
+    return frozenset(used)
+
+
 def _take(seen: dict[str, _Seen], message: Message, *, step: int, number: int) -> None:
-    for string in _strings(_texts(message)):
+    for string in _strings(texts_of(message)):
         known = seen.get(string)
         if known is None:
             seen[string] = _Seen(number if isinstance(message, ToolResult) else None)
@@ -68,7 +85,8 @@ def _strings(texts: Iterable[str]) -> dict[str, None]:
     return dict.fromkeys(string for text in texts for string in distinctive_strings(text))
 
 
-def _texts(message: Message) -> Iterable[str]:
+def texts_of(message: Message) -> Iterable[str]:
+    """The texts of a message in which strings are looked for: words, thoughts, and the arguments of calls as they were written."""
     for part in message.parts:
         if isinstance(part, Text | Thinking):
             yield part.text

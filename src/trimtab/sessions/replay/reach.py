@@ -5,13 +5,13 @@ stub      they don't, but something in the request says how the result is fetche
 lost      they don't, and nothing does
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from trimtab.context.slots import Slot
 from trimtab.context.view import View
+from trimtab.sessions.replay.needs import texts_of
 from trimtab.types.edits import Compact
-from trimtab.types.messages import Message, Text, Thinking, ToolCall
 
 Reach: TypeAlias = Literal["visible", "stub", "lost"]
 _WAYS = ("recall id=", "read path=")
@@ -46,12 +46,3 @@ def leads_to(view: View, slot: Slot) -> bool:
     hidden_by = next((o.edit for o in reversed(slot.overlays) if o.act == "hide" and o.edit not in view.reverted), None)
     applied = None if hidden_by is None else view.edit(hidden_by)
     return applied is not None and isinstance(applied.edit, Compact) and any(w in applied.edit.summary for w in _WAYS)
-
-
-def texts_of(message: Message) -> Iterable[str]:
-    """The texts of a message as a model reads them, arguments of calls included."""
-    for part in message.parts:
-        if isinstance(part, Text | Thinking):
-            yield part.text
-        elif isinstance(part, ToolCall):
-            yield part.raw
