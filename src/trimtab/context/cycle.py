@@ -18,6 +18,7 @@ from trimtab.context.applying import BLANK, Done, Means, Outcome, apply
 from trimtab.context.asks import Answer, Ask, Record, Recorded
 from trimtab.context.floor import over_with_policy_off, require_floor, stuck
 from trimtab.context.look import Look
+from trimtab.context.policies.base import Manners
 from trimtab.context.view import View
 from trimtab.types.entries import CustomEntry
 from trimtab.types.messages import Message
@@ -57,6 +58,16 @@ class Desk(Protocol):
     @property
     def policy_name(self) -> str:
         """Which policy decides; `none` turns the ladder off as well."""
+        ...
+
+    @property
+    def policy_author(self) -> str:
+        """Who decided last: the policy, or the rules in its place."""
+        ...
+
+    @property
+    def manners(self) -> Manners:
+        """How the policy is to be treated."""
         ...
 
     @property
@@ -129,9 +140,9 @@ def cycle(desk: Desk, view: View, request: ModelRequest, *, forced: bool = False
         require_floor(run.look)
     if desk.policy_name != "none":
         yield from _act(run, desk.housekeeping(run.look), author="policy:housekeeping", forced=True)
-    if run.look.used >= run.look.budget.soft and desk.policy_name != "none":
+    if desk.policy_name != "none" and (desk.manners.early or run.look.used >= run.look.budget.soft):
         actions = yield from desk.decide(run.look)
-        yield from _act(run, actions, author=f"policy:{desk.policy_name}", forced=False)
+        yield from _act(run, actions, author=desk.policy_author, forced=not desk.manners.guarded)
     if run.look.used > run.look.budget.hard or forced:
         yield from _climb(run, forced=forced)
     return _prepared(run)

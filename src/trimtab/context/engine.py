@@ -31,7 +31,7 @@ from trimtab.context.look import Look, Tally, look
 from trimtab.context.observation import Observation, Prices
 from trimtab.context.observing import Circumstances, Observer
 from trimtab.context.planning import RECALL, Kit
-from trimtab.context.policies.base import Policy
+from trimtab.context.policies.base import Manners, Policy
 from trimtab.context.policies.rules import Rules
 from trimtab.context.settings import EngineSettings
 from trimtab.context.shorten.cap import cap_text
@@ -238,6 +238,16 @@ class Engine:
         return self.decider.policy.name
 
     @property
+    def policy_author(self) -> str:
+        """Who decided last: the policy, or the rules in its place."""
+        return self.decider.author
+
+    @property
+    def manners(self) -> Manners:
+        """How the policy is to be treated."""
+        return self.decider.manners
+
+    @property
     def attempts(self) -> int:
         """Tries of each rung of the ladder."""
         return self.settings.attempts
@@ -279,7 +289,7 @@ class Engine:
 
     def acted(self, outcome: Outcome, actions: Sequence[Action], *, author: str, step: int) -> None:
         """Keep in mind what was done."""
-        self.decider.acted(actions, step=step, done=len(outcome.done))
+        self.decider.acted(outcome, actions, author=author, step=step)
         if not outcome.done:
             return
         self.account.edited(outcome.gained, len(outcome.done))
