@@ -18,7 +18,7 @@ from msgspec import structs
 from trimtab.context.budget import Budget, budget_for
 from trimtab.context.faults import faultfinder
 from trimtab.context.housekeeping import housekeeping
-from trimtab.context.look import Look, look
+from trimtab.context.look import Look, Tally, look
 from trimtab.context.markers import RECALL
 from trimtab.context.policies.base import Policy, manners_of
 from trimtab.context.prepared import Prepared, with_room
@@ -79,7 +79,7 @@ class Engine:
         now: Now | None = None,
         next_handle: int = 1,
         way_back: Callable[[Slot], str] | None = None,
-        tally: MeterTally | None = None,
+        tally: Tally | None = None,
         steps: "Sequence[Step] | None" = None,
         compactor: "Callable[[], Compactor] | None" = None,
     ) -> None:
@@ -98,10 +98,10 @@ class Engine:
         self._account: Account | None = None
         self.use_model(model, tally=tally)
 
-    def use_model(self, model: ModelInfo, *, tally: MeterTally | None = None) -> None:
+    def use_model(self, model: ModelInfo, *, tally: Tally | None = None) -> None:
         """Manage for another model from here on: other counts, other rules, another cache. What was learned about the last one goes."""
         self.model = model
-        self.tally = tally or MeterTally(model)
+        self.tally: Tally = tally or MeterTally(model)
         self.faults = faultfinder(model, has_way=self._has_way)
         self.window_cap = None
         self._account = None
@@ -230,7 +230,7 @@ class Engine:
 
     def _glance(self, view: View, request: ModelRequest) -> Look | None:
         """A first request that is small whatever a tokenizer would say; no vocabulary is loaded for it."""
-        if view.step or self._heard is not None:
+        if view.step or self._heard is not None or not isinstance(self.tally, MeterTally):
             return None
         budget = self.budget
         size = self.tally.glance(view, request.system, request.tools)

@@ -9,5 +9,6 @@ COMMANDS: Mapping[str, str] = {
     "demo": "watch the main job, offline",
     "doctor": "what is configured, what answers, what is missing",
     "models": "list models",
+    "replay": "recorded sessions under another context policy",
     "sessions": "list and show sessions",
 }
