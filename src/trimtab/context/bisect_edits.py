@@ -7,6 +7,7 @@ are guilty together the parts get smaller until taking back any less of them fai
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -127,4 +128,4 @@ def _ended(search: Search, reason: str) -> Search:
 def _cut(edits: tuple[str, ...], parts: int) -> list[tuple[str, ...]]:
     """Cut into `parts` of nearly the same length."""
     bounds = [len(edits) * n // parts for n in range(parts + 1)]
-    return [edits[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [edits[a:b] for a, b in pairwise(bounds)]
