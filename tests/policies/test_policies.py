@@ -23,7 +23,14 @@ def test_truncate_drops_the_oldest_groups_until_the_target_is_reached():
 
 
 def test_truncate_keeps_the_newest_prompt_pins_and_the_last_groups():
-    items = [prompt(0, turn=1), answer(0), result(0, 6_000, pinned=True), prompt(1, turn=2), answer(1), result(1, 6_000)]
+    items = [
+        prompt(0, turn=1),
+        answer(0),
+        result(0, 6_000, pinned=True),
+        prompt(1, turn=2),
+        answer(1),
+        result(1, 6_000),
+    ]
     (action,) = Truncate(keep_groups=1).decide(seen(items, used=13_000))
     assert action.targets == ("u0",)
 
@@ -84,7 +91,12 @@ def test_rules_leave_what_was_used_lately_and_what_is_new():
 
 
 def test_over_the_hard_limit_rules_take_hot_items_last():
-    items = [prompt(0), answer(0, age=9), result(0, 3_000, age=9), *(result(n, 3_000, age=0, group=None) for n in range(1, 5))]
+    items = [
+        prompt(0),
+        answer(0, age=9),
+        result(0, 3_000, age=9),
+        *(result(n, 3_000, age=0, group=None) for n in range(1, 5)),
+    ]
     chosen = targets(Rules().decide(seen(items, used=15_000)), "elide")
     assert chosen[0] == "t0"
     assert len(chosen) > 1

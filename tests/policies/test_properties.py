@@ -12,10 +12,21 @@ from trimtab.context.policies.peer_table import PEERS
 from trimtab.context.policies.registry import find_policy
 from trimtab.context.policies.weighing import named, weigh
 
-OURS = ["none", "truncate", "mask", "mask(keep=3, batch=1)", "summary", "rules", "rules(along=False, deep=0.0)", "remote"]
+OURS = [
+    "none",
+    "truncate",
+    "mask",
+    "mask(keep=3, batch=1)",
+    "summary",
+    "rules",
+    "rules(along=False, deep=0.0)",
+    "remote",
+]
 AROUND = ["cooldown:rules", "cost-gate:rules", "min-gain:mask", "immune:truncate", "dry-run:rules"]
 PEER_NAMES = [row.name for row in PEERS]
-POLICIES = [find_policy(spec) for spec in (*OURS, *AROUND, *PEER_NAMES, *(f"{name}(scaled=True)" for name in PEER_NAMES))]
+POLICIES = [
+    find_policy(spec) for spec in (*OURS, *AROUND, *PEER_NAMES, *(f"{name}(scaled=True)" for name in PEER_NAMES))
+]
 
 
 @settings(max_examples=60)
@@ -40,7 +51,9 @@ def test_no_policy_touches_what_is_pinned_or_isnt_there(observation: Observation
 @settings(max_examples=60)
 @given(observation=observations())
 def test_below_the_soft_threshold_only_peers_act(observation: Observation):
-    quiet = replace(observation, used=min(observation.used, max(0, observation.soft - 1)), soft=max(1, observation.soft))
+    quiet = replace(
+        observation, used=min(observation.used, max(0, observation.soft - 1)), soft=max(1, observation.soft)
+    )
     for policy in POLICIES:
         assert manners_of(policy).early or tuple(policy.decide(quiet)) == ()
 

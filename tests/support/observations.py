@@ -1,8 +1,8 @@
 """Observations: made by hand for one point, and drawn at random as any conversation could look.
 
-    work(results=12)            a prompt, then answers with a call and a result each
-    seen(items, used=…)         the observation of a request that shows these items
-    observations()              whatever a policy may be asked about
+work(results=12)            a prompt, then answers with a call and a result each
+seen(items, used=…)         the observation of a request that shows these items
+observations()              whatever a policy may be asked about
 """
 
 from dataclasses import dataclass
