@@ -9,7 +9,7 @@ import msgspec
 
 from trimtab.context.archive import Archive
 from trimtab.context.explain import listed, price, text_of
-from trimtab.context.planning import name_of
+from trimtab.context.naming import name_of
 from trimtab.context.references import distinctive
 from trimtab.context.slots import Overlay, Slot
 from trimtab.context.view import View
