@@ -56,13 +56,16 @@ class Story:
         """The engine writes a note."""
         return self._add(CustomEntry, kind="context", data=data)
 
-    def _add(self, make: Any, **fields: Any) -> str:
-        entry_id = f"e{len(self.entries) + 1}"
-        value: KnownEntry = make(id=entry_id, parent=self.archive.leaf, time="2030-01-01T00:00:00.000Z", **fields)
+    def take(self, value: KnownEntry) -> None:
+        """Take in an entry that somebody else made."""
         entry = entry_of(value)
         self.entries.append(entry)
         self.archive.add(entry)
         self._fold.add(entry)
+
+    def _add(self, make: Any, **fields: Any) -> str:
+        entry_id = f"e{len(self.entries) + 1}"
+        self.take(make(id=entry_id, parent=self.archive.leaf, time="2030-01-01T00:00:00.000Z", **fields))
         return entry_id
 
 
