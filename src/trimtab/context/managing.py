@@ -24,6 +24,7 @@ from trimtab.context.planning import Kit
 from trimtab.context.policies.base import Manners
 from trimtab.context.policies.registry import find_policy
 from trimtab.context.prepared import Prepared
+from trimtab.context.regret import RegretLedger
 from trimtab.context.view import View
 from trimtab.types.edits import Edit, Restore
 from trimtab.types.entries import RevertEntry
@@ -41,6 +42,8 @@ class Manager:
         self.observer = Observer()
         self.compactor = engine.compactor() if engine.compactor else Compactor()
         self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in engine.steps or STEPS)
+        prices = engine.model.prices
+        self.regret = RegretLedger(input_price=prices[0].input if prices else None)
         self._restored: dict[str, int] = {}
 
     @property
@@ -99,6 +102,7 @@ class Manager:
     def observe(self, look: Look) -> Observation:
         """What a policy sees of this request."""
         now = self.engine.time()
+        self.regret.update(look.view, look.tally.message)
         return self.observer.observe(
             look,
             Circumstances(
@@ -110,6 +114,7 @@ class Manager:
                 since=self.decider.since(look.view.step),
                 last_actions=self.decider.last,
                 restored=self._restored,
+                regret=self.regret.regret,
             ),
         )
 
