@@ -94,7 +94,8 @@ class Engine:
         self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in steps)
         self._now = now
         self._way_back = way_back
-        self._restored: dict[str, int] = {}
+        self.restored: dict[str, int] = {}
+        """Slot id to the step at which somebody brought it back."""
         self._window_cap: int | None = None
         self._last: Look | None = None
         self.use_model(model, tally=tally)
@@ -187,8 +188,8 @@ class Engine:
     def revert(
         self, view: View, request: ModelRequest, target: str, *, author: str = "user", reason: str = ""
     ) -> Generator[Ask, Answer, View | str]:
-        """Take one edit back and return the view, or why that can't be done: no such edit, or the result would not fit."""
-        applied = view.edit(target)
+        """Take one edit (or an earlier revert) back and return the view, or why that can't be done: no such edit, or the result would not fit."""
+        applied = view.edit(view.edit_behind(target))
         if applied is None:
             return f"there is no edit {target!r} on this path"
         if target in view.reverted:
@@ -203,7 +204,7 @@ class Engine:
         if not isinstance(answer, Recorded):
             return f"the log can't be written: {answer.reason if isinstance(answer, Failed) else 'unexpected answer'}"
         for index in applied.slots:
-            self._restored[view.slots[index].id] = view.step
+            self.restored[view.slots[index].id] = view.step
         return view.with_revert(answer.ids[0], target)
 
     def status(self, view: View, request: ModelRequest) -> Status:
@@ -226,7 +227,7 @@ class Engine:
                 prices=_prices(self.model),
                 since=self.decider.since(look.view.step),
                 last_actions=self.decider.last,
-                restored=self._restored,
+                restored=self.restored,
             ),
         )
 
@@ -296,7 +297,7 @@ class Engine:
         if author in ("model", "user"):
             for done in outcome.done:
                 if isinstance(done.entry.edit, Restore):
-                    self._restored.update(dict.fromkeys(done.entry.edit.targets, step))
+                    self.restored.update(dict.fromkeys(done.entry.edit.targets, step))
 
     def _cut(self, result: ToolResult, most: int) -> ToolResult:
         texts = [part.text for part in result.parts if isinstance(part, Text)]

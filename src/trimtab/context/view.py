@@ -162,6 +162,18 @@ class View:
         return tuple(self._call_id(index) for index in self._open)
 
     @property
+    def reverts(self) -> dict[str, str]:
+        """Ids of the reverts of the path, oldest first, each with what it took back: an edit or an earlier revert."""
+        return dict(self._reverts)
+
+    def edit_behind(self, entry_id: str) -> str:
+        """The edit that a revert, or a revert of one, is about; any other id as it is."""
+        reverts = self.reverts
+        while entry_id in reverts:
+            entry_id = reverts.pop(entry_id)
+        return entry_id
+
+    @property
     def repairs(self) -> Repairs:
         """How the messages differ from what the log holds, edits apart."""
         return Repairs(
