@@ -1,7 +1,7 @@
 """The engine of a session, made from its settings, its log and its model."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from trimtab.coding.project import Project
@@ -14,11 +14,6 @@ from trimtab.context.policies.registry import find_policy
 from trimtab.context.settings import EngineSettings
 from trimtab.context.stores.log import SessionLog
 from trimtab.context.summary.summarise import Summariser
-from trimtab.context.view import View
-from trimtab.types.codec import Entry
-from trimtab.types.edits import Restore
-from trimtab.types.entries import EditEntry, MessageEntry, RevertEntry
-from trimtab.types.messages import Assistant
 from trimtab.types.models import ModelInfo
 
 _HANDLE = re.compile(rb'"handle":"r(\d{1,9})"')
@@ -83,36 +78,6 @@ def summariser_of(model: ModelInfo) -> Summariser:
 def next_handle(log: SessionLog) -> int:
     """The first number that no result of the session has, on whatever branch."""
     return 1 + max((int(n) for entry in log.archive for n in _HANDLE.findall(entry.raw)), default=0)
-
-
-def recently_restored(view: View, path: Sequence[Entry], steps: int) -> dict[str, int]:
-    """Items that somebody brought back within the last `steps` answers of a path, with the step at which: a policy leaves them alone for a while.
-
-    The log knows it, so that what a person brings back between two runs is as safe as what is brought back in one.
-    """
-    found: dict[str, int] = {}
-    step = view.step
-    for entry in reversed(path):
-        if step <= view.step - steps:
-            break
-        value = entry.value if entry.type in ("message", "edit", "revert") else None
-        match value:
-            case MessageEntry(message=Assistant(superseded=False)):
-                step -= 1
-            case EditEntry(edit=Restore(targets=targets)) if entry.id not in view.reverted:
-                found.update({slot_id: step for slot_id in _ids(view, targets) if slot_id not in found})
-            case RevertEntry() if entry.id not in view.reverted:
-                applied = view.edit(view.edit_behind(entry.id))
-                places = applied.slots if applied is not None and applied.id in view.reverted else ()
-                found.update({view.slots[i].id: step for i in places if view.slots[i].id not in found})
-            case _:
-                pass
-    return found
-
-
-def _ids(view: View, targets: Sequence[str]) -> Iterator[str]:
-    addresses = (view.find(target) for target in targets)
-    return (view.slots[address.index].id for address in addresses if address is not None)
 
 
 def file_name(name: str) -> str:

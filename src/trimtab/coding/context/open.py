@@ -6,7 +6,7 @@ from pathlib import Path
 
 from trimtab.agent.ports import Provider
 from trimtab.agent.run import Agent
-from trimtab.coding.context.engine import build_engine, context_settings, recently_restored
+from trimtab.coding.context.engine import build_engine, context_settings
 from trimtab.coding.context.files import ArchiveFiles
 from trimtab.coding.context.marker_guard import SEARCHED
 from trimtab.coding.context.summariser import Summarisers
@@ -61,7 +61,6 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
     settings = context_settings(project, model)
     folder = archive.ensure() if settings.tools == "off" and archive.path is None else archive.path or Path()
     engine = build_engine(project, log, model, archive=folder, now=lambda: now().timestamp())
-    engine.restored.update(recently_restored(log.snapshot(), log.archive.path(), engine.settings.immune))
     found: list[OpenContext] = []
     transcript = ManagedTranscript(
         log,

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from trimtab.coding.context.engine import build_engine, context_settings, recently_restored
+from trimtab.coding.context.engine import build_engine, context_settings
 from trimtab.coding.context.tools import agent_tools
 from trimtab.coding.logs import now, session_folder
 from trimtab.coding.models import resolve_model
@@ -123,7 +123,6 @@ def open_saved(
         engine = build_engine(project, log, info, archive=Path(), now=lambda: now().timestamp())
         request = _request(project, engine)
         view = _learned(log.archive.path(), whole, engine, request)
-        engine.restored.update(recently_restored(view, log.archive.path(), engine.settings.immune))
         yield SavedContext(project, log, engine, request, view, whole, (*_damage(log), *notes))
     finally:
         log.close()

@@ -97,7 +97,7 @@ def item_named(saved: SavedContext, name: str) -> str:
 def edit_named(saved: SavedContext, name: str) -> str:
     """The id of the one edit or revert of the path that `name` can mean: an id, the start of one, or `last`. Raises `UsageError`."""
     view = saved.view
-    known = [applied.id for applied in view.applied] + list(view.reverts)
+    known = [*(applied.id for applied in view.applied), *(revert.id for revert in view.reverts)]
     if name == "last":
         standing = [applied.id for applied in view.applied if applied.id not in view.reverted]
         if not standing:
@@ -159,7 +159,7 @@ def _mark(saved: SavedContext, name: str, action: ActionName, reason: str) -> Gr
 
 def _act(saved: SavedContext, action: Action) -> Granted:
     before = saved.look()
-    _require_room(before, plan(action, saved.view, saved.engine.kit).edits)
+    _require_room(before, plan(action, saved.view, saved.engine.manager.kit).edits)
     outcome = saved.drive(saved.engine.act(saved.view, saved.request, [action], author="user"))
     if not outcome.done:
         raise WishRefused(outcome.failed or "; ".join(outcome.refused) or "nothing came of it")

@@ -24,6 +24,7 @@ from trimtab.context.dropped import DroppedFact, dropped_facts
 from trimtab.context.explain import LogRow, context_log
 from trimtab.context.floor import floor_of
 from trimtab.context.layers import active_context, archive, budget_data, summary_index
+from trimtab.context.look import Look
 from trimtab.context.story import edit_story, item_story
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.context_text import (
@@ -85,21 +86,13 @@ def show(session: str, *, as_text: bool, as_json: bool, **how: Any) -> int:
     with _opened(session, how) as saved:
         look, observation = saved.look(), saved.observe()
         if as_json:
-            floor = floor_of(look)
-            sizes: dict[str, Any] = {"used": look.estimate.tokens, "at_most": look.used, "known": look.estimate.known}
-            parts: dict[str, Any] = {"system": floor.system, "tools": floor.tools, "pinned": floor.pinned}
             _print_json(
                 {
                     "session_id": saved.log.header.id,
                     "active_context": active_context(saved.view, observation),
                     "archive": archive(saved.view),
                     "summary_index": summary_index(saved.view),
-                    "budget": {
-                        "model": saved.engine.model.ref,
-                        **budget_data(look.budget, look.used),
-                        **sizes,
-                        **parts,
-                    },
+                    "budget": _budget(saved, look),
                 }
             )
             return 0
@@ -108,7 +101,7 @@ def show(session: str, *, as_text: bool, as_json: bool, **how: Any) -> int:
                 click.echo(strip_terminal(message_text(message, name=name)))
             return 0
         head = f"session {saved.log.header.id} · {saved.engine.model.ref} · window {look.budget.window:,}"
-        _print([head, *meter_lines(look, observation, policy=saved.engine.policy_name), ""])
+        _print([head, *meter_lines(look, observation, policy=saved.engine.manager.policy_name), ""])
         for line in item_table(look, observation, width_of(sys.stdout)):
             click.echo(strip_terminal(line))
     return 0
@@ -289,6 +282,21 @@ def _wish(session: str, how: dict[str, Any], do: Callable[[SavedContext], Grante
         else:
             _print(_granted_lines(came))
     return 0
+
+
+def _budget(saved: SavedContext, look: Look) -> dict[str, Any]:
+    floor = floor_of(look)
+    return {
+        "model": saved.engine.model.ref,
+        "policy": saved.engine.manager.policy_name,
+        "used": look.estimate.tokens,
+        "at_most": look.used,
+        "known": look.estimate.known,
+        "system": floor.system,
+        "tools": floor.tools,
+        "pinned": floor.pinned,
+        **budget_data(look.budget, look.used),
+    }
 
 
 def _granted_lines(came: Granted) -> list[str]:
