@@ -17,7 +17,8 @@ from trimtab.context.asks import Answer, Ask, Failed, Summarize, Summary
 from trimtab.context.checks import newest_request
 from trimtab.context.look import Look
 from trimtab.context.markers import RECALL
-from trimtab.context.planning import Kit, body_of, name_of, plan
+from trimtab.context.naming import body_of, name_of
+from trimtab.context.planning import Kit, plan
 from trimtab.context.summary.cache import SummaryCache
 from trimtab.context.summary.facts import Fact, facts_of
 from trimtab.context.summary.frame import frame

@@ -16,9 +16,9 @@ from trimtab.context.applying import Outcome as Applied
 from trimtab.context.asks import Answer, Ask
 from trimtab.context.engine import Engine
 from trimtab.context.markers import known_markers, refuse_markers
+from trimtab.context.naming import body_of, name_of
 from trimtab.context.observation import Observation
 from trimtab.context.overlays import Address
-from trimtab.context.planning import body_of, name_of
 from trimtab.context.recall.index import Document, Hit, Index
 from trimtab.context.shorten.arguments import pointers_in
 from trimtab.context.slots import Slot

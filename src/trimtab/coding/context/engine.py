@@ -9,7 +9,7 @@ from trimtab.config.settings import ContextSettings
 from trimtab.context.budget import Thresholds
 from trimtab.context.compacting import Compactor
 from trimtab.context.engine import Engine
-from trimtab.context.planning import name_of
+from trimtab.context.naming import name_of
 from trimtab.context.policies.registry import find_policy
 from trimtab.context.settings import EngineSettings
 from trimtab.context.stores.log import SessionLog
