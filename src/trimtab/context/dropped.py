@@ -11,7 +11,7 @@ import msgspec
 
 from trimtab.context.explain import text_of
 from trimtab.context.fold import Fold
-from trimtab.context.planning import name_of
+from trimtab.context.naming import name_of
 from trimtab.context.summary.audit import audit
 from trimtab.context.summary.facts import FactKind, facts_of
 from trimtab.context.view import View

@@ -6,6 +6,8 @@
 Pure: the view says what is shown, the archive what the log holds of its edits. Sizes are those that decisions go by.
 """
 
+import dataclasses
+
 import msgspec
 
 from trimtab.context.archive import Archive
@@ -13,7 +15,7 @@ from trimtab.context.blame import Blamed, HiddenBy, blame
 from trimtab.context.explain import LogRow, text_of
 from trimtab.context.look import Look
 from trimtab.context.overlays import Address
-from trimtab.context.planning import name_of
+from trimtab.context.naming import name_of
 from trimtab.context.slots import Slot
 from trimtab.context.view import View
 from trimtab.types.edits import Compact, Drop, edit_kind
@@ -35,7 +37,10 @@ class Touch(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ItemStory(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One item. `tokens` is what it takes now, `full_tokens` what it takes whole. `text` begins what is shown in its place."""
+    """One item. `tokens` is what it takes now, `full_tokens` what it takes whole. `text` begins what is shown in its place.
+
+    `undone_by` is the one edit that has to be taken back for the item to be whole again; empty where none alone is enough.
+    """
 
     item: Blamed
     why: str
@@ -44,6 +49,7 @@ class ItemStory(msgspec.Struct, frozen=True, omit_defaults=True):
     pinned: bool = False
     edits: tuple[Touch, ...] = ()
     text: str = ""
+    undone_by: str = ""
 
 
 class EditStory(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -74,11 +80,26 @@ def item_story(look: Look, archive: Archive, name: str) -> ItemStory | None:
         item=item,
         why=_why(view, slot, item, touches),
         tokens=sum(map(look.tally.message, slot.shown)),
-        full_tokens=look.tally.message(slot.base),
+        full_tokens=sum(map(look.tally.message, whole(slot).shown)),
         pinned=slot.pinned,
         edits=touches,
         text=_in_its_place(view, address),
+        undone_by=_undone_by(view, slot),
     )
+
+
+def whole(slot: Slot) -> Slot:
+    """The slot as if no edit had touched it."""
+    return dataclasses.replace(slot, overlays=()).rendered(())
+
+
+def _undone_by(view: View, slot: Slot) -> str:
+    wanted = whole(slot).shown
+    if slot.shown == wanted:
+        return ""
+    standing = [edit_id for edit_id in slot.edits if edit_id not in view.reverted]
+    enough = (edit_id for edit_id in standing if slot.rendered({*view.reverted, edit_id}).shown == wanted)
+    return next(enough, "")
 
 
 def edit_story(look: Look, row: LogRow) -> EditStory:

@@ -15,9 +15,10 @@ from trimtab.context.actions import Action, ActionName
 from trimtab.context.applying import Done
 from trimtab.context.floor import floor_of
 from trimtab.context.look import Look
-from trimtab.context.planning import name_of, plan
+from trimtab.context.naming import name_of
+from trimtab.context.planning import plan
 from trimtab.context.slots import Slot
-from trimtab.context.story import grown
+from trimtab.context.story import grown, whole
 from trimtab.context.view import View
 from trimtab.types.edits import Edit, Pin
 from trimtab.types.errors import TrimtabError, UsageError
@@ -34,11 +35,12 @@ class WishRefused(TrimtabError):
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """What came of a wish. `unchanged` says why nothing had to be written. Tokens are those of the next request, before and after, of at most `limit`;
+    """What came of a wish. `names` are those of the items that it touches; `unchanged` says why nothing had to be written. Tokens are those of the next request, before and after, of at most `limit`;
     `pinned` are tokens of all pinned items.
     """
 
     done: tuple[Done, ...]
+    names: tuple[str, ...]
     revert: str | None
     before: int
     after: int
@@ -51,7 +53,7 @@ def restore(saved: SavedContext, name: str, *, page: int | None = None, reason: 
     """Bring an item back: whole, or one page of it. Raises `UsageError` for an unknown name and `WishRefused`."""
     target = item_named(saved, name)
     slot = _slot(saved.view, target)
-    if page is None and slot.shown == dataclasses.replace(slot, overlays=()).rendered(()).shown:
+    if page is None and slot.shown == whole(slot).shown:
         return _granted(saved, saved.look(), unchanged=f"{name_of(slot)} is shown whole already")
     params = {} if page is None else {"page": page}
     return _act(saved, Action("reload", (target,), params, reason or "a person wants it back"))
@@ -191,4 +193,6 @@ def _granted(
 ) -> Granted:
     after = dataclasses.replace(before, view=saved.view)
     used = before.used + grown(before, saved.view)
-    return Granted(done, revert, before.used, used, before.budget.hard, floor_of(after).pinned, unchanged)
+    targets = [target for one in done for target in one.entry.edit.targets]
+    names = tuple(name_of(_slot(saved.view, target)) for target in targets)
+    return Granted(done, names, revert, before.used, used, before.budget.hard, floor_of(after).pinned, unchanged)

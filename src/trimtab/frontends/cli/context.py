@@ -302,7 +302,7 @@ def _budget(saved: SavedContext, look: Look) -> dict[str, Any]:
 def _granted_lines(came: Granted) -> list[str]:
     if came.unchanged:
         return [f"{came.unchanged}; nothing was written"]
-    lines = [f"{edit_kind(d.entry.edit)} {', '.join(d.entry.edit.targets)}: edit {d.entry_id}" for d in came.done]
+    lines = [f"{edit_kind(d.entry.edit)} {', '.join(came.names)}: edit {d.entry_id}" for d in came.done]
     lines += [f"took back {came.revert}"] if came.revert else []
     size = f"{came.before:,} → {came.after:,}" if came.before != came.after else f"{came.after:,}"
     pinned = f"; pinned items have {came.pinned:,}" if came.pinned else ""
@@ -323,6 +323,7 @@ def _granted_data(session_id: str, came: Granted) -> dict[str, Any]:
     return {
         "session_id": session_id,
         "done": done,
+        "names": list(came.names),
         "reverted": came.revert,
         "unchanged": came.unchanged or None,
         "used_before": came.before,

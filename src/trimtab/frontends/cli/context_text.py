@@ -8,7 +8,7 @@ from trimtab.context.explain import LogRow, listed, price
 from trimtab.context.floor import floor_of
 from trimtab.context.look import Look
 from trimtab.context.observation import ItemFacts, Observation
-from trimtab.context.planning import name_of
+from trimtab.context.naming import name_of
 from trimtab.context.story import EditStory, ItemStory, Touch
 from trimtab.frontends.cli.screen import table
 from trimtab.types.codec import Entry
@@ -117,8 +117,7 @@ def item_lines(story: ItemStory, session: str) -> list[str]:
 def ways_back(story: ItemStory, session: str) -> list[str]:
     """What a person can do to have an item whole again, and what the model can."""
     ways = [f"trimtab context restore {session} {story.item.name}"]
-    standing = [edit for edit in story.item.hidden if edit.holds]
-    ways += [f"trimtab context revert {session} {standing[-1].edit}"] if standing else []
+    ways += [f"trimtab context revert {session} {story.undone_by}"] if story.undone_by else []
     return [*ways, f"the model: recall id={story.item.name}"]
 
 
