@@ -71,7 +71,7 @@ class Blamed(msgspec.Struct, frozen=True, omit_defaults=True):
 def blame(query: str, view: View, archive: Archive) -> tuple[Blamed, ...]:
     """Return what became of `query`, oldest item first. Empty: nothing of this path holds it.
 
-    A name is taken before a number of a step, and that before a text.
+    A name is taken before the number of a step that there was, and that before a text.
     """
     address = view.find(query)
     if address is not None and address.edit is None:
@@ -79,7 +79,7 @@ def blame(query: str, view: View, archive: Archive) -> tuple[Blamed, ...]:
     if address is not None:
         applied = view.edit(query)
         return tuple(_blamed(view, archive, i, "") for i in (applied.slots if applied else ())[:_MOST])
-    if query.isdecimal():
+    if query.isdecimal() and int(query[:9]) <= view.step:
         places = [i for i, slot in enumerate(view.slots) if slot.step == int(query) and slot.answered]
     else:
         places = [i for i, slot in enumerate(view.slots) if slot.answered and query and query in text_of(slot.base)]

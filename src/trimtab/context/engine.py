@@ -192,7 +192,7 @@ class Engine:
     def revert(
         self, view: View, request: ModelRequest, target: str, *, author: str = "user", reason: str = ""
     ) -> "Generator[Ask, Answer, View | str]":
-        """Take one edit back and return the view, or why that can't be done: no such edit, or the result would not fit."""
+        """Take an edit, or an earlier revert, back and return the view, or why that can't be done: no such edit, or the result would not fit."""
         return (yield from self.manager.revert(view, request, target, author=author, reason=reason))
 
     def status(self, view: View, request: ModelRequest) -> Status:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from trimtab.context.actions import Action
 from trimtab.context.applying import BLANK, Means, Outcome, Passed, apply
 from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
+from trimtab.context.brought_back import brought_back
 from trimtab.context.compacting import Compactor
 from trimtab.context.cycle import Rung, cycle
 from trimtab.context.deciding import Decider
@@ -26,7 +27,7 @@ from trimtab.context.policies.registry import find_policy
 from trimtab.context.prepared import Prepared
 from trimtab.context.regret import RegretLedger
 from trimtab.context.view import View
-from trimtab.types.edits import Edit, Restore
+from trimtab.types.edits import Edit
 from trimtab.types.entries import RevertEntry
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelInfo, ModelRequest
@@ -44,7 +45,6 @@ class Manager:
         self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in engine.steps or STEPS)
         prices = engine.model.prices
         self.regret = RegretLedger(input_price=prices[0].input if prices else None)
-        self._restored: dict[str, int] = {}
 
     @property
     def kit(self) -> Kit:
@@ -80,9 +80,8 @@ class Manager:
     def revert(
         self, view: View, request: ModelRequest, target: str, *, author: str = "user", reason: str = ""
     ) -> Generator[Ask, Answer, View | str]:
-        """Take one edit back and return the view, or why that can't be done: no such edit, or the result would not fit."""
-        applied = view.edit(target)
-        if applied is None:
+        """Take an edit, or an earlier revert, back and return the view, or why that can't be done: no such edit, or the result would not fit."""
+        if view.edit(view.edit_behind(target)) is None:
             return f"there is no edit {target!r} on this path"
         if target in view.reverted:
             return f"edit {target!r} is reverted already"
@@ -95,8 +94,6 @@ class Manager:
         answer = yield Record((RevertEntry(**BLANK, target=target, reason=reason, author=author),))
         if not isinstance(answer, Recorded):
             return f"the log can't be written: {answer.reason if isinstance(answer, Failed) else 'unexpected answer'}"
-        for index in applied.slots:
-            self._restored[view.slots[index].id] = view.step
         return view.with_revert(answer.ids[0], target)
 
     def observe(self, look: Look) -> Observation:
@@ -113,7 +110,7 @@ class Manager:
                 prices=_prices(self.engine.model),
                 since=self.decider.since(look.view.step),
                 last_actions=self.decider.last,
-                restored=self._restored,
+                restored=brought_back(look.view, self.engine.settings.immune),
                 regret=self.regret.regret,
             ),
         )
@@ -179,10 +176,6 @@ class Manager:
         if not outcome.done:
             return
         self.engine.account.edited(outcome.gained, len(outcome.done))
-        if author in ("model", "user"):
-            for done in outcome.done:
-                if isinstance(done.entry.edit, Restore):
-                    self._restored.update(dict.fromkeys(done.entry.edit.targets, step))
 
 
 @dataclass(frozen=True, slots=True)
