@@ -16,7 +16,8 @@ from trimtab.context.applying import Means, Outcome, record, shown_size
 from trimtab.context.asks import Answer, Ask, Failed, Summarize, Summary
 from trimtab.context.checks import newest_request
 from trimtab.context.look import Look
-from trimtab.context.planning import RECALL, Kit, body_of, name_of, plan
+from trimtab.context.markers import RECALL
+from trimtab.context.planning import Kit, body_of, name_of, plan
 from trimtab.context.summary.cache import SummaryCache
 from trimtab.context.summary.summarise import InPlace, Job, Summariser, SummaryOutcome, summarise
 from trimtab.context.view import View

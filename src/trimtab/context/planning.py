@@ -40,8 +40,6 @@ from trimtab.types.edits import (
 from trimtab.types.messages import Assistant, Image, Message, Text, ToolCall, ToolResult
 
 Count: TypeAlias = Callable[[str], int]
-RECALL = "recall"
-"""The way back where the model has the tool of that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class Kit:
 
     salt: str
     count: Count
-    way_back: Callable[[Slot], str] = field(default=lambda _slot: RECALL)
+    way_back: Callable[[Slot], str] = field(default=lambda _slot: markers.RECALL)
     compressor: Compressor | None = None
     min_arguments: int = 200
     page_tokens: int = 20_000

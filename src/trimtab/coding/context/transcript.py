@@ -22,8 +22,8 @@ from trimtab.coding.context.files import ArchiveFiles
 from trimtab.coding.context.summariser import Summarisers
 from trimtab.context.applying import Done
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Record, Recorded, Summarize
-from trimtab.context.cycle import Prepared
 from trimtab.context.engine import Engine
+from trimtab.context.prepared import Prepared
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.edits import edit_kind
 from trimtab.types.errors import ErrorInfo, TrimtabError
