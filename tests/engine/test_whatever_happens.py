@@ -24,6 +24,7 @@ from trimtab.types.messages import Assistant, Message, Text, ToolResult
 from trimtab.types.models import Api
 from trimtab.types.usage import Usage
 
+POLICIES = ("rules", "rules", "mask", "truncate", "summary")
 _TURNS = {"anthropic": "messages", "openai-chat": "messages", "openai-responses": "input", "google": "contents"}
 
 
@@ -103,7 +104,7 @@ def lives(draw: st.DrawFn, *, policy: Any = None) -> tuple[Life, list[list[Messa
     api = draw(st.sampled_from(APIS))
     window = draw(st.sampled_from([3_000, 6_000, 12_000]))
     die = AnyPolicy(draw(st.integers(0, 1_000)))
-    engine = Engine(small_model(api, window), session_id="s", policy=draw(st.sampled_from([die, None])) if policy is None else policy)
+    engine = Engine(small_model(api, window), session_id="s", policy=draw(st.sampled_from([die, *POLICIES])) if policy is None else policy)
     return Life(api, Session(engine)), draw(histories(api))
 
 
