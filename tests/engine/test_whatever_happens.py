@@ -1,7 +1,5 @@
 """Whatever the history, the edits and the policy: each request is valid, fits, and grows at its end; nothing that was recorded is lost."""
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,9 +18,8 @@ from trimtab.context.validate import rules_for, validate
 from trimtab.context.view import View
 from trimtab.types.entries import EditEntry, RevertEntry
 from trimtab.types.errors import ContextFloor
-from trimtab.types.messages import Assistant, Message, Text, ToolResult
+from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import Api
-from trimtab.types.usage import Usage
 
 POLICIES = ("rules", "rules", "mask", "truncate", "summary")
 _TURNS = {"anthropic": "messages", "openai-chat": "messages", "openai-responses": "input", "google": "contents"}
@@ -74,7 +71,7 @@ class Life:
         look = session.engine.look(prepared.view, session.request)
         assert look.used <= session.engine.budget.hard
         assert prepared.request.max_output is not None
-        assert 1 <= prepared.request.max_output
+        assert prepared.request.max_output >= 1
         changes = self.changed()
         turns = list(_plain(body)[_TURNS[self.api]])
         if changes == self.changes and self.sent:
@@ -104,13 +101,19 @@ def lives(draw: st.DrawFn, *, policy: Any = None) -> tuple[Life, list[list[Messa
     api = draw(st.sampled_from(APIS))
     window = draw(st.sampled_from([3_000, 6_000, 12_000]))
     die = AnyPolicy(draw(st.integers(0, 1_000)))
-    engine = Engine(small_model(api, window), session_id="s", policy=draw(st.sampled_from([die, *POLICIES])) if policy is None else policy)
+    engine = Engine(
+        small_model(api, window),
+        session_id="s",
+        policy=draw(st.sampled_from([die, *POLICIES])) if policy is None else policy,
+    )
     return Life(api, Session(engine)), draw(histories(api))
 
 
 @settings(max_examples=150)
 @given(st.data(), lives())
-def test_each_request_is_valid_and_fits_or_the_session_stops_with_numbers(data: st.DataObject, lived: tuple[Life, list[list[Message]]]) -> None:
+def test_each_request_is_valid_and_fits_or_the_session_stops_with_numbers(
+    data: st.DataObject, lived: tuple[Life, list[list[Message]]]
+) -> None:
     life, pieces = lived
     session = life.session
     for piece in pieces:

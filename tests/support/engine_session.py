@@ -1,7 +1,7 @@
 """A session for tests of the engine: a log in memory, an outside that answers as it is told to, and a count of what was asked.
 
-    Outside(record=…, summarize=…, consult=…, keep=…) ──answers──▶ run(plan, log, outside)
-    Session ──say, work, prepare──▶ what an agent does between two requests
+Outside(record=…, summarize=…, consult=…, keep=…) ──answers──▶ run(plan, log, outside)
+Session ──say, work, prepare──▶ what an agent does between two requests
 """
 
 import json
