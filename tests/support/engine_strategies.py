@@ -1,8 +1,8 @@
 """What an engine may meet, as Hypothesis strategies: histories of some size, wishes sensible and absurd, policies of any kind.
 
-    histories(api)   prompts, answers with signed thinking, results, cut into the pieces that come between two requests
-    wishes(names)    actions whose targets may exist or not, with parameters of any kind
-    AnyPolicy        a policy that wants what a seeded die says, the same for the same observation
+histories(api)   prompts, answers with signed thinking, results, cut into the pieces that come between two requests
+wishes(names)    actions whose targets may exist or not, with parameters of any kind
+AnyPolicy        a policy that wants what a seeded die says, the same for the same observation
 """
 
 import json
@@ -18,6 +18,7 @@ from support.conversations import MAKERS, conversations
 from support.engine_session import lines
 from trimtab.context.actions import ACTIONS, Action
 from trimtab.context.observation import Observation
+from trimtab.types.edits import Compact, Drop, Edit, Elide, Fold, Offload, Pin, Restate, Restore
 from trimtab.types.messages import Assistant, Message, Part, Text, ToolCall, ToolResult, User
 from trimtab.types.models import Api, CacheRules, ModelInfo, Price
 
@@ -72,11 +73,27 @@ def _json(value: object) -> str:
 
 _PARAMS = st.dictionaries(
     st.sampled_from(
-        ["summary", "text", "label", "keep", "head", "share", "first", "last", "page", "after_steps", "keep_tokens", "mode", "max_tokens"]
+        [
+            "summary",
+            "text",
+            "label",
+            "keep",
+            "head",
+            "share",
+            "first",
+            "last",
+            "page",
+            "after_steps",
+            "keep_tokens",
+            "mode",
+            "max_tokens",
+        ]
     ),
     st.one_of(
         st.integers(-5, 2_000),
-        st.sampled_from(["digest", "ok", "a longer line", "", "value_3", None, True, 0.2, ["error", "value_7"], {"x": 1}]),
+        st.sampled_from(
+            ["digest", "ok", "a longer line", "", "value_3", None, True, 0.2, ["error", "value_7"], {"x": 1}]
+        ),
     ),
     max_size=3,
 )
@@ -86,7 +103,11 @@ _PARAMS = st.dictionaries(
 def wishes(draw: st.DrawFn, names: Sequence[str]) -> Action:
     """An action on items that exist, mostly."""
     known = st.sampled_from(list(names) or ["e1"])
-    name = known | st.builds(lambda n, k: f"{n}#{k}", known, st.integers(0, 3)) | st.sampled_from(["r1", "nothing", "", "e1#9"])
+    name = (
+        known
+        | st.builds(lambda n, k: f"{n}#{k}", known, st.integers(0, 3))
+        | st.sampled_from(["r1", "nothing", "", "e1#9"])
+    )
     targets = tuple(draw(st.lists(name, max_size=4)))
     return Action(draw(st.sampled_from(ACTIONS)), targets, draw(_PARAMS), "somebody wanted it")  # type: ignore[arg-type]
 
@@ -108,8 +129,46 @@ class AnyPolicy:
 
     def _wish(self, die: random.Random, observation: Observation) -> Any:
         if die.random() < 0.1:
-            return die.choice([None, 7, {"action": "dance"}, {"action": "elide", "targets": 3}, "elide", {"action": "drop", "target": "r1"}])
+            return die.choice(
+                [
+                    None,
+                    7,
+                    {"action": "dance"},
+                    {"action": "elide", "targets": 3},
+                    "elide",
+                    {"action": "drop", "target": "r1"},
+                ]
+            )
         ids = [item.id for item in observation.items] + ["nowhere", "r1", "r2"]
         targets = tuple(die.choice(ids) + die.choice(["", "", "#0", "#1"]) for _ in range(die.randrange(0, 5)))
-        params = die.choice([{}, {"summary": "so far"}, {"mode": "digest"}, {"text": "the goal", "label": "goal"}, {"page": 1}, {"keep_tokens": -3}])
+        params = die.choice(
+            [
+                {},
+                {"summary": "so far"},
+                {"mode": "digest"},
+                {"text": "the goal", "label": "goal"},
+                {"page": 1},
+                {"keep_tokens": -3},
+            ]
+        )
         return Action(die.choice(ACTIONS), targets, params, "the die")  # type: ignore[arg-type]
+
+
+@st.composite
+def raw_edits(draw: st.DrawFn, names: Sequence[str]) -> Edit:
+    """An edit as any file may hold it: nobody planned or checked it."""
+    known = st.sampled_from(list(names) or ["e1"])
+    targets = tuple(draw(st.lists(known | st.builds(lambda n, k: f"{n}#{k}", known, st.integers(0, 2)), max_size=3)))
+    texts = {
+        target: draw(st.sampled_from(["short", "", "[archived r1~abcdefgh: read, 9 tokens]"])) for target in targets
+    }
+    kind = draw(st.sampled_from([Elide, Fold, Drop, Restore, Offload, Compact, Restate, Pin]))
+    if kind in (Elide, Fold):
+        return kind(targets=targets, texts=texts)
+    if kind is Offload:
+        return Offload(targets=targets, arguments=dict.fromkeys(targets, '{"content": "pointer"}'))
+    if kind is Compact:
+        return Compact(targets=targets, summary=draw(st.sampled_from(["so far", ""])))
+    if kind is Restate:
+        return Restate(targets=targets, text="the goal")
+    return kind(targets=targets)
