@@ -14,8 +14,8 @@ from trimtab.context.archive import Archive
 from trimtab.context.blame import Blamed, HiddenBy, blame
 from trimtab.context.explain import LogRow, text_of
 from trimtab.context.look import Look
-from trimtab.context.overlays import Address
 from trimtab.context.naming import name_of
+from trimtab.context.overlays import Address
 from trimtab.context.slots import Slot
 from trimtab.context.view import View
 from trimtab.types.edits import Compact, Drop, edit_kind
