@@ -224,11 +224,10 @@ def _framed(view: View, run: Sequence[int], text: str, attached: str, kit: Kit) 
     slots = [view.slots[i] for i in run]
     handles = [slot.base.handle for slot in slots if isinstance(slot.base, ToolResult) and slot.base.handle]
     way = kit.way_back(slots[0])
-    way_back = (
-        "To read any of them: recall id=ID; to find something: recall query=WORDS."
-        if way == RECALL
-        else f"To read them: read path={way.rpartition('/')[0] or way}"
-    )
+    if way == RECALL:
+        way_back = "To read any of them: recall id=ID; to find something: recall query=WORDS."
+    else:
+        way_back = f"To read them: read path={way.rpartition('/')[0] or way}" if way else ""
     body = "\n\n".join(part for part in (text.strip(), attached.strip()) if part)
     sources = _ranges([*handles, *_handles_below(view, run)])
     return frame(body, replaced=sum(len(slot.shown) for slot in slots), sources=sources, way_back=way_back)

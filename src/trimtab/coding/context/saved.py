@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from msgspec import structs
 
+from trimtab.coding.context.chosen import chosen_tools
 from trimtab.coding.context.engine import build_engine, context_settings
 from trimtab.coding.context.tools import agent_tools
 from trimtab.coding.logs import now, session_folder
@@ -187,7 +188,7 @@ def _request(project: Project, engine: Engine) -> ModelRequest:
         memories=Memories(None, now=now, redact=lambda text: text),
     )
     own = build_tools(project, PrivateFolder(), images="image" in engine.model.input)
-    tools = (*own, *agent_tools(context_settings(project, engine.model).tools, host))
+    tools = (*own, *agent_tools(chosen_tools(context_settings(project, engine.model), project.settings.tools), host))
     return ModelRequest(engine.model, (), system=system_prompt(project, tools), tools=tuple(t.spec for t in tools))
 
 
