@@ -6,6 +6,7 @@ First with nothing taken back (it must fail) and with everything (it must pass),
 are guilty together the parts get smaller until taking back any less of them fails (delta debugging). A state machine of plain values: a driver may stop and go on later.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
@@ -127,4 +128,4 @@ def _ended(search: Search, reason: str) -> Search:
 def _cut(edits: tuple[str, ...], parts: int) -> list[tuple[str, ...]]:
     """Cut into `parts` of nearly the same length."""
     bounds = [len(edits) * n // parts for n in range(parts + 1)]
-    return [edits[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [edits[a:b] for a, b in itertools.pairwise(bounds)]

@@ -11,30 +11,17 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from msgspec.structs import replace
-
 from trimtab.context.actions import Action
 from trimtab.context.applying import BLANK, Done, Means, Outcome, apply
 from trimtab.context.asks import Answer, Ask, Record, Recorded
 from trimtab.context.floor import over_with_policy_off, require_floor, stuck
 from trimtab.context.look import Look
 from trimtab.context.policies.base import Manners
+from trimtab.context.prepared import Prepared, with_room
 from trimtab.context.view import View
 from trimtab.types.entries import CustomEntry
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelRequest
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A request that may go out. `tokens` is its counted size. `edits` were recorded on the way; `notes` are what a person should know."""
-
-    request: ModelRequest
-    tokens: int
-    view: View
-    edits: tuple[Done, ...] = ()
-    notes: tuple[str, ...] = ()
-
 
 Decide = Callable[[Look], Generator[Ask, Answer, Sequence[Action]]]
 
@@ -209,12 +196,5 @@ def _climb(run: _Run, *, forced: bool) -> Generator[Ask, Answer, None]:
 
 def _prepared(run: _Run) -> Prepared:
     messages, notes = run.desk.ready(run.look)
-    request, look = run.look.request, run.look
-    wanted = min(request.max_output or request.model.max_output, request.model.max_output)
-    return Prepared(
-        replace(request, messages=messages, max_output=look.budget.output_left(look.used, wanted)),
-        look.estimate.tokens,
-        look.view,
-        tuple(run.done),
-        (*run.notes, *notes),
-    )
+    request = with_room(run.look, messages)
+    return Prepared(request, run.look.estimate.tokens, run.look.view, tuple(run.done), (*run.notes, *notes))

@@ -10,7 +10,7 @@ text, once.
 
 from dataclasses import dataclass, field
 
-from trimtab.context.planning import body_of
+from trimtab.context.naming import body_of
 from trimtab.context.strings import distinctive_strings
 from trimtab.context.view import View
 from trimtab.types.messages import Assistant, Text, Thinking, ToolCall, ToolResult

@@ -6,6 +6,7 @@ COMMANDS: Mapping[str, str] = {
     "answer": "answer a parked call, and go on",
     "chat": "talk line by line in this folder",
     "completion": "print shell completion",
+    "context": "see and change what a model sees of a session",
     "demo": "watch the main job, offline",
     "doctor": "what is configured, what answers, what is missing",
     "models": "list models",
