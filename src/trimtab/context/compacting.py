@@ -18,14 +18,16 @@ from trimtab.context.checks import newest_request
 from trimtab.context.look import Look
 from trimtab.context.markers import RECALL
 from trimtab.context.naming import body_of, name_of
-from trimtab.context.planning import Kit, plan
+from trimtab.context.planning import Kit, plan, standing_strings
+from trimtab.context.shorten.names import names_line
+from trimtab.context.strings import distinctive_strings
 from trimtab.context.summary.cache import SummaryCache
 from trimtab.context.summary.facts import Fact, facts_of
 from trimtab.context.summary.frame import frame
 from trimtab.context.summary.summarise import InPlace, Job, Summariser, SummaryOutcome, summarise
 from trimtab.context.view import View
 from trimtab.types.edits import Compact, EditCost
-from trimtab.types.messages import Assistant, Message, ToolResult
+from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult
 
 KEEP_SHARE = 0.4
 """Of the target: how much of the end of the conversation stays when nobody says how much."""
@@ -63,7 +65,9 @@ class Compactor:
         outcome = yield from self._written(look, run, action, means.kit)
         if not outcome.text:
             return Outcome(view, refused=("compact: no summary was smaller than what it replaces", *outcome.rejected))
-        text = _framed(view, run, outcome.text, self.reattached(view), means.kit)
+        names = _names(view, run, outcome.text, action, means.kit)
+        attached = "\n\n".join(part for part in (names, self.reattached(view)) if part)
+        text = _framed(view, run, outcome.text, attached, means.kit)
         if means.kit.count(text) >= shown_size(view, run, means.size):
             return Outcome(view, refused=("compact: the summary would not be smaller than what it replaces",))
         edit = self._edit(view, run, text, outcome)
@@ -242,6 +246,19 @@ def _earlier_facts(view: View, run: Sequence[int]) -> tuple[Fact, ...]:
         places += applied.slots if applied else ()
     slots = [view.slots[place] for place in dict.fromkeys(places)]
     return facts_of([slot.base for slot in slots], ids=[name_of(slot) for slot in slots]) if slots else ()
+
+
+def _names(view: View, run: Sequence[int], text: str, action: Action, kit: Kit) -> str:
+    """A line with the names that would go with the run, as many as the action's `names` (tokens) allow; first those that calls wrote."""
+    most = action.params.get("names")
+    if not isinstance(most, int) or isinstance(most, bool) or most <= 0:
+        return ""
+    shown = [message for index in run for message in view.slots[index].shown]
+    written = [part.raw for message in shown for part in message.parts if isinstance(part, ToolCall)]
+    read = [part.text for m in shown if not isinstance(m, Assistant) for part in m.parts if isinstance(part, Text)]
+    standing = standing_strings(view, but=set(run)).union(distinctive_strings(text))
+    taken = [string for one in written for string in distinctive_strings(one)]
+    return names_line("\n".join((*written, *read)), standing=standing, max_tokens=most, count=kit.count, taken=taken)
 
 
 def _handles_below(view: View, run: Sequence[int]) -> list[str]:
