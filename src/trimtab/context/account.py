@@ -81,6 +81,16 @@ class Account:
             self._shaped = _Shaped(view.lineage, view.epoch, fixed_key, len(shown), shape)
         return shape
 
+    @property
+    def last_sent(self) -> tuple[Segment, ...] | None:
+        """The last request as the cache saw it; None before any."""
+        return None if self._last is None else self._last.segments
+
+    def was_sent(self, look: Look, segments: Sequence[Segment]) -> None:
+        """Take `segments` for the last request: that of `look` is the next."""
+        self._last = shape_of(segments, model=look.request.model.ref, fixed=1)
+        self.shape(look)
+
     def is_cold(self, now: float | None) -> bool:
         """Whether the cache probably holds nothing."""
         idle = None if now is None or self.last_sent_s is None else now - self.last_sent_s

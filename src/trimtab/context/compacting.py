@@ -16,7 +16,9 @@ from trimtab.context.applying import Means, Outcome, record, shown_size
 from trimtab.context.asks import Answer, Ask, Failed, Summarize, Summary
 from trimtab.context.checks import newest_request
 from trimtab.context.look import Look
-from trimtab.context.planning import RECALL, Kit, body_of, name_of, plan
+from trimtab.context.planning import RECALL, Kit, body_of, name_of, number_in, plan, words_in
+from trimtab.context.slots import Slot
+from trimtab.context.summary.blocks import compress_source
 from trimtab.context.summary.cache import SummaryCache
 from trimtab.context.summary.summarise import InPlace, Job, Summariser, SummaryOutcome, summarise
 from trimtab.context.view import View
@@ -152,22 +154,47 @@ class Compactor:
                 refused.append(f"there is no item {name!r} in this conversation")
                 continue
             slot = view.slots[address.index]
+            text, mode, rejected = yield from self._text_for(slot, action, means.kit)
+            params = {**action.params, "summary": text, "mode": mode}
+            made = plan(Action("summarize", (name,), params, action.reason), view, means.kit)
+            wanted += [(edit, action.reason) for edit in made.edits]
+            refused += [*made.refused, *rejected]
+        return (yield from record(view, wanted, means, author=author, batch=batch, refused=refused))
+
+    def _text_for(
+        self, slot: Slot, action: Action, kit: Kit
+    ) -> Generator[Ask, Answer, tuple[str, str, tuple[str, ...]]]:
+        """The summary of one body, how it was made, and what led nowhere: by the model, else of the blocks that the body has."""
+        body = body_of(slot.base)
+        size = kit.count(body)
+        wanted = number_in(action.params, "max_tokens", 0) or max(200, size // 5)
+        rejected: tuple[str, ...] = ()
+        if self.summariser is not None and action.params.get("mode") != "digest":
             job = Job(
                 messages=(slot.base,),
                 ids=(name_of(slot),),
-                count=means.kit.count,
-                replaces_tokens=means.kit.count(body_of(slot.base)),
-                wanted=int(action.params.get("max_tokens") or max(200, means.kit.count(body_of(slot.base)) // 5)),
+                count=kit.count,
+                replaces_tokens=size,
+                wanted=wanted,
                 instructions=str(action.params.get("instructions") or ""),
                 purpose="summarize",
                 summariser=self.summariser,
+                digest_allowed=False,
                 cache=self.cache,
             )
             outcome = yield from _relayed(job)
-            made = plan(Action("summarize", (name,), {"summary": outcome.text}, action.reason), view, means.kit)
-            wanted += [(edit, action.reason) for edit in made.edits]
-            refused += [*made.refused, *outcome.rejected]
-        return (yield from record(view, wanted, means, author=author, batch=batch, refused=refused))
+            if outcome.text:
+                return outcome.text, outcome.mode, outcome.rejected
+            rejected = outcome.rejected
+        made = compress_source(
+            body,
+            max_tokens=min(wanted, max(1, size - 1)),
+            count=kit.count,
+            keep_first=number_in(action.params, "keep_first", 0),
+            keep_last=number_in(action.params, "keep_last", 0),
+            keep_fields=words_in(action.params.get("keep_fields")),
+        )
+        return made.text, "blocks", rejected
 
 
 def _relayed(job: Job) -> Generator[Ask, Answer, SummaryOutcome]:

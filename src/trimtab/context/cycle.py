@@ -117,8 +117,11 @@ class _Run:
         return f"{self.look.view.step}.{self.number}"
 
 
-def cycle(desk: Desk, view: View, request: ModelRequest, *, forced: bool = False) -> Generator[Ask, Answer, Prepared]:
+def cycle(
+    desk: Desk, view: View, request: ModelRequest, *, forced: bool = False, decide: bool = True
+) -> Generator[Ask, Answer, Prepared]:
     """Make the next request. `forced`: a server said that the last one was too large, so it shrinks to the target whatever the count says.
+    `decide`: the policy is asked; without it there is only the ladder.
 
     Raises `ContextFloor` when no valid request fits.
     """
@@ -129,7 +132,7 @@ def cycle(desk: Desk, view: View, request: ModelRequest, *, forced: bool = False
         require_floor(run.look)
     if desk.policy_name != "none":
         yield from _act(run, desk.housekeeping(run.look), author="policy:housekeeping", forced=True)
-    if run.look.used >= run.look.budget.soft and desk.policy_name != "none":
+    if decide and run.look.used >= run.look.budget.soft and desk.policy_name != "none":
         actions = yield from desk.decide(run.look)
         yield from _act(run, actions, author=f"policy:{desk.policy_name}", forced=False)
     if run.look.used > run.look.budget.hard or forced:

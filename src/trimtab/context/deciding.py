@@ -46,9 +46,13 @@ class Decider:
         urgent = observation.used > observation.hard
         if not urgent and self._cooling(observation.step):
             return ()
+        return (yield from self.ask(observation))
+
+    def ask(self, observation: Observation) -> Generator[Ask, Answer, Sequence[Action]]:
+        """Return what is wanted now, however lately something was done. What `rules` would do instead waits for the soft threshold."""
         if self.failures >= _BREAKER:
-            return self.fallback.decide(observation)
-        wanted, problem = yield from self._ask(observation)
+            return self._instead(observation)
+        wanted, problem = yield from self._consult(observation)
         actions, nonsense = _sensible(wanted, observation)
         problem = problem or nonsense
         if problem is None:
@@ -56,7 +60,7 @@ class Decider:
             return actions
         self.failures += 1
         yield from self._tell(problem)
-        return actions or self.fallback.decide(observation)
+        return actions or self._instead(observation)
 
     def acted(self, actions: Sequence[Action], *, step: int, done: int) -> None:
         """Keep in mind that `actions` were tried at `step` and that `done` edits came of them."""
@@ -79,7 +83,7 @@ class Decider:
         wait = max(self.settings.cooldown, self.cooldown)
         return bool(self.batches) and step - self.batches[-1] < wait
 
-    def _ask(self, observation: Observation) -> Generator[Ask, Answer, tuple[Sequence[object], str | None]]:
+    def _consult(self, observation: Observation) -> Generator[Ask, Answer, tuple[Sequence[object], str | None]]:
         url = getattr(self.policy, "url", None)
         if isinstance(url, str):
             answer = yield Consult(observation, url, float(getattr(self.policy, "timeout_s", _TIMEOUT_S)))
@@ -87,6 +91,9 @@ class Decider:
                 return answer.actions, None
             return (), answer.reason if isinstance(answer, Failed) else f"unexpected answer {type(answer).__name__}"
         return _decided(self.policy, observation)
+
+    def _instead(self, observation: Observation) -> Sequence[Action]:
+        return self.fallback.decide(observation) if observation.used >= observation.soft else ()
 
     def _tell(self, problem: str) -> Generator[Ask, Answer, None]:
         off = "; it isn't asked any more" if self.failures >= _BREAKER else ""
@@ -97,7 +104,7 @@ class Decider:
 
 def _decided(policy: Policy, observation: Observation) -> tuple[Sequence[object], str | None]:
     """Ask code of ours directly, and anybody else's with a time limit: a thread that hangs is left behind and ends with the process."""
-    if type(policy).__module__.startswith("trimtab."):
+    if type(policy).__module__.startswith("trimtab.") and not getattr(policy, "foreign", False):
         return _guarded(policy, observation)
     result: list[tuple[Sequence[object], str | None]] = []
     thread = threading.Thread(target=lambda: result.append(_guarded(policy, observation)), daemon=True)

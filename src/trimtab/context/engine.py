@@ -27,7 +27,7 @@ from trimtab.context.economics.survival import expected_remaining
 from trimtab.context.faults import faultfinder
 from trimtab.context.housekeeping import housekeeping
 from trimtab.context.ladder import STEPS, Step
-from trimtab.context.look import Look, look
+from trimtab.context.look import Look, Tally, look
 from trimtab.context.observation import Observation, Prices
 from trimtab.context.observing import Circumstances, Observer
 from trimtab.context.planning import RECALL, Kit
@@ -81,7 +81,7 @@ class Engine:
         now: Now | None = None,
         next_handle: int = 1,
         way_back: Callable[[Slot], str] | None = None,
-        tally: MeterTally | None = None,
+        tally: Tally | None = None,
         steps: Sequence[Step] = STEPS,
         compactor: Compactor | None = None,
     ) -> None:
@@ -94,15 +94,16 @@ class Engine:
         self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in steps)
         self._now = now
         self._way_back = way_back
-        self._restored: dict[str, int] = {}
+        self.restored: dict[str, int] = {}
+        """Slot id to the step at which somebody brought it back."""
         self._window_cap: int | None = None
         self._last: Look | None = None
         self.use_model(model, tally=tally)
 
-    def use_model(self, model: ModelInfo, *, tally: MeterTally | None = None) -> None:
+    def use_model(self, model: ModelInfo, *, tally: Tally | None = None) -> None:
         """Manage for another model from here on: other counts, other rules, another cache. What was learned about the last one goes."""
         self.model = model
-        self.tally = tally or MeterTally(model)
+        self.tally: Tally = tally or MeterTally(model)
         self.account = Account(model)
         self.faults = faultfinder(model, has_way=self._has_way)
         self._window_cap = None
@@ -131,9 +132,9 @@ class Engine:
         """
         if not isinstance(message, ToolResult):
             return message
-        most = max(_LEAST_CAP, int(self.budget.room * self.settings.result_share))
         size = self.tally.message(message)
-        if size > most:
+        share = self.settings.result_share
+        if share is not None and size > (most := max(_LEAST_CAP, int(self.budget.room * share))):
             message = self._cut(message, most)
             size = self.tally.message(message)
         if self.settings.tools != "off" and message.handle is None and size >= self.settings.headed_tokens:
@@ -142,20 +143,24 @@ class Engine:
         return message
 
     def prepare(
-        self, view: View, request: ModelRequest, *, after: ErrorInfo | None = None
+        self, view: View, request: ModelRequest, *, after: ErrorInfo | None = None, decide: bool = True
     ) -> Generator[Ask, Answer, Prepared]:
-        """Make the next request out of `view`. `after`: the server refused the last one as too large.
+        """Make the next request out of `view`. `after`: the server refused the last one as too large. `decide`: the policy may act.
 
         Raises `ContextFloor` when no valid request fits.
         """
         if after is not None:
             self._learn_limit(after, view, request)
         self.decider.notes.clear()
-        prepared = yield from cycle(self, view, request, forced=after is not None)
+        prepared = yield from cycle(self, view, request, forced=after is not None, decide=decide)
         self._last = self.look(prepared.view, request)
         marks = self.account.marks(self._last)
         request = structs.replace(prepared.request, cache_marks=marks)
         return replace(prepared, request=request, notes=(*self.decider.notes, *prepared.notes))
+
+    def make_room(self, view: View, request: ModelRequest) -> Generator[Ask, Answer, View]:
+        """Bring `view` under the limit without the policy and without a request. Raises `ContextFloor` when nothing valid fits."""
+        return (yield from cycle(self, view, request, decide=False)).view
 
     def answered(self, answer: Assistant) -> None:
         """The last prepared request was answered: learn from what was reported. Call it before the answer is recorded."""
@@ -203,7 +208,7 @@ class Engine:
         if not isinstance(answer, Recorded):
             return f"the log can't be written: {answer.reason if isinstance(answer, Failed) else 'unexpected answer'}"
         for index in applied.slots:
-            self._restored[view.slots[index].id] = view.step
+            self.restored[view.slots[index].id] = view.step
         return view.with_revert(answer.ids[0], target)
 
     def status(self, view: View, request: ModelRequest) -> Status:
@@ -226,7 +231,7 @@ class Engine:
                 prices=_prices(self.model),
                 since=self.decider.since(look.view.step),
                 last_actions=self.decider.last,
-                restored=self._restored,
+                restored=self.restored,
             ),
         )
 
@@ -286,7 +291,7 @@ class Engine:
         if author in ("model", "user"):
             for done in outcome.done:
                 if isinstance(done.entry.edit, Restore):
-                    self._restored.update(dict.fromkeys(done.entry.edit.targets, step))
+                    self.restored.update(dict.fromkeys(done.entry.edit.targets, step))
 
     def _cut(self, result: ToolResult, most: int) -> ToolResult:
         texts = [part.text for part in result.parts if isinstance(part, Text)]
