@@ -23,11 +23,12 @@ from trimtab.context.summary.cache import SummaryCache
 from trimtab.context.summary.summarise import InPlace, Job, Summariser, SummaryOutcome, summarise
 from trimtab.context.view import View
 from trimtab.types.edits import Compact, EditCost
-from trimtab.types.messages import Assistant, Message, ToolResult
+from trimtab.types.messages import Assistant, Message, Text, ToolResult, User
 
 KEEP_SHARE = 0.4
 """Of the target: how much of the end of the conversation stays when nobody says how much."""
-_HEAD = "[summary of {count} messages{sources}; to read any of them: {way}]"
+_HEAD_START = "[summary of "
+_HEAD = _HEAD_START + "{count} messages{sources}; to read any of them: {way}]"
 
 
 @dataclass(slots=True)
@@ -92,7 +93,7 @@ class Compactor:
         for index in run:
             slot = view.slots[index]
             for message in slot.shown:
-                messages.append(message)
+                messages.append(_unframed(message))
                 ids.append(name_of(slot))
         behind = run[-1] + 1
         job = Job(
@@ -146,7 +147,7 @@ class Compactor:
     ) -> Generator[Ask, Answer, Outcome]:
         """One summary for each target, in place of its body."""
         wanted = []
-        refused: list[str] = []
+        refused: list[str] = [] if action.targets else ["summarize needs targets"]
         view = look.view
         for name in action.targets:
             address = view.find(name)
@@ -253,6 +254,16 @@ def _framed(view: View, run: Sequence[int], text: str, attached: str, kit: Kit) 
     count = sum(1 for slot in slots for _ in slot.shown)
     head = _HEAD.format(count=count, sources=sources, way=way)
     return "\n\n".join(part for part in (f"{head}\n{text.strip()}", attached.strip()) if part)
+
+
+def _unframed(message: Message) -> Message:
+    """An earlier summary without its head, which the new one gets of its own."""
+    if not isinstance(message, User) or message.origin != "summary" or not message.parts:
+        return message
+    first, *others = message.parts
+    if not isinstance(first, Text) or not first.text.startswith(_HEAD_START):
+        return message
+    return structs.replace(message, parts=(Text(first.text.partition("\n")[2]), *others))
 
 
 def _handles_below(view: View, run: Sequence[int]) -> list[str]:

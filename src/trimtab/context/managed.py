@@ -5,7 +5,7 @@
 `manager` is its public face; this is where the parts meet. `Setup` is all that a program decides.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
@@ -13,7 +13,7 @@ import msgspec
 from msgspec import structs
 
 from trimtab.context.actions import Action
-from trimtab.context.applying import BLANK
+from trimtab.context.applying import BLANK, Done
 from trimtab.context.asks import Answer, Ask, Failed, Summarize, Summary
 from trimtab.context.budget import Thresholds
 from trimtab.context.compacting import Compactor
@@ -169,7 +169,7 @@ class Managed:
         made = self.drive(self.engine.act(self.log.view, self.request, [action], author=author))
         problems = [*([made.failed] if made.failed else []), *made.refused]
         done = made.done
-        if any(isinstance(d.entry.edit, Restore | Restate | Pin) for d in done) and (over := self._too_much()):
+        if any(isinstance(d.entry.edit, Restore | Restate | Pin) for d in done) and (over := self._too_much(done)):
             for edit in reversed(done):
                 self.drive(self.engine.revert(self.log.view, self.request, edit.entry_id, reason=over))
             done, problems = (), [over, *problems]
@@ -252,12 +252,18 @@ class Managed:
         found = ((target, view.find(target)) for target in action.targets)
         return next((target for target, at in found if at is not None and view.slots[at.index].pinned), None)
 
-    def _too_much(self) -> str:
-        """Why the context can't be sent as it is, though the ladder did what it could; nothing when it can."""
+    def _too_much(self, done: Iterable[Done]) -> str:
+        """Why what was brought into view can't stay, though the ladder made what room it could; nothing when it can."""
         try:
-            self.drive(self.engine.make_room(self.log.view, self.request))
+            view = self.drive(self.engine.make_room(self.log.view, self.request))
         except ContextFloor as problem:
             return problem.message
+        for edit in (d.entry.edit for d in done if isinstance(d.entry.edit, Restore)):
+            found = [(target, view.find(target)) for target in edit.targets]
+            if gone := [
+                target for target, at in found if at is not None and view.slots[at.index].state in ("gone", "stub")
+            ]:
+                return f"there is no room for {', '.join(gone[:3])} beside what has to stay"
         return ""
 
     def _summary(self, ask: Summarize) -> Summary | Failed:

@@ -13,6 +13,7 @@ from trimtab.types.edits import edit_kind
 _NEXT: tuple[tuple[str, str], ...] = (
     ("no action", f"use one of: {', '.join(ACTIONS)}"),
     ("no item", "take a target from observe()['active_context'] or observe()['archive']"),
+    ("no room for", "read it with recall, page by page, or archive something first"),
     ("is pinned", "unpin it first, or choose another target"),
     ("asked for last", "wait for the next request of the user, or choose another target"),
     ("still waits", "give the answer of its call first"),
