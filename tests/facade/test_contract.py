@@ -217,7 +217,7 @@ def test_what_would_not_fit_is_not_brought_into_view(name):
 
 
 def test_a_reload_keeps_to_the_budget(name):
-    cm = ContextManager(max_tokens=4_000, format=name)
+    cm = ContextManager(max_tokens=6_000, format=name)
     for message in talk(name, 10):
         cm.run(message)
     for number in range(10):
@@ -252,7 +252,16 @@ def test_a_bad_action_is_answered_with_what_is_wrong_and_what_to_do(name, action
 def test_names_may_be_written_as_a_model_writes_them(name):
     cm = ContextManager(nothing, max_tokens=50_000, format=name)
     cm.step(talk(name, 1))
-    assert cm.execute({"action": "archive", "target": "[r1]"})["done"]
+    assert cm.execute({"action": "archive", "target": "[call_0]"})["done"]
+
+
+def test_results_get_a_handle_once_the_model_has_tools_that_take_it(name):
+    cm = ContextManager(nothing, max_tokens=50_000, format=name)
+    cm.tools()
+    cm.step(talk(name, 2))
+    assert said(cm.messages()).count("[r1]") == 1
+    assert cm.execute({"action": "elide", "target": "r2"})["done"]
+    assert list(cm.observe()["archive"].values()) == ["r2"]
 
 
 def test_usage_moves_the_count_to_what_was_reported(name):
@@ -261,17 +270,17 @@ def test_usage_moves_the_count_to_what_was_reported(name):
     cm.messages()
     counted = cm.observe()["used_tokens"]
     cm.step(answer(name), usage={"prompt_tokens": counted + 1_000, "completion_tokens": 10})
-    assert abs(cm.observe()["used_tokens"] - counted - 1_010) < 50
+    assert abs(cm.observe()["used_tokens"] - counted - 1_010) < 100
 
 
 def test_usage_may_be_what_the_api_of_the_format_gives(name):
-    counts = {"openai": {"prompt_tokens": 4_000, "completion_tokens": 9}, "anthropic": {"input_tokens": 4_000, "output_tokens": 9}}  # fmt: skip
-    for usage in (counts[name], Usage(input=4_000, output=9), None):
+    counts = {"openai": {"prompt_tokens": 6_000, "completion_tokens": 9}, "anthropic": {"input_tokens": 6_000, "output_tokens": 9}}  # fmt: skip
+    for usage in (counts[name], Usage(input=6_000, output=9), None):
         cm = ContextManager(nothing, max_tokens=50_000, format=name)
         cm.step(talk(name, 2))
         cm.messages()
         cm.step(answer(name), usage=usage)
-        assert (cm.observe()["used_tokens"] > 4_000) == (usage is not None)
+        assert (cm.observe()["used_tokens"] > 6_000) == (usage is not None)
 
 
 def test_the_programs_own_counter_counts(name):

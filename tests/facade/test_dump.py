@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from support.talks import answer, opening, reading, talk
+from support.talks import answer, opening, reading, said, talk
 from trimtab.context import ContextManager
 from trimtab.types.errors import UsageError
 
@@ -14,14 +14,12 @@ pytestmark = pytest.mark.parametrize("name", ["openai", "anthropic"])
 def busy(name):
     """A conversation in which all kinds of things happened."""
     tool = {"name": "f", "input_schema": {"type": "object"}}
-    cm = ContextManager(max_tokens=8_000, format=name, reserve=1_000, system="Be brief.", tools=[tool])
+    cm = ContextManager(max_tokens=16_000, format=name, reserve=1_000, system="Be brief.", tools=[tool])
     cm.tools("pilot")
-    for number, message in enumerate(talk(name, 15)):
-        cm.run(
-            message,
-            usage={"input_tokens": 500 * number, "output_tokens": 9} if message["role"] == "assistant" else None,
-        )
-        cm.messages()
+    reported = None
+    for message in talk(name, 15):
+        cm.run(message, usage=reported if message["role"] == "assistant" else None)
+        reported = {"input_tokens": len(said(cm.messages())) // 3 + 3_000, "output_tokens": 9}
     cm.execute({"action": "pin", "target": "call_14"})
     cm.execute({"action": "reload", "target": "call_3"})
     cm.call("memo", {"action": "write", "key": "plan", "content": "first the header", "summary": "the plan"})
@@ -44,7 +42,7 @@ def test_everything_is_seen_and_sent_as_before(name):
     other = again(cm)
     assert other.observe() == cm.observe()
     assert other.messages() == cm.messages()
-    assert (other.log, other.system, other.max_tokens) == (cm.log, "Be brief.", 8_000)
+    assert (other.log, other.system, other.max_tokens) == (cm.log, "Be brief.", 16_000)
 
 
 def test_both_go_on_alike(name):

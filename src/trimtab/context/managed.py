@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -16,6 +16,7 @@ from trimtab.context.actions import Action
 from trimtab.context.applying import BLANK, Done
 from trimtab.context.asks import Answer, Ask, Failed, Summarize, Summary
 from trimtab.context.budget import Thresholds
+from trimtab.context.checks import refusal
 from trimtab.context.compacting import Compactor
 from trimtab.context.counting.counter import Counter
 from trimtab.context.engine import Engine
@@ -39,7 +40,7 @@ from trimtab.context.vendor.remembered import Remembered
 from trimtab.types.edits import Pin, Restate, Restore
 from trimtab.types.entries import EditEntry
 from trimtab.types.errors import ContextFloor, UsageError
-from trimtab.types.messages import Assistant, Message, User
+from trimtab.types.messages import Assistant, Message, ToolResult, User
 from trimtab.types.models import Api, ModelInfo, ModelRequest
 from trimtab.types.tools import ToolSpec
 from trimtab.types.usage import Usage
@@ -48,6 +49,7 @@ T = TypeVar("T")
 FormatName: TypeAlias = Literal["openai", "anthropic"]
 _APIS: Mapping[str, Api] = {"openai": "openai-chat", "anthropic": "anthropic"}
 _SESSION = "context"
+_NEVER = 1 << 60
 _SUMMARISER_WINDOW = 32_768
 """What is taken for the window of the program's summarizer when the conversation's own is smaller."""
 
@@ -83,9 +85,13 @@ class Setup:
         )
 
     def settings(self) -> EngineSettings:
-        """Small windows get a small margin. Nothing is cut when it comes in: the log is the only place that holds the whole."""
+        """Small windows get a small margin. Nothing is cut when it comes in: the log is the only place that holds the whole.
+
+        A result has a handle at its head only for a model that can use it: before tools are offered, messages go out as they came.
+        """
         safety = min(max(256, self.max_tokens * 2 // 100), self.max_tokens // 8)
-        return EngineSettings(Thresholds(reserve_tokens=self.reserve, safety_tokens=safety), result_share=None)
+        margins = Thresholds(reserve_tokens=self.reserve, safety_tokens=safety)
+        return EngineSettings(margins, headed_tokens=_NEVER, result_share=None)
 
     def writer(self) -> Summariser | None:
         """The program's summarizer as the engine knows it."""
@@ -180,7 +186,7 @@ class Managed:
     def prepared(self) -> list[dict[str, Any]]:
         """The messages of the next request. Raises `ContextFloor`."""
         prepared = self.drive(self.engine.prepare(self.log.view, self.request, decide=False))
-        messages = self._remembered.encode(prepared.request.messages)
+        messages = self._remembered.encode([_named_in_text(message) for message in prepared.request.messages])
         if self.setup.system and self.format.name == "openai":
             return [{"role": "system", "content": self.setup.system}, *messages]
         return messages
@@ -189,6 +195,8 @@ class Managed:
         """Give the model the context tools of a profile. Raises `UsageError` when there is no such profile."""
         specs = self.toolbox.specs(profile)
         self.offered = profile
+        headed = _NEVER if profile == "off" else EngineSettings().headed_tokens
+        self.engine.settings = replace(self.engine.settings, headed_tokens=headed)
         self.request = structs.replace(self.request, tools=(*self.setup.tools, *specs))
         return specs
 
@@ -242,7 +250,8 @@ class Managed:
         """Whether an action that was proposed earlier can still be done."""
         if action.action in ("compact", "summarize"):
             return action not in self._done
-        return bool(plan(action, self.log.view, self.engine.kit).edits)
+        edits = plan(action, self.log.view, self.engine.kit).edits
+        return any(refusal(self.log.view, edit, author=self.author) is None for edit in edits)
 
     def _pinned(self, action: Action) -> str | None:
         """A target that may not be touched, or None."""
@@ -270,3 +279,8 @@ class Managed:
         if self.setup.summarizer is None:
             return Failed("there is no summarizer")
         return asked(self.setup.summarizer, ask, self.format)
+
+
+def _named_in_text(message: Message) -> Message:
+    """A shown result has its handle at the head of its text already; whoever pairs the messages once more would put it there again."""
+    return structs.replace(message, handle=None) if isinstance(message, ToolResult) and message.handle else message
