@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.requests_made import EXPLICIT, PREFIX, request, rules, segment, sent, shapes
-from trimtab.context.economics import CacheState, RequestShape, bill, message_marks, place
+from trimtab.context.economics import CacheState, RequestShape, bill, mark_edited, message_marks, place
 from trimtab.types.models import CacheRules
 
 
@@ -18,19 +18,30 @@ def test_a_later_request_is_also_marked_where_the_one_before_it_ended() -> None:
     assert place(later, sent(first, EXPLICIT).written(), EXPLICIT) == (1, 3, 5)
 
 
-def test_an_edit_step_is_marked_on_the_last_written_boundary_before_it_and_just_in_front_of_it() -> None:
+def test_an_edit_step_is_marked_on_the_last_written_boundary_before_it_and_behind_the_last_change() -> None:
     shape = request(100, *[10] * 8)
     state = CacheState()
     for size in (3, 5, 9):
         state = state.after(request(100, *[10] * (size - 1)), EXPLICIT)
-    edited = shape.edited({7: segment("stub", 1)})
-    assert place(edited, state.written(), EXPLICIT, edited_at=7) == (1, 5, 7, 9)
+    edited = shape.edited({6: segment("stub", 1), 7: segment("stub", 1)})
+    edited = mark_edited(edited, (7, 6), state.written(), EXPLICIT)
+    assert edited.marks == (1, 5, 8, 9)
     assert bill(state, edited, EXPLICIT).read == 140
+    assert mark_edited(shape, (), state.written(), EXPLICIT) is shape
+
+
+def test_the_edit_after_an_edit_reads_up_to_the_first_one() -> None:
+    shape = request(100, *[10] * 8)
+    state = sent(shape, EXPLICIT)
+    first = mark_edited(shape.edited({3: segment("stub", 1)}), (3,), state.written(), EXPLICIT)
+    state = state.after(first, EXPLICIT)
+    second = mark_edited(first.edited({6: segment("stub", 1)}), (6,), state.written(), EXPLICIT)
+    assert bill(state, second, EXPLICIT).read == second.tokens_before(4)
 
 
 def test_a_boundary_that_cannot_be_marked_gives_way_to_the_one_before_it() -> None:
     shape = request(100, 10).extended([segment("answer", markable=False), segment("result")])
-    assert place(shape, (), EXPLICIT, edited_at=3) == (1, 2, 4)
+    assert place(shape, (), EXPLICIT, edited_to=3) == (1, 2, 4)
 
 
 def test_a_cache_without_breakpoints_gets_none() -> None:
@@ -46,7 +57,8 @@ def test_boundaries_become_indexes_of_messages_without_those_of_the_system_promp
 def test_marks_are_distinct_boundaries_of_the_request_and_never_too_many(
     before: RequestShape, shape: RequestShape, row: CacheRules, edited_at: int | None
 ) -> None:
-    marks = place(shape, CacheState().after(before, row).written(), row, edited_at=edited_at)
+    written = CacheState().after(before, row).written()
+    marks = place(shape, written, row, edited_at=edited_at, edited_to=edited_at)
     assert list(marks) == sorted(set(marks))
     assert len(marks) <= (row.breakpoints or 4)
     assert all(0 < k <= shape.size and shape.segment(k).markable for k in marks)

@@ -96,6 +96,17 @@ def test_marked_edits_are_applied_when_they_cost_nothing_or_there_is_no_choice(
     assert (made.apply, made.mark, made.reason) == (("e3", "e1"), (), reason)
 
 
+def test_an_edit_that_pays_waits_while_more_are_expected_until_they_make_a_batch_that_is_large_enough() -> None:
+    tail = 3 * 500 + 70  # behind the newest edit, its stub included: what one more break pays nine reads for
+    least = (2 * tail * 9 * 100) ** 0.5
+    few, enough = ([edit(7 - i, after=70) for i in range(n)] for n in (3, 4))
+    assert sum(e.gain for e in few) < least <= sum(e.gain for e in enough)
+    waits = decide(few, situation(calls=500, arriving=100.0))
+    assert (waits.apply, waits.reason) == ((), "3 edits marked: more are expected, and one break serves all")
+    assert decide(enough, situation(calls=500, arriving=100.0)).apply == ("e7", "e6", "e5", "e4")
+    assert decide(few, situation(calls=500)).apply == ("e7", "e6", "e5")
+
+
 def test_a_break_far_back_makes_only_the_edits_behind_it_free() -> None:
     made = decide([edit(1), edit(6), edit(9)], situation(calls=1, broken_at=6))
     assert (made.apply, made.mark) == (("e9", "e6"), ("e1",))

@@ -241,7 +241,8 @@ TALK = (user("a"), answer(call("t"), call("u")), result("t", Text("r")), result(
         ((0, 1), [(0, 0)]),
         ((0, 2, 3, 4, 5), [(2, 1), (2, 2), (2, 3)]),
         ((5, 0), [(0, 0), (2, 3)]),
-        ((99, -1), [(0, 0), (2, 3)]),
+        ((99, -1), [(2, 3)]),
+        ((-1,), [(0, 0), (2, 3)]),
     ],
 )
 def test_a_request_that_says_where_its_breakpoints_go_gets_them_there_the_newest_first(

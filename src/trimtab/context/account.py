@@ -8,7 +8,7 @@ It keeps what lasts from request to request and is otherwise arithmetic on value
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -26,7 +26,7 @@ from trimtab.context.look import Look
 from trimtab.context.view import View
 from trimtab.types.codec import encode_message
 from trimtab.types.edits import Edit, EditCost, Restate
-from trimtab.types.messages import Message
+from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.usage import Usage
 
@@ -54,6 +54,7 @@ class Account:
     savings: Savings = field(default_factory=Savings)
     growth: float = 0.0
     last_sent_s: float | None = None
+    calls: int = 0
     removed: int = 0
     """Tokens that edits have taken out of the request so far."""
     last_decision: Decision | None = None
@@ -72,10 +73,7 @@ class Account:
             base, start = known.shape, known.count
         if base is None:
             base = shape_of([Segment(fixed_key, look.fixed, 2)], model=request.model.ref, fixed=1)
-        fresh = [
-            Segment(self._key(s.message), look.tally.message(s.message), max(1, len(s.message.parts)))
-            for s in shown[start:]
-        ]
+        fresh = [self._segment(s.message, look.tally.message(s.message)) for s in shown[start:]]
         shape = base.extended(fresh) if fresh else base
         if not view.open_calls:
             self._shaped = _Shaped(view.lineage, view.epoch, fixed_key, len(shown), shape)
@@ -102,9 +100,7 @@ class Account:
 
     def bill(self, look: Look, now: float | None) -> Bill:
         """What this request costs as it stands."""
-        return bill(
-            self.state, self.shape(look), self.model.cache, self.model.prices or None, cold=self.is_cold(now), now=now
-        )
+        return self._bill(self._marked(self.shape(look)), now)
 
     def sent_count(self, view: View) -> int:
         """How many of the messages that the view shows now went out like this before."""
@@ -130,7 +126,8 @@ class Account:
                 continue
             first = min((places[i] for i in touched if i in places), default=len(places))
             marked.append(MarkedEdit(str(number), first + 1, before, left, sent=first < sent))
-        decision = decide(marked, self._situation(shape, look, now, hard=hard))
+        wanted = sum(max(0, edit.gain) for edit in marked)
+        decision = decide(marked, self._situation(shape, look, now, wanted=wanted, hard=hard))
         self.last_decision = decision
         chosen = {int(name) for name in decision.apply}
         # An edit that takes nothing out is not the gate's business: whoever wants it back, or pinned, has a reason of his own.
@@ -141,20 +138,22 @@ class Account:
         cost = EditCost(cache_usd=share if self.model.prices else None)
         return Passed(tuple(through), waiting, decision.reason, cost)
 
-    def settle(self, look: Look, usage: Usage | None, now: float | None) -> None:
+    def settle(self, look: Look, answer: Assistant, now: float | None) -> None:
         """A request went out and was answered: take in what the cache holds now and what the provider reported."""
-        shape = self.shape(look)
-        sent = self.bill(look, now)
+        shape = self._marked(self.shape(look))
+        sent = self._bill(shape, now)
         idle = None if now is None or self.last_sent_s is None else now - self.last_sent_s
-        if usage is not None and self._last is not None:
-            self.warmth = self.warmth.observed(sent.read, usage, idle_s=idle)
+        if answer.usage is not None and self._last is not None:
+            self.warmth = self.warmth.observed(sent.read, answer.usage, idle_s=idle)
         kept = shape.total + self.removed
         served = min(kept, sent.read + self.removed)
         reference = bill_of(served, kept, kept, self.model.cache, self.model.prices or None)
         self.savings = self.savings.with_request(sent, reference)
         if self._last is not None and shape.total > self._last.total:
             self.growth = 0.8 * self.growth + 0.2 * (shape.total - self._last.total)
-        self.state = self.state.after(shape, self.model.cache, now=now)
+        following = (self._segment(answer, look.tally.message(answer)),) if self.model.cache.caches_answer else ()
+        self.state = self.state.after(shape, self.model.cache, answer=following, now=now)
+        self.calls += 1
         self._last = shape
         self.last_sent_s = now
 
@@ -167,13 +166,38 @@ class Account:
 
     def marks(self, look: Look) -> tuple[int, ...]:
         """Indices of the messages behind which the request should put a cache breakpoint."""
-        shape, last = self.shape(look), self._last
-        shared = None if last is None else last.shared_with(shape)
-        edited_at = shared if last is not None and shared is not None and shared < last.size else None
-        boundaries = place(shape, self.state.written(), self.model.cache, edited_at=edited_at)
-        return message_marks(boundaries, shape.fixed)
+        shape = self._marked(self.shape(look))
+        return message_marks(shape.marks, shape.fixed)
 
-    def _situation(self, shape: RequestShape, look: Look, now: float | None, *, hard: bool) -> Situation:
+    def _marked(self, shape: RequestShape) -> RequestShape:
+        """The shape with its breakpoints; on an edit step they also stand around what has changed."""
+        last = self._last
+        shared = shape.size if last is None else last.shared_with(shape)
+        edited_at = edited_to = None
+        if last is not None and shared < last.size:
+            edited_at = shared
+            edited_to = 1 + max(
+                (
+                    k
+                    for k in range(shared, min(last.size, shape.size))
+                    if last.segment(k + 1).key != shape.segment(k + 1).key
+                ),
+                default=shared,
+            )
+        marks = place(shape, self.state.written(), self.model.cache, edited_at=edited_at, edited_to=edited_to)
+        return replace(shape, marks=marks)
+
+    def _bill(self, shape: RequestShape, now: float | None) -> Bill:
+        rules, prices = self.model.cache, self.model.prices or None
+        return bill(self.state, shape, rules, prices, cold=self.is_cold(now), now=now)
+
+    def _segment(self, message: Message, tokens: int) -> Segment:
+        # Behind an answer no breakpoint may stand: its last block may be one that can't carry any.
+        return Segment(
+            self._key(message), tokens, max(1, len(message.parts)), markable=not isinstance(message, Assistant)
+        )
+
+    def _situation(self, shape: RequestShape, look: Look, now: float | None, *, wanted: int, hard: bool) -> Situation:
         return Situation(
             request=shape,
             state=self.state,
@@ -181,6 +205,7 @@ class Account:
             remaining=remaining(look.view.step),
             prices=self.model.prices,
             growth=int(self.growth),
+            arriving=(self.removed + wanted) / max(1, self.calls),
             cold=self.is_cold(now),
             hard=hard,
             now=now,

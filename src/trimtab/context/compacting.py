@@ -16,10 +16,14 @@ from trimtab.context.applying import Means, Outcome, record, shown_size
 from trimtab.context.asks import Answer, Ask, Failed, Summarize, Summary
 from trimtab.context.checks import newest_request
 from trimtab.context.look import Look
-from trimtab.context.planning import RECALL, Kit, body_of, name_of, number_in, plan, words_in
+from trimtab.context.markers import RECALL
+from trimtab.context.naming import body_of, name_of
+from trimtab.context.planning import Kit, number_in, plan, words_in
 from trimtab.context.slots import Slot
 from trimtab.context.summary.blocks import compress_source
 from trimtab.context.summary.cache import SummaryCache
+from trimtab.context.summary.facts import Fact, facts_of
+from trimtab.context.summary.frame import frame, unframed
 from trimtab.context.summary.summarise import InPlace, Job, Summariser, SummaryOutcome, summarise
 from trimtab.context.view import View
 from trimtab.types.edits import Compact, EditCost
@@ -27,8 +31,6 @@ from trimtab.types.messages import Assistant, Message, Text, ToolResult, User
 
 KEEP_SHARE = 0.4
 """Of the target: how much of the end of the conversation stays when nobody says how much."""
-_HEAD_START = "[summary of "
-_HEAD = _HEAD_START + "{count} messages{sources}; to read any of them: {way}]"
 
 
 @dataclass(slots=True)
@@ -108,6 +110,7 @@ class Compactor:
             in_place=self._in_place(look) if action.params.get("mode") != "digest" else None,
             turn_goes_on=_turn_goes_on(view, run),
             cache=self.cache,
+            facts=_earlier_facts(view, run),
         )
         if self.profile == "general":
             job = replace(job, profile="general")
@@ -241,29 +244,37 @@ def _turn_goes_on(view: View, run: Sequence[int]) -> bool:
 
 
 def _framed(view: View, run: Sequence[int], text: str, attached: str, kit: Kit) -> str:
-    """The text with a head that says what it stands for, and what is attached from state."""
+    """The text as it is shown: what it stands for, the way back, and what is attached from state."""
     slots = [view.slots[i] for i in run]
     handles = [slot.base.handle for slot in slots if isinstance(slot.base, ToolResult) and slot.base.handle]
-    handles += _handles_below(view, run)
-    sources = f", results {_ranges(handles)}" if handles else ""
     way = kit.way_back(slots[0])
-    if way == RECALL:
-        way = "recall id=ID, or recall query=WORDS"
-    else:
-        way = f"read the files in {way.rpartition('/')[0] or way}"
-    count = sum(1 for slot in slots for _ in slot.shown)
-    head = _HEAD.format(count=count, sources=sources, way=way)
-    return "\n\n".join(part for part in (f"{head}\n{text.strip()}", attached.strip()) if part)
+    way_back = (
+        "To read any of them: recall id=ID; to find something: recall query=WORDS."
+        if way == RECALL
+        else f"To read them: read path={way.rpartition('/')[0] or way}"
+    )
+    body = "\n\n".join(part for part in (text.strip(), attached.strip()) if part)
+    sources = _ranges([*handles, *_handles_below(view, run)])
+    return frame(body, replaced=sum(len(slot.shown) for slot in slots), sources=sources, way_back=way_back)
+
+
+def _earlier_facts(view: View, run: Sequence[int]) -> tuple[Fact, ...]:
+    """Facts of what earlier summaries in the run stand for, so that a rule outlives any number of compactions."""
+    places: list[int] = []
+    for index in run:
+        lead = view.slots[index].lead
+        applied = view.edit(lead) if lead else None
+        places += applied.slots if applied else ()
+    slots = [view.slots[place] for place in dict.fromkeys(places)]
+    return facts_of([slot.base for slot in slots], ids=[name_of(slot) for slot in slots]) if slots else ()
 
 
 def _unframed(message: Message) -> Message:
-    """An earlier summary without its head, which the new one gets of its own."""
-    if not isinstance(message, User) or message.origin != "summary" or not message.parts:
+    """An earlier summary without its frame."""
+    if not isinstance(message, User) or message.origin != "summary":
         return message
-    first, *others = message.parts
-    if not isinstance(first, Text) or not first.text.startswith(_HEAD_START):
-        return message
-    return structs.replace(message, parts=(Text(first.text.partition("\n")[2]), *others))
+    parts = tuple(structs.replace(p, text=unframed(p.text)) if isinstance(p, Text) else p for p in message.parts)
+    return structs.replace(message, parts=parts)
 
 
 def _handles_below(view: View, run: Sequence[int]) -> list[str]:
@@ -279,13 +290,12 @@ def _handles_below(view: View, run: Sequence[int]) -> list[str]:
     return handles
 
 
-def _ranges(handles: Iterable[str]) -> str:
-    """`r3-r9, r12` for handles of running numbers; others as they are."""
-    numbers = sorted({int(h[1:]) for h in handles if h[1:].isdecimal()})
+def _ranges(handles: Iterable[str]) -> list[str]:
+    """`r3-r9`, `r12`: handles of running numbers, in order."""
     spans: list[list[int]] = []
-    for number in numbers:
+    for number in sorted({int(h[1:]) for h in handles if h[1:].isdecimal()}):
         if spans and number == spans[-1][1] + 1:
             spans[-1][1] = number
         else:
             spans.append([number, number])
-    return ", ".join(f"r{a}" if a == b else f"r{a}-r{b}" for a, b in spans)
+    return [f"r{a}" if a == b else f"r{a}-r{b}" for a, b in spans]

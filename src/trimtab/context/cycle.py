@@ -11,29 +11,17 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from msgspec.structs import replace
-
 from trimtab.context.actions import Action
 from trimtab.context.applying import BLANK, Done, Means, Outcome, apply
 from trimtab.context.asks import Answer, Ask, Record, Recorded
 from trimtab.context.floor import over_with_policy_off, require_floor, stuck
 from trimtab.context.look import Look
+from trimtab.context.policies.base import Manners
+from trimtab.context.prepared import Prepared, with_room
 from trimtab.context.view import View
 from trimtab.types.entries import CustomEntry
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelRequest
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A request that may go out. `tokens` is its counted size. `edits` were recorded on the way; `notes` are what a person should know."""
-
-    request: ModelRequest
-    tokens: int
-    view: View
-    edits: tuple[Done, ...] = ()
-    notes: tuple[str, ...] = ()
-
 
 Decide = Callable[[Look], Generator[Ask, Answer, Sequence[Action]]]
 
@@ -57,6 +45,16 @@ class Desk(Protocol):
     @property
     def policy_name(self) -> str:
         """Which policy decides; `none` turns the ladder off as well."""
+        ...
+
+    @property
+    def policy_author(self) -> str:
+        """Who decided last: the policy, or the rules in its place."""
+        ...
+
+    @property
+    def manners(self) -> Manners:
+        """How the policy is to be treated."""
         ...
 
     @property
@@ -132,9 +130,9 @@ def cycle(
         require_floor(run.look)
     if desk.policy_name != "none":
         yield from _act(run, desk.housekeeping(run.look), author="policy:housekeeping", forced=True)
-    if decide and run.look.used >= run.look.budget.soft and desk.policy_name != "none":
+    if decide and desk.policy_name != "none" and (desk.manners.early or run.look.used >= run.look.budget.soft):
         actions = yield from desk.decide(run.look)
-        yield from _act(run, actions, author=f"policy:{desk.policy_name}", forced=False)
+        yield from _act(run, actions, author=desk.policy_author, forced=not desk.manners.guarded)
     if run.look.used > run.look.budget.hard or forced:
         yield from _climb(run, forced=forced)
     return _prepared(run)
@@ -201,12 +199,5 @@ def _climb(run: _Run, *, forced: bool) -> Generator[Ask, Answer, None]:
 
 def _prepared(run: _Run) -> Prepared:
     messages, notes = run.desk.ready(run.look)
-    request, look = run.look.request, run.look
-    wanted = min(request.max_output or request.model.max_output, request.model.max_output)
-    return Prepared(
-        replace(request, messages=messages, max_output=look.budget.output_left(look.used, wanted)),
-        look.estimate.tokens,
-        look.view,
-        tuple(run.done),
-        (*run.notes, *notes),
-    )
+    request = with_room(run.look, messages)
+    return Prepared(request, run.look.estimate.tokens, run.look.view, tuple(run.done), (*run.notes, *notes))

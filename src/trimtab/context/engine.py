@@ -11,38 +11,35 @@ engine runs in an async agent, a script, a proxy and a simulator. What it keeps 
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import structs
 
-from trimtab.context.account import Account
-from trimtab.context.actions import Action
-from trimtab.context.applying import BLANK, Means, Outcome, Passed, apply
-from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
 from trimtab.context.budget import Budget, budget_for
-from trimtab.context.compacting import Compactor
-from trimtab.context.cycle import Prepared, Rung, cycle
-from trimtab.context.deciding import Decider
-from trimtab.context.economics.survival import expected_remaining
+from trimtab.context.counting.anchor import Estimate
 from trimtab.context.faults import faultfinder
 from trimtab.context.housekeeping import housekeeping
-from trimtab.context.ladder import STEPS, Step
 from trimtab.context.look import Look, Tally, look
-from trimtab.context.observation import Observation, Prices
-from trimtab.context.observing import Circumstances, Observer
-from trimtab.context.planning import RECALL, Kit
-from trimtab.context.policies.base import Policy
-from trimtab.context.policies.rules import Rules
+from trimtab.context.markers import RECALL
+from trimtab.context.policies.base import Policy, manners_of
+from trimtab.context.prepared import Prepared, with_room
 from trimtab.context.settings import EngineSettings
-from trimtab.context.shorten.cap import cap_text
 from trimtab.context.slots import Slot
 from trimtab.context.tally import MeterTally
 from trimtab.context.view import View
-from trimtab.types.edits import Edit, Restore
-from trimtab.types.entries import RevertEntry
 from trimtab.types.errors import ErrorInfo
 from trimtab.types.messages import Assistant, Message, Text, ToolResult
 from trimtab.types.models import ModelInfo, ModelRequest
+
+if TYPE_CHECKING:
+    from trimtab.context.account import Account
+    from trimtab.context.actions import Action
+    from trimtab.context.applying import Outcome
+    from trimtab.context.asks import Answer, Ask
+    from trimtab.context.compacting import Compactor
+    from trimtab.context.ladder import Step
+    from trimtab.context.managing import Manager
+    from trimtab.context.observation import Observation
 
 Now: TypeAlias = Callable[[], float]
 _TIGHTER = 0.8
@@ -67,8 +64,10 @@ class Status:
 class Engine:
     """Manages the context of one session. `now` gives seconds (for cache lifetimes); without it nothing ever counts as idle.
 
-    `next_handle` is the first number that no result of the session has. `way_back` names, for a slot, the file that holds its body where the
-    model has no `recall`. `steps` is the ladder.
+    `policy` is one, or the name of one that is looked up when it is first needed. `next_handle` is the first number that no result of the
+    session has. `way_back` names, for a slot, the file that holds its body where the model has no `recall`. `steps` is the ladder.
+
+    A request with room to spare needs little of all this; what does the work on a full window is loaded with the first one that does.
     """
 
     def __init__(
@@ -76,52 +75,63 @@ class Engine:
         model: ModelInfo,
         *,
         session_id: str,
-        policy: Policy | None = None,
+        policy: Policy | str = "rules",
         settings: EngineSettings | None = None,
         now: Now | None = None,
         next_handle: int = 1,
         way_back: Callable[[Slot], str] | None = None,
         tally: Tally | None = None,
-        steps: Sequence[Step] = STEPS,
-        compactor: Compactor | None = None,
+        steps: "Sequence[Step] | None" = None,
+        compactor: "Callable[[], Compactor] | None" = None,
     ) -> None:
         self.settings = settings or EngineSettings()
         self.session_id = session_id
-        self.decider = Decider(policy or Rules(), self.settings)
-        self.observer = Observer()
-        self.compactor = compactor or Compactor()
+        self.policy = policy
         self.next_handle = next_handle
-        self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in steps)
+        self.compactor = compactor
+        self.window_cap: int | None = None
+        self.steps = steps
         self._now = now
         self._way_back = way_back
-        self.restored: dict[str, int] = {}
-        """Slot id to the step at which somebody brought it back."""
-        self._window_cap: int | None = None
         self._last: Look | None = None
+        self._heard: tuple[Look, Assistant, float | None] | None = None
+        self._manager: Manager | None = None
+        self._account: Account | None = None
         self.use_model(model, tally=tally)
 
     def use_model(self, model: ModelInfo, *, tally: Tally | None = None) -> None:
         """Manage for another model from here on: other counts, other rules, another cache. What was learned about the last one goes."""
         self.model = model
         self.tally: Tally = tally or MeterTally(model)
-        self.account = Account(model)
         self.faults = faultfinder(model, has_way=self._has_way)
-        self._window_cap = None
+        self.window_cap = None
+        self._account = None
+
+    @property
+    def account(self) -> "Account":
+        """What the cache holds, what was spent and saved."""
+        if self._account is None:
+            from trimtab.context.account import Account  # noqa: PLC0415 - not needed for a first request
+
+            self._account = Account(self.model)
+        return self._account
+
+    @property
+    def manager(self) -> "Manager":
+        """What edits the context."""
+        if self._manager is None:
+            from trimtab.context.managing import Manager  # noqa: PLC0415 - not needed while there is room
+
+            self._manager = Manager(self)
+        return self._manager
 
     @property
     def budget(self) -> Budget:
         """The budget of the model, within what a server said that it takes."""
         model = self.model
-        if self._window_cap is not None and self._window_cap < model.context_window:
-            model = structs.replace(model, context_window=self._window_cap)
+        if self.window_cap is not None and self.window_cap < model.context_window:
+            model = structs.replace(model, context_window=self.window_cap)
         return budget_for(model, self.settings.thresholds)
-
-    @property
-    def kit(self) -> Kit:
-        """What texts of edits are made with."""
-        # A page that comes back must leave room for what comes after it.
-        page = max(500, self.budget.room // 8)
-        return Kit(self.session_id, self.tally.text, self._way_of, page_tokens=page)
 
     # Around a request
 
@@ -132,6 +142,8 @@ class Engine:
         """
         if not isinstance(message, ToolResult):
             return message
+        if sum(len(part.text) for part in message.parts if isinstance(part, Text)) * 4 < self.settings.headed_tokens:
+            return message  # no token is less than a byte: too small to be cut or named
         size = self.tally.message(message)
         share = self.settings.result_share
         if share is not None and size > (most := max(_LEAST_CAP, int(self.budget.room * share))):
@@ -144,72 +156,53 @@ class Engine:
 
     def prepare(
         self, view: View, request: ModelRequest, *, after: ErrorInfo | None = None, decide: bool = True
-    ) -> Generator[Ask, Answer, Prepared]:
+    ) -> "Generator[Ask, Answer, Prepared]":
         """Make the next request out of `view`. `after`: the server refused the last one as too large. `decide`: the policy may act.
 
         Raises `ContextFloor` when no valid request fits.
         """
         if after is not None:
             self._learn_limit(after, view, request)
-        self.decider.notes.clear()
-        prepared = yield from cycle(self, view, request, forced=after is not None, decide=decide)
-        self._last = self.look(prepared.view, request)
-        marks = self.account.marks(self._last)
-        request = structs.replace(prepared.request, cache_marks=marks)
-        return replace(prepared, request=request, notes=(*self.decider.notes, *prepared.notes))
+        now = (self._glance(view, request) if after is None else None) or self.look(view, request)
+        if after is None and self._is_quiet(now):
+            messages, notes = self.faults.ready(now)
+            prepared = Prepared(with_room(now, messages), now.estimate.tokens, view, notes=notes)
+        else:
+            prepared = yield from self.manager.prepare(view, request, forced=after is not None, decide=decide)
+            now = self.look(prepared.view, request)
+        self._last = now
+        if self.model.cache.kind != "explicit":
+            return prepared
+        marks = self.account.marks(now)
+        return replace(prepared, request=structs.replace(prepared.request, cache_marks=marks))
 
-    def make_room(self, view: View, request: ModelRequest) -> Generator[Ask, Answer, View]:
+    def make_room(self, view: View, request: ModelRequest) -> "Generator[Ask, Answer, View]":
         """Bring `view` under the limit without the policy and without a request. Raises `ContextFloor` when nothing valid fits."""
-        return (yield from cycle(self, view, request, decide=False)).view
+        return (yield from self.manager.prepare(view, request, forced=False, decide=False)).view
+
+    def sent(self, view: View, request: ModelRequest) -> None:
+        """Take the request that `view` makes for the one that is out: what `prepare` does, for a conversation that goes on elsewhere."""
+        self._last = Look(view, request, self.budget, Estimate(0, 0, known=False, anchored=False), self.tally)
 
     def answered(self, answer: Assistant) -> None:
-        """The last prepared request was answered: learn from what was reported. Call it before the answer is recorded."""
-        if self._last is None:
-            return
-        self.tally.observe(answer)
-        self.account.settle(self._last, answer.usage, self._time())
-        self._last = None
+        """The last prepared request was answered: learn from what was reported, when that is first needed."""
+        if self._last is not None:
+            self._heard = (self._last, answer, self.time())
+            self._last = None
 
     # Wishes
 
     def act(
-        self, view: View, request: ModelRequest, actions: Sequence[Action], *, author: str
-    ) -> Generator[Ask, Answer, Outcome]:
+        self, view: View, request: ModelRequest, actions: "Sequence[Action]", *, author: str
+    ) -> "Generator[Ask, Answer, Outcome]":
         """Do what a model (`author` "model") or a person ("user") wants, one batch; what can't be done is refused in words."""
-        look = self.look(view, request)
-        batch = f"{view.step}.{author}"
-        means = self.means(look, forced=True)
-        textless = [a for a in actions if a.action in ("compact", "summarize") and not a.params.get("summary")]
-        outcome = yield from apply(view, [a for a in actions if a not in textless], means, author=author, batch=batch)
-        self.acted(outcome, actions, author=author, step=view.step)
-        for action in textless:
-            look = self.look(outcome.view, request)
-            more = yield from self.compact(look, action, author=author, batch=batch)
-            self.acted(more, [action], author=author, step=view.step)
-            outcome = replace(more, done=(*outcome.done, *more.done), refused=(*outcome.refused, *more.refused))
-        return outcome
+        return (yield from self.manager.act(view, request, actions, author=author))
 
     def revert(
         self, view: View, request: ModelRequest, target: str, *, author: str = "user", reason: str = ""
-    ) -> Generator[Ask, Answer, View | str]:
+    ) -> "Generator[Ask, Answer, View | str]":
         """Take one edit back and return the view, or why that can't be done: no such edit, or the result would not fit."""
-        applied = view.edit(target)
-        if applied is None:
-            return f"there is no edit {target!r} on this path"
-        if target in view.reverted:
-            return f"edit {target!r} is reverted already"
-        trial = view.with_revert("?revert", target)
-        size = self.look(trial, request)
-        if size.used > size.budget.hard:
-            return f"without edit {target!r} the context has {size.used:,} tokens, and {size.budget.hard:,} may be sent"
-        if new := self.faults(trial, trial.messages()) - self.faults(view, view.messages()):
-            return f"without edit {target!r} the request would be invalid: {'; '.join(sorted(new)[:2])}"
-        answer = yield Record((RevertEntry(**BLANK, target=target, reason=reason, author=author),))
-        if not isinstance(answer, Recorded):
-            return f"the log can't be written: {answer.reason if isinstance(answer, Failed) else 'unexpected answer'}"
-        for index in applied.slots:
-            self.restored[view.slots[index].id] = view.step
-        return view.with_revert(answer.ids[0], target)
+        return (yield from self.manager.revert(view, request, target, author=author, reason=reason))
 
     def status(self, view: View, request: ModelRequest) -> Status:
         """The meter: the same count that decides."""
@@ -218,82 +211,54 @@ class Engine:
         savings = self.account.savings.as_data()
         return Status(now.estimate.tokens if known else None, now.used, now.budget, now.used > now.budget.hard, savings)
 
-    def observe(self, look: Look) -> Observation:
-        """What a policy sees of this request."""
-        now = self._time()
-        return self.observer.observe(
-            look,
-            Circumstances(
-                sent=self.account.sent_count(look.view),
-                cached=self.account.cached(look, now),
-                cold=self.account.is_cold(now),
-                remaining=expected_remaining(look.view.step),
-                prices=_prices(self.model),
-                since=self.decider.since(look.view.step),
-                last_actions=self.decider.last,
-                restored=self.restored,
-            ),
-        )
-
-    # What a cycle asks of its desk
-
-    @property
-    def policy_name(self) -> str:
-        """Which policy decides."""
-        return self.decider.policy.name
-
-    @property
-    def attempts(self) -> int:
-        """Tries of each rung of the ladder."""
-        return self.settings.attempts
-
     def look(self, view: View, request: ModelRequest) -> Look:
         """Count the request that `view` makes of `request`."""
+        self._learn()
         return look(view, request, self.budget, self.tally)
 
-    def means(self, look: Look, *, forced: bool) -> Means:
-        """What edits of this request are made, checked and weighed with."""
+    def observe(self, look: Look) -> "Observation":
+        """What a policy sees of this request."""
+        return self.manager.observe(look)
 
-        def gate(_view: View, edits: Sequence[Edit]) -> Passed:
-            return self.account.gate(look, edits, self._time())
+    def way_of(self, slot: Slot) -> str:
+        """How the model reads again what `slot` hides: `recall`, or the path of a file."""
+        return RECALL if self._way_back is None else self._way_back(slot)
 
-        return Means(
-            kit=self.kit,
-            size=self.tally.message,
-            faults=self.faults,
-            gate=None if forced else gate,
-            keep_files=self.settings.tools == "off",
-        )
+    def time(self) -> float | None:
+        """Seconds, if there is a clock."""
+        return None if self._now is None else self._now()
 
-    def decide(self, look: Look) -> Generator[Ask, Answer, Sequence[Action]]:
-        """Ask the policy, unless it is too early for it to act again."""
-        return (yield from self.decider.decide(self.observe(look)))
-
-    def housekeeping(self, look: Look) -> Sequence[Action]:
-        """Edits of bytes that no request has carried."""
-        return housekeeping(look.view, sent=self.account.sent_count(look.view))
-
-    def compact(self, look: Look, action: Action, *, author: str, batch: str) -> Generator[Ask, Answer, Outcome]:
-        """Do a `compact` or `summarize` that has no text yet."""
-        means = self.means(look, forced=True)
-        return (yield from self.compactor.compact(look, action, means, author=author, batch=batch))
-
-    def ready(self, look: Look) -> tuple[tuple[Message, ...], tuple[str, ...]]:
-        """The messages as they may go out. Raises `ContextFloor`."""
-        return self.faults.ready(look)
-
-    def acted(self, outcome: Outcome, actions: Sequence[Action], *, author: str, step: int) -> None:
-        """Keep in mind what was done."""
-        self.decider.acted(actions, step=step, done=len(outcome.done))
-        if not outcome.done:
+    def _learn(self) -> None:
+        """Take in what the last answer reported."""
+        if self._heard is None:
             return
-        self.account.edited(outcome.gained, len(outcome.done))
-        if author in ("model", "user"):
-            for done in outcome.done:
-                if isinstance(done.entry.edit, Restore):
-                    self.restored.update(dict.fromkeys(done.entry.edit.targets, step))
+        (asked, answer, time), self._heard = self._heard, None
+        self.tally.estimate(asked.view, asked.request.system, asked.request.tools)
+        self.tally.observe(answer)
+        self.account.settle(asked, answer, time)
+
+    def _glance(self, view: View, request: ModelRequest) -> Look | None:
+        """A first request that is small whatever a tokenizer would say; no vocabulary is loaded for it."""
+        if view.step or self._heard is not None:
+            return None
+        budget = self.budget
+        size = self.tally.glance(view, request.system, request.tools)
+        wanted = request.max_output or request.model.max_output
+        if size is None or size.upper >= min(budget.soft, budget.window - budget.safety - wanted):
+            return None
+        return Look(view, request, budget, size, self.tally)
+
+    def _is_quiet(self, now: Look) -> bool:
+        """Whether this request needs nobody's decision: there is room, and nothing to tidy."""
+        if now.used >= now.budget.soft:
+            return False
+        if not isinstance(self.policy, str) and manners_of(self.policy).early:
+            return False
+        return not housekeeping(now.view, sent=self._account.sent_count(now.view) if self._account else 0)
 
     def _cut(self, result: ToolResult, most: int) -> ToolResult:
+        from trimtab.context.shorten.cap import cap_text  # noqa: PLC0415 - results this large are rare
+
         texts = [part.text for part in result.parts if isinstance(part, Text)]
         others = tuple(part for part in result.parts if not isinstance(part, Text))
         where = result.cut.where if result.cut else None
@@ -309,38 +274,9 @@ class Engine:
             limit = int(limit * min(1.0, counted / error.actual))
         elif limit is None or limit >= self.budget.window:
             limit = int(counted * _TIGHTER)
-        self._window_cap = max(1_000, min(limit, self._window_cap or limit))
-
-    def _way_of(self, slot: Slot) -> str:
-        return RECALL if self._way_back is None else self._way_back(slot)
+        self.window_cap = max(1_000, min(limit, self.window_cap or limit))
 
     def _has_way(self, slot: Slot, text: str) -> bool:
-        way = self._way_of(slot)
-        return ("recall id=" in text or "memo action=read" in text) if way == RECALL else "read path=" in text
-
-    def _time(self) -> float | None:
-        return None if self._now is None else self._now()
-
-
-@dataclass(frozen=True, slots=True)
-class _Rung:
-    """A step of the ladder, fitted to looks."""
-
-    step: Step
-    engine: Engine
-
-    @property
-    def name(self) -> str:
-        return self.step.name
-
-    def propose(self, look: Look, need: int) -> Sequence[Action]:
-        return self.step.propose(self.engine.observe(look), need)
-
-
-def _prices(model: ModelInfo) -> Prices | None:
-    if not model.prices:
-        return None
-    price = model.prices[0]
-    read = price.input if price.cache_read is None else price.cache_read
-    write = price.input if price.cache_write is None else price.cache_write
-    return Prices(price.input, read, write, price.output)
+        if self.way_of(slot) == RECALL:
+            return "recall id=" in text or "memo action=read" in text
+        return "read path=" in text

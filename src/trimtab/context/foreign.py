@@ -19,6 +19,7 @@ from trimtab.context.asks import Failed, Summarize, Summary
 from trimtab.context.counting.anchor import Estimate
 from trimtab.context.counting.counter import Counter
 from trimtab.context.observation import Observation
+from trimtab.context.policies.base import Manners
 from trimtab.context.vendor.formats import Format
 from trimtab.context.view import View
 from trimtab.types.messages import Assistant, Message, Opaque, Text, Thinking, ToolCall, user
@@ -34,6 +35,7 @@ EstimateTokens: TypeAlias = Callable[[str], int]
 _OVERHEAD = 4
 """Tokens that a wire adds around a message, a call or a tool."""
 _MOST = 1 << 40
+_UNHELD = Manners(guarded=False, early=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class FunctionPolicy:
     name: str = "function"
     foreign: bool = True
     """Asked with a time limit, whatever module this is."""
+    manners: Manners = _UNHELD
+    """Asked at each step; what it wants is not weighed."""
 
     def decide(self, observation: Observation) -> Sequence[Action]:
         """Return what the function wants. Raises whatever it raises: the decider catches it, and looks at each action."""
@@ -106,6 +110,10 @@ class EstimateTally:
         self._sum = None if view.open_calls else (view.lineage, view.epoch, len(messages), total)
         size = total + self.fixed(system, tools)
         return Estimate(size, size, known=True, anchored=False)
+
+    def glance(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate | None:
+        """Nothing is cheaper than asking the function."""
+        return None
 
     def observe(self, answer: Assistant) -> bool:
         """Learn nothing: the function is what the program wants to go by."""

@@ -52,12 +52,24 @@ def touchable(item: ItemFacts) -> bool:
     return not item.pinned and (item.restored is None or item.restored >= _IMMUNE_STEPS)
 
 
+def stale(observation: Observation) -> list[ItemFacts]:
+    """Results that nothing is lost with: something newer replaces them, they were marked, or they repeat one that stays in sight.
+
+    Of two equal results the older counts as superseded and the newer as a copy; hiding both would lose the text.
+    """
+    seen = {i.id for i in observation.items if i.state == "full" and not i.superseded_by and not i.expired}
+    return [
+        i
+        for i in observation.items
+        if hideable(i) and (i.superseded_by or i.expired or (i.duplicate_of in seen and i.age > _FRESH_STEPS))
+    ]
+
+
 def _dedupe(observation: Observation, need: int) -> list[Action]:
     """Stale results have newer ones, so nothing is lost with them."""
-    stale = [i for i in observation.items if _hideable(i) and (i.superseded_by or i.duplicate_of or i.expired)]
     actions: list[Action] = []
-    if stale:
-        actions.append(Action("elide", tuple(i.id for i in stale), reason="a newer result replaces it"))
+    if found := stale(observation):
+        actions.append(Action("elide", tuple(i.id for i in found), reason="a newer result replaces it"))
     failed = [
         i for i in observation.items if i.failed_input and i.age > _FRESH_STEPS and i.arguments > LARGE and touchable(i)
     ]
@@ -78,14 +90,14 @@ def _offload(observation: Observation, need: int) -> list[Action]:
 
 
 def _fold(observation: Observation, need: int) -> list[Action]:
-    large = [i for i in observation.items if _hideable(i) and i.state == "full" and i.tokens > 2 * FOLDED_TOKENS]
+    large = [i for i in observation.items if hideable(i) and i.state == "full" and i.tokens > 2 * FOLDED_TOKENS]
     large.sort(key=lambda i: (i.age <= _FRESH_STEPS, value(i)))
     chosen = _until(large, need, lambda i: i.tokens - FOLDED_TOKENS)
     return [Action("fold", tuple(i.id for i in chosen), reason="a large result")] if chosen else []
 
 
 def _elide(observation: Observation, need: int) -> list[Action]:
-    candidates = [i for i in observation.items if _hideable(i) and i.tokens > LARGE // 4]
+    candidates = [i for i in observation.items if hideable(i) and i.tokens > LARGE // 4]
     candidates.sort(key=lambda i: (i.age <= _FRESH_STEPS, value(i)))
     chosen = _until(candidates, need, lambda i: i.tokens - STUB_TOKENS)
     return [Action("elide", tuple(i.id for i in chosen), reason="the least likely to be needed")] if chosen else []
@@ -107,7 +119,8 @@ def _compaction(observation: Observation, need: int, params: dict[str, object]) 
     return Action("compact", (), {**params, "keep_tokens": keep}, "the window is full")
 
 
-def _hideable(item: ItemFacts) -> bool:
+def hideable(item: ItemFacts) -> bool:
+    """Whether an item is a result whose body may be hidden."""
     return item.kind == "result" and item.state not in ("stub", "gone") and touchable(item)
 
 

@@ -14,8 +14,8 @@ import msgspec
 
 from trimtab.context.actions import Action
 from trimtab.context.budget import Budget
+from trimtab.context.naming import name_of
 from trimtab.context.observation import Observation
-from trimtab.context.planning import name_of
 from trimtab.context.slots import Slot
 from trimtab.context.view import Applied, View
 from trimtab.types.edits import Compact, Compress, Elide, Fold, Summarize, Truncate, edit_kind

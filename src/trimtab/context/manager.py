@@ -17,9 +17,9 @@ import msgspec
 from msgspec import structs
 
 from trimtab.context.actions import Action, action_of
+from trimtab.context.embedded import Embedded, FormatName, Setup
 from trimtab.context.foreign import EstimateTokens, PolicyFunction, Summarizer
 from trimtab.context.layers import action_data
-from trimtab.context.managed import FormatName, Managed, Setup
 from trimtab.context.outcomes import outcome
 from trimtab.context.policies.base import Policy
 from trimtab.context.toolbox import definition, spec_of
@@ -67,7 +67,7 @@ class ContextManager:
             raise UsageError(f"system must be text, not {type(system).__name__}", hint="Join its blocks to one text.")
         specs = tuple(spec_of(tool, number) for number, tool in enumerate(tools))
         setup = Setup(policy, max_tokens, summarizer, estimate_tokens, format, reserve, system or "", specs)
-        self._inner = Managed(setup)
+        self._inner = Embedded(setup)
         self.log: list[dict[str, Any]] = []
 
     @property
@@ -176,7 +176,7 @@ class ContextManager:
                 system=data["system"],
                 tools=msgspec.convert(data["tools"], tuple[ToolSpec, ...]),
             )
-            inner = Managed(setup)
+            inner = Embedded(setup)
             inner.load(data)
             log = [{"obs": step["obs"], "action": step["action"]} for step in data["log"]]
         except (ValueError, KeyError, TypeError, AttributeError, UsageError) as problem:

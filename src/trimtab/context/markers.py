@@ -23,6 +23,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+RECALL = "recall"
+"""The way back where the model has the tool of that name."""
 MarkerKind = Literal["archived", "summarized", "folded", "truncated", "compressed"]
 """What was done to the text that a marker stands for."""
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from trimtab.context.actions import Action
 from trimtab.context.look import Look
+from trimtab.context.naming import body_of
 from trimtab.context.observation import ItemFacts, ItemKind, Observation, Prices
-from trimtab.context.planning import body_of
 from trimtab.context.recall.words import index_words
 from trimtab.context.references import References
 from trimtab.context.resources import Resource, resource_of

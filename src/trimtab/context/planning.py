@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from trimtab.context import markers
 from trimtab.context.actions import Action
+from trimtab.context.naming import body_of, name_of
 from trimtab.context.overlays import Address
 from trimtab.context.recall.pages import page
 from trimtab.context.shorten.arguments import Path, offload_arguments
@@ -37,11 +38,9 @@ from trimtab.types.edits import (
     Truncate,
     Unpin,
 )
-from trimtab.types.messages import Assistant, Image, Message, Text, ToolCall, ToolResult
+from trimtab.types.messages import Assistant, Image, ToolCall, ToolResult
 
 Count: TypeAlias = Callable[[str], int]
-RECALL = "recall"
-"""The way back where the model has the tool of that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Kit:
 
     salt: str
     count: Count
-    way_back: Callable[[Slot], str] = field(default=lambda _slot: RECALL)
+    way_back: Callable[[Slot], str] = field(default=lambda _slot: markers.RECALL)
     compressor: Compressor | None = None
     min_arguments: int = 200
     page_tokens: int = 20_000
@@ -116,21 +115,6 @@ def plan(action: Action, view: View, kit: Kit) -> Plan:
         return Plan(refused=tuple(refused) or (f"{action.action} needs targets",))
     made = _PLANNERS[action.action](action, view, kit, targets)
     return Plan(made.edits, (*refused, *made.refused))
-
-
-def name_of(slot: Slot) -> str:
-    """The name that a model knows a slot by: its handle, else the id of its call, else that of its entry."""
-    if isinstance(slot.base, ToolResult):
-        return slot.base.handle or slot.base.call_id
-    return slot.id
-
-
-def body_of(message: Message, part: int | None = None) -> str:
-    """The text of a message or of one part of it, as an edit finds it: recorded, without a head."""
-    if part is not None:
-        piece = message.parts[part] if part < len(message.parts) else None
-        return piece.text if isinstance(piece, Text) else piece.raw if isinstance(piece, ToolCall) else ""
-    return "\n".join(piece.text for piece in message.parts if isinstance(piece, Text))
 
 
 def stub_for(slot: Slot, kit: Kit, *, summary: str = "", part: int | None = None) -> str:

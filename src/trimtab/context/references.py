@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from trimtab.context.planning import body_of
+from trimtab.context.naming import body_of
 from trimtab.context.view import View
 from trimtab.types.messages import Assistant, Text, Thinking, ToolCall, ToolResult
 

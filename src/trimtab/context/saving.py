@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from trimtab.context.actions import Action
 from trimtab.context.counting.anchor import MeterState
+from trimtab.context.deciding import DeciderState
 from trimtab.context.economics.shapes import Segment
 from trimtab.context.engine import Engine
 from trimtab.context.look import Look
@@ -23,11 +23,7 @@ class _Learned(msgspec.Struct, frozen=True):
 
     next_handle: int
     restored: dict[str, int]
-    last: tuple[Action, ...]
-    acted_at: dict[str, int]
-    batches: tuple[int, ...]
-    failures: int
-    cooldown: int
+    decider: DeciderState
     growth: float
     removed: int
     sent: tuple[Segment, ...] | None
@@ -36,18 +32,14 @@ class _Learned(msgspec.Struct, frozen=True):
 
 def saved(engine: Engine) -> dict[str, Any]:
     """Return what `engine` has learned."""
-    decider, tally = engine.decider, engine.tally
+    account, manager, tally = engine.account, engine.manager, engine.tally
     learned = _Learned(
         engine.next_handle,
-        dict(engine.restored),
-        tuple(decider.last),
-        dict(decider.acted_at),
-        tuple(decider.batches),
-        decider.failures,
-        decider.cooldown,
-        engine.account.growth,
-        engine.account.removed,
-        engine.account.last_sent,
+        dict(manager.restored),
+        manager.decider.state,
+        account.growth,
+        account.removed,
+        account.last_sent,
         tally.meter.state if isinstance(tally, MeterTally) else None,
     )
     data: dict[str, Any] = msgspec.to_builtins(learned)
@@ -57,15 +49,12 @@ def saved(engine: Engine) -> dict[str, Any]:
 def restore(engine: Engine, data: object, look: Look) -> None:
     """Take over what `saved` gave, for the conversation of `look`. Raises `msgspec.ValidationError` for anything else."""
     learned = msgspec.convert(data, _Learned)
+    account, manager, tally = engine.account, engine.manager, engine.tally
     engine.next_handle = learned.next_handle
-    engine.restored.update(learned.restored)
-    decider = engine.decider
-    decider.last = list(learned.last)
-    decider.acted_at = dict(learned.acted_at)
-    decider.batches = list(learned.batches)
-    decider.failures, decider.cooldown = learned.failures, learned.cooldown
-    if isinstance(engine.tally, MeterTally) and learned.meter is not None:
-        engine.tally.meter.restore(learned.meter)
-    engine.account.growth, engine.account.removed = learned.growth, learned.removed
+    manager.restored.update(learned.restored)
+    manager.decider.restore(learned.decider)
+    if isinstance(tally, MeterTally) and learned.meter is not None:
+        tally.meter.restore(learned.meter)
+    account.growth, account.removed = learned.growth, learned.removed
     if learned.sent is not None:
-        engine.account.was_sent(look, learned.sent)
+        account.was_sent(look, learned.sent)

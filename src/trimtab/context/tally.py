@@ -8,10 +8,14 @@ from collections.abc import Sequence
 from trimtab.context.counting.anchor import Estimate, Meter
 from trimtab.context.counting.counter import Counter
 from trimtab.context.counting.size import Size
+from trimtab.context.counting.tokenizers import guess
 from trimtab.context.view import View
-from trimtab.types.messages import Assistant, Message
+from trimtab.types.messages import Assistant, Message, Text, Thinking, ToolCall
 from trimtab.types.models import ModelInfo
 from trimtab.types.tools import ToolSpec
+
+_OVERHEAD = 16
+"""Tokens that a wire puts around a text, at most."""
 
 
 class MeterTally:
@@ -55,6 +59,22 @@ class MeterTally:
             self.meter.sync(messages)
         self._seen = None if view.open_calls else (view.lineage, view.epoch, len(messages))
         return self.meter.estimate()
+
+    def glance(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate | None:
+        """A guess that loads no vocabulary; `upper` is certain, for no token is less than a byte. None where there is more than text."""
+        texts = [system, *(f"{t.name} {t.description} {t.parameters}" for t in tools)]
+        for message in view.messages():
+            for part in message.parts:
+                if isinstance(part, Text | Thinking):
+                    texts.append(part.text)
+                elif isinstance(part, ToolCall):
+                    texts.append(f"{part.name} {part.raw}")
+                else:
+                    return None
+        size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        overhead = _OVERHEAD * len(texts)
+        guessed = sum(guess(text, "o200k_base") for text in texts) + overhead // 2
+        return Estimate(guessed, max(guessed, size + overhead), known=False, anchored=False)
 
     def observe(self, answer: Assistant) -> bool:
         """Learn from the usage of `answer`, which answered exactly what was estimated last; say whether it was believed."""

@@ -27,10 +27,10 @@ import msgspec
 from msgspec.structs import replace
 
 from trimtab.providers.anthropic_answer import AnthropicDecoder
-from trimtab.providers.history import adapt, describe_image
+from trimtab.providers.history import adapt_numbered, describe_image
 from trimtab.providers.lenient import arguments_object
 from trimtab.providers.wire import Decoder, Endpoint, WireRequest
-from trimtab.types.messages import Assistant, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from trimtab.types.messages import Assistant, Image, Message, Part, Text, Thinking, ToolCall, ToolResult, User
 from trimtab.types.models import CacheRules, ModelInfo, ModelRequest
 
 VERSION = "2023-06-01"
@@ -129,19 +129,23 @@ class _Turn:
         return self.results + self.blocks
 
 
+_Place: TypeAlias = tuple[list[_Block], int]
+"""A block of a turn that grows: its list, and its index there."""
+
+
 class AnthropicWire:
     """The Messages API as a pure pair of halves. Stateless."""
 
     def request(self, endpoint: Endpoint, request: ModelRequest) -> WireRequest:
         """Shape a request; the same input gives the same bytes."""
         model = request.model
-        turns = _turns(adapt(request.messages, model), model)
+        turns, wanted = _turns(adapt_numbered(request.messages, model), model, request.cache_marks)
         max_tokens = request.max_output or model.max_output
         thinking, output = _thinking(request, max_tokens, turns)
         tools = [_WireTool(legal_name(t.name), t.description, t.parameters) for t in request.tools]
         system = [_TextBlock(request.system)] if request.system.strip() else []
         if model.cache.kind == "explicit":
-            _place_marks(tools, system, turns, model.cache, wanted=_marked_turns(request, turns))
+            _place_marks(tools, system, turns, model.cache, wanted=wanted)
         body = _Body(
             model=model.id,
             max_tokens=max_tokens,
@@ -177,10 +181,23 @@ def _headers(endpoint: Endpoint, model: ModelInfo) -> dict[str, str]:
     return headers
 
 
-def _turns(messages: Iterable[Message], model: ModelInfo) -> list[_Turn]:
-    """Fold messages into alternating turns that begin with the user; blank ones leave no trace."""
+def _turns(
+    messages: Iterable[tuple[int, Message]], model: ModelInfo, marks: Iterable[int] = ()
+) -> tuple[list[_Turn], list[_Place]]:
+    """Fold numbered messages into alternating turns that begin with the user; blank ones leave no trace.
+
+    Also returns, for each of `marks`, the last block that a user or a tool sent up to that message: an answer may end in a block that can't
+    carry a breakpoint.
+    """
     turns: list[_Turn] = []
-    for message in messages:
+    wanted = {m for m in marks if m >= 0}
+    places: list[_Place] = []
+    last: _Place | None = None
+    for number, message in messages:
+        if reached := {m for m in wanted if m < number}:
+            wanted -= reached
+            places += [last] if last else []
+            last = None  # a second mark in the same place would be a breakpoint lost
         turn = _turn(message, model)
         if not turn.content:
             continue
@@ -191,7 +208,10 @@ def _turns(messages: Iterable[Message], model: ModelInfo) -> list[_Turn]:
             turns[-1].blocks += turn.blocks
         else:
             turns.append(turn)
-    return turns
+        if turn.role == "user":
+            blocks = turns[-1].blocks if isinstance(message, User) else turns[-1].results
+            last = blocks, len(blocks) - 1
+    return turns, [*places, last] if last and wanted else places
 
 
 def _turn(message: Message, model: ModelInfo) -> _Turn:
@@ -243,7 +263,7 @@ def _place_marks(
     turns: list[_Turn],
     cache: CacheRules,
     *,
-    wanted: list[tuple[_Turn, int]],
+    wanted: list[_Place],
 ) -> None:
     """Put breakpoints where a later request will look for them, as far as the cache has any.
 
@@ -259,34 +279,12 @@ def _place_marks(
     elif tools:
         tools[-1] = replace(tools[-1], cache_control=mark)
         left -= 1
-    newest_first = [(t, len(t.content) - 1) for t in reversed(turns) if t.role == "user"]
-    for turn, index in (wanted[::-1] or newest_first[:2])[: max(left, 0)]:
-        blocks, at = (turn.results, index) if index < len(turn.results) else (turn.blocks, index - len(turn.results))
-        block = blocks[at]
+    user_turns = [t.blocks or t.results for t in reversed(turns) if t.role == "user"]
+    newest_first = wanted[::-1] or [(blocks, len(blocks) - 1) for blocks in user_turns[:2]]
+    for blocks, index in newest_first[: max(left, 0)]:
+        block = blocks[index]
         if isinstance(block, _UserBlock):
-            blocks[at] = replace(block, cache_control=mark)
-
-
-def _marked_turns(request: ModelRequest, turns: list[_Turn]) -> list[tuple[_Turn, int]]:
-    """Where the request's own marks fall: a user turn and the index of a block in it, in the order of the request.
-
-    A mark behind an answer goes to the user turn before it, because an answer may end in a block that can't carry one. Adapting a shorter
-    history gives a prefix of adapting the whole one, so turns of that prefix are turns of the request, the last one perhaps cut short.
-    """
-    places: dict[tuple[int, int], None] = {}
-    for index in sorted(request.cache_marks):
-        front = request.messages[: index + 1] if 0 <= index < len(request.messages) else ()
-        prefix = _turns(adapt(front, request.model), request.model)
-        while prefix and prefix[-1].role != "user":
-            prefix.pop()
-        if prefix:
-            places[len(prefix) - 1, _block_in(turns[len(prefix) - 1], prefix[-1])] = None
-    return [(turns[turn], block) for turn, block in places]
-
-
-def _block_in(turn: _Turn, prefix: _Turn) -> int:
-    """The index in `turn` of the last block of `prefix`, its beginning. Results that came later stand in front of a text that came earlier."""
-    return len(turn.results) + len(prefix.blocks) - 1 if prefix.blocks else len(prefix.results) - 1
+            blocks[index] = replace(block, cache_control=mark)
 
 
 def _thinking(

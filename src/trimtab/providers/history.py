@@ -44,14 +44,25 @@ def adapt(
     An id that the model's own provider made may instead match `own_id`, for servers whose ids have a form of their own that they expect
     back. Pure, linear, idempotent for one model. Takes unpaired input without failing: an orphan result keeps its (legal) id.
     """
+    return tuple(m for _, m in adapt_numbered(messages, model, legal_id=legal_id, own_id=own_id))
+
+
+def adapt_numbered(
+    messages: tuple[Message, ...],
+    model: ModelInfo,
+    *,
+    legal_id: re.Pattern[str] = LEGAL_ID,
+    own_id: re.Pattern[str] | None = None,
+) -> list[tuple[int, Message]]:
+    """The same, each message with the index that it has in `messages`."""
     ids = _CallIds(legal_id, own_id or legal_id)
     sees_images = "image" in model.input
-    out: list[Message] = []
-    for message in messages:
+    out: list[tuple[int, Message]] = []
+    for number, message in enumerate(messages):
         adapted = _adapt_one(message, model, ids, sees_images=sees_images)
         if adapted is not None:
-            out.append(adapted)
-    return tuple(out)
+            out.append((number, adapted))
+    return out
 
 
 def describe_image(image: Image) -> str:

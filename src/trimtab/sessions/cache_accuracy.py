@@ -150,7 +150,7 @@ class _Walk:
         predicted = bill(state, self.shape, rules, now=now).read
         cause = cause or self._why_cold(state, rules, predicted, now)
         if cause and not (cause == "idle" and rules.kind == "explicit"):
-            predicted = max(predicted, self.shared)
+            predicted = max(predicted, min(self.shared, usage.prompt))
         self.calls.append(
             CachedCall(
                 self.number,
@@ -223,7 +223,7 @@ class _Walk:
 
 
 def by_provider(recordings: Sequence[Recording]) -> dict[str, CacheAccuracy]:
-    """Return the statistics of many recordings per kind of session."""
+    """Return the statistics of many recordings per provider; per format where a recording names none."""
     groups: dict[str, list[CachedCall]] = {}
     for recording in recordings:
         groups.setdefault(recording.provider or recording.format, []).extend(predict_cached(recording))

@@ -2,8 +2,9 @@
 
     file ──head──▶ values that it begins with ──first format that one of them fits──▶ importer ──▶ recordings
 
-Names and endings are never looked at: a session that was renamed, packed or piped is the same session. Formats are asked from the most
-particular to the most general, so a bare list of messages is OpenAI's unless it says otherwise.
+The name of a file says nothing: a session that was renamed, packed or piped is the same session. Only a search through a folder passes
+over endings that no agent uses. Formats are asked from the most particular to the most general, so a bare list of messages is OpenAI's
+unless it says otherwise.
 """
 
 import os
@@ -108,7 +109,7 @@ def read_recording(origin: Path | str | bytes, format: str | None = None, *, nam
 
 
 def find_recordings(folder: Path) -> list[Path]:
-    """Return the session files below a folder, sorted. Files that are no session, or can't be read, are passed over."""
+    """Return the session files below a folder, in the same order each time. Files that are no session, or can't be read, are passed over."""
     found: list[Path] = []
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED)

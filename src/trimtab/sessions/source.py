@@ -6,14 +6,14 @@ ends early, a line that can't be read is skipped. The one error is `ImportFailed
 
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import msgspec
 
 from trimtab.sessions.lenient import REFUSALS, document, salvage
-from trimtab.types.errors import TrimtabError
+from trimtab.types.errors import SessionError
 
 HEAD = 256 * 1024
 """Bytes that are enough to tell a format."""
@@ -25,10 +25,8 @@ _CHUNK = 1 << 18
 T = TypeVar("T")
 
 
-class ImportFailed(TrimtabError):
+class ImportFailed(SessionError):
     """A file can't be read as a session of any agent, or not as the one that was asked for."""
-
-    exit_code = 2
 
 
 class Source:
@@ -51,15 +49,8 @@ class Source:
         return self._read(-1)
 
     def records(self, kind: type[T]) -> Iterator[T]:
-        """Yield each line as a `kind`, a struct of optional fields. Raises `ImportFailed`."""
-        decode = msgspec.json.Decoder(kind).decode
-        for line in self._lines():
-            try:
-                yield decode(line)
-            except REFUSALS:
-                if line.strip():
-                    self.bad_lines += 1
-                    yield from (msgspec.convert(found, kind) for found in salvage(line))
+        """Return each line as a `kind`, a struct of optional fields. Raises `ImportFailed`."""
+        return self._read_records(self._lines(), kind)
 
     def values(self) -> list[Any]:
         """Return the one JSON value of a document, or the values of its lines. Raises `ImportFailed`."""
@@ -69,11 +60,20 @@ class Source:
         except REFUSALS:
             pass
         if holds_lines(data):
-            self._bytes, self.path = data, None
-            return list(self.records(dict[str, Any]))
+            return list(self._read_records(io.BytesIO(data), dict[str, Any]))
         value, repaired = document(data)
         self.bad_lines += repaired
         return [value] if value is not None else []
+
+    def _read_records(self, lines: Iterable[bytes], kind: type[T]) -> Iterator[T]:
+        decode = msgspec.json.Decoder(kind).decode
+        for line in lines:
+            try:
+                yield decode(line)
+            except REFUSALS:
+                if line.strip():
+                    self.bad_lines += 1
+                    yield from (msgspec.convert(found, kind) for found in salvage(line))
 
     def _lines(self) -> Iterator[bytes]:
         with self._open() as file:

@@ -3,18 +3,19 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trimtab.coding.project import Project
 from trimtab.config.settings import ContextSettings
 from trimtab.context.budget import Thresholds
-from trimtab.context.compacting import Compactor
 from trimtab.context.engine import Engine
-from trimtab.context.planning import name_of
-from trimtab.context.policies.registry import find_policy
+from trimtab.context.naming import name_of
 from trimtab.context.settings import EngineSettings
 from trimtab.context.stores.log import SessionLog
-from trimtab.context.summary.summarise import Summariser
 from trimtab.types.models import ModelInfo
+
+if TYPE_CHECKING:
+    from trimtab.context.compacting import Compactor
 
 _HANDLE = re.compile(rb'"handle":"r(\d{1,9})"')
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
@@ -31,12 +32,12 @@ def build_engine(
     return Engine(
         model,
         session_id=log.header.id,
-        policy=find_policy(settings.policy),
+        policy=checked_policy(settings.policy),
         settings=engine_settings(settings),
         now=now,
         next_handle=next_handle(log),
         way_back=(lambda slot: str(archive / file_name(name_of(slot)))) if settings.tools == "off" else None,
-        compactor=Compactor(summariser=summariser_of(model)),
+        compactor=lambda: make_compactor(model),
     )
 
 
@@ -70,9 +71,22 @@ def engine_settings(settings: ContextSettings) -> EngineSettings:
     return EngineSettings(thresholds=thresholds, tools=settings.tools)
 
 
-def summariser_of(model: ModelInfo) -> Summariser:
-    """The model that writes summaries, with its own window and limit."""
-    return Summariser(model.ref, model.context_window, model.max_output, thinks=bool(model.thinking))
+def checked_policy(name: str) -> str:
+    """Return the name of a policy that there is; the default isn't looked up before it is needed. Raises `UsageError`."""
+    if name != ContextSettings().policy:
+        from trimtab.context.policies.registry import find_policy  # noqa: PLC0415 - see above
+
+        find_policy(name)
+    return name
+
+
+def make_compactor(model: ModelInfo) -> "Compactor":
+    """What writes summaries for a session on `model`."""
+    from trimtab.context.compacting import Compactor  # noqa: PLC0415 - not needed while there is room
+    from trimtab.context.summary.summarise import Summariser  # noqa: PLC0415 - as above
+
+    thinks = bool(model.thinking)
+    return Compactor(summariser=Summariser(model.ref, model.context_window, model.max_output, thinks=thinks))
 
 
 def next_handle(log: SessionLog) -> int:

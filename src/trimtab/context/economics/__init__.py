@@ -2,7 +2,7 @@
 
 from trimtab.context.economics.bill import Bill, bill
 from trimtab.context.economics.break_even import break_even_calls, pays
-from trimtab.context.economics.breakpoints import message_marks, place
+from trimtab.context.economics.breakpoints import mark_edited, message_marks, place
 from trimtab.context.economics.cache_state import CacheState
 from trimtab.context.economics.cold import Warmth, is_break
 from trimtab.context.economics.gate import Decision, MarkedEdit, Situation, decide
@@ -28,6 +28,7 @@ __all__ = [
     "expected_remaining",
     "is_break",
     "key_of",
+    "mark_edited",
     "message_marks",
     "pays",
     "place",

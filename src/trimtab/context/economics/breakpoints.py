@@ -7,12 +7,14 @@ from it, over a bounded number of blocks. So they go, in this order, as far as t
     2  at the end                          what the next request reads
     3  on the newest written boundary that is still intact: the end of the request before, or, when something changes,
        the last boundary in front of the earliest change. Without it a long batch of calls, or an edit, would read nothing
-    4  on an edit, just in front of the earliest change: written now, it serves the next edit in the same place
+    4  on an edit, just behind the last change: all of that is written anew now, and the next edit, which will lie further on, reads up
+       to there instead of up to where this one began
 
 A request carries them as `ModelRequest.cache_marks`, indexes of messages; the system prompt's is the wire's own affair.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from trimtab.context.economics.shapes import RequestShape
 from trimtab.types.models import CacheRules
@@ -22,21 +24,36 @@ MOST = 4
 
 
 def place(
-    request: RequestShape, written: Iterable[tuple[int, int]], rules: CacheRules, *, edited_at: int | None = None
+    request: RequestShape,
+    written: Iterable[tuple[int, int]],
+    rules: CacheRules,
+    *,
+    edited_at: int | None = None,
+    edited_to: int | None = None,
 ) -> tuple[int, ...]:
     """Return the boundaries to mark, ascending. `written`: what the cache holds (`CacheState.written`).
 
-    `edited_at`: bytes behind that boundary differ from what was sent before. A boundary that can't be marked gives way to the one before it.
+    `edited_at` and `edited_to`: the boundaries in front of the first and behind the last segment that differs from what was sent before. A
+    boundary that can't be marked gives way to the one before it.
     """
     size = request.size
     if rules.kind != "explicit" or not size:
         return ()
-    wanted = [request.fixed, size, _newest(request, written, edited_at)]
-    if edited_at is not None:
-        wanted.append(edited_at)
+    wanted = [request.fixed, size, _newest(request, written, edited_at), edited_to or 0]
     distinct = dict.fromkeys(_markable(request, k) for k in wanted)
     distinct.pop(0, None)
     return tuple(sorted(list(distinct)[: rules.breakpoints or MOST]))
+
+
+def mark_edited(
+    request: RequestShape, indexes: Iterable[int], written: Iterable[tuple[int, int]], rules: CacheRules
+) -> RequestShape:
+    """Return an edited request with the breakpoints of an edit step. `indexes`: its segments that were changed."""
+    changed = tuple(indexes)
+    if not changed:
+        return request
+    marks = place(request, written, rules, edited_at=min(changed), edited_to=max(changed) + 1)
+    return replace(request, marks=marks)
 
 
 def message_marks(marks: Iterable[int], fixed: int) -> tuple[int, ...]:

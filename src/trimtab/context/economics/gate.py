@@ -8,6 +8,12 @@ so on to the front. The batch with the smallest bill wins, if it is smaller than
 that happens anyway (`broken_at`), or without any cache, keeping costs as much as editing, and the bills say so by themselves. Only at the hard
 limit is the price no question.
 
+While more edits keep arriving, one that pays is still better not applied alone. Let the next batch come T calls later: to apply E tokens now
+saves E·r·T against waiting for it, and costs one more break, which is not all that stands behind them (whoever waits rewrites that later, and
+more), but the tail that stands behind the newest edit in any case. That is the question of how much to order at a time, when an order costs
+K = tail·(w−r) and a piece in stock costs r a day: with `arriving` tokens a call, batches of √(2·K·arriving/r) tokens are the cheapest (the
+economic order quantity), and smaller ones wait.
+
 The rule: an edit's own price is in its bill, stub and summary and the call that wrote the summary included.
 """
 
@@ -52,7 +58,7 @@ class MarkedEdit:
 class Situation:
     """Everything that decides. `request` is the next request as it is without the edits; `state` what the cache holds.
 
-    `growth`: tokens that a later call adds. `cold`: the cache holds nothing. `broken_at`: a change that happens anyway breaks the cache behind
+    `growth`: tokens that a later call adds. `arriving`: tokens a call that new wishes are expected to take out; 0: these are the last. `cold`: the cache holds nothing. `broken_at`: a change that happens anyway breaks the cache behind
     this boundary. `hard`: the request can't leave as it is. `now` in seconds, on the clock of the state.
     """
 
@@ -62,6 +68,7 @@ class Situation:
     remaining: Remaining
     prices: tuple[Price, ...] = ()
     growth: int = 0
+    arriving: float = 0.0
     cold: bool = False
     broken_at: int | None = None
     hard: bool = False
@@ -99,7 +106,9 @@ class Decision:
 class _Batch:
     edits: tuple[MarkedEdit, ...]
     usd: float
-    broken: int
+    broken: int = 0
+    gain: int = 0
+    """Tokens of what was sent that it takes out."""
 
 
 def decide(edits: Sequence[MarkedEdit], situation: Situation) -> Decision:
@@ -110,17 +119,17 @@ def decide(edits: Sequence[MarkedEdit], situation: Situation) -> Decision:
     free = tuple(e for e in useful if not e.sent)
     sent = [e for e in useful if e.sent]
     cached = _cached(situation, None)
-    keep = _Batch(free, _price(situation, free, cached), 0)
+    keep = _Batch(free, _price(situation, free, cached))
     batches = [_weigh(situation, free, tuple(sent[:n]), cached) for n in _sizes(sent)]
-    best = min(batches, key=lambda b: b.usd, default=keep)
+    paying = [b for b in batches if b.usd < keep.usd]
+    best = min((b for b in paying if _large_enough(situation, b, batches[0])), key=lambda b: b.usd, default=keep)
     if situation.hard and batches:
         best = batches[-1]
         reason = f"{_count(len(sent))} applied: the hard limit leaves no choice"
-    elif best.usd < keep.usd:
+    elif best is not keep:
         reason = _why(situation, len(best.edits) - len(free), cached)
     else:
-        best = keep
-        reason = f"{_count(len(sent))} marked: not enough calls are left to pay for it" if sent else "nothing to decide"
+        reason = _why_not(sent, paying=bool(paying))
         if free:
             reason = f"{_count(len(free))} applied: no request has carried the bytes"
     chosen = tuple(sorted(best.edits, key=lambda e: (-e.index, e.id)))
@@ -139,6 +148,13 @@ def decide(edits: Sequence[MarkedEdit], situation: Situation) -> Decision:
     )
 
 
+def _large_enough(situation: Situation, batch: _Batch, deepest: _Batch) -> bool:
+    """Whether waiting for more edits wouldn't be cheaper still; see the module."""
+    read, write = _rates(_tier(situation), situation.rules)
+    tail = max(deepest.broken - deepest.gain, 0)
+    return batch.gain**2 * read >= 2 * tail * max(write - read, 0.0) * situation.arriving
+
+
 def _sizes(sent: Sequence[MarkedEdit]) -> list[int]:
     """How many of the deepest edits a batch has. Edits of one segment are never torn apart."""
     whole = [n for n in range(1, len(sent) + 1) if n == len(sent) or sent[n].index != sent[n - 1].index]
@@ -148,7 +164,8 @@ def _sizes(sent: Sequence[MarkedEdit]) -> list[int]:
 
 def _weigh(situation: Situation, free: tuple[MarkedEdit, ...], batch: tuple[MarkedEdit, ...], cached: int) -> _Batch:
     read = _cached(situation, min(e.index for e in batch))
-    return _Batch(free + batch, _price(situation, free + batch, read), max(cached - read, 0))
+    usd = _price(situation, free + batch, read)
+    return _Batch(free + batch, usd, max(cached - read, 0), sum(e.gain for e in batch))
 
 
 def _cached(situation: Situation, limit: int | None) -> int:
@@ -213,11 +230,15 @@ def _prices(situation: Situation) -> tuple[Price, ...]:
     return (_NO_PRICE_EXPLICIT,) if situation.rules.kind == "explicit" else (_NO_PRICE,)
 
 
+def _tier(situation: Situation) -> Price:
+    tiers = [p for p in _prices(situation) if situation.request.total >= p.above]
+    return max(tiers, key=lambda p: p.above)
+
+
 def _break_even(situation: Situation, sent: Sequence[MarkedEdit], cached: int) -> float:
     if not sent or situation.rules.kind == "none":
         return 0.0
-    tiers = [p for p in _prices(situation) if situation.request.total >= p.above]
-    read, write = _rates(max(tiers, key=lambda p: p.above), situation.rules)
+    read, write = _rates(_tier(situation), situation.rules)
     start = _cached(situation, min(e.index for e in sent))
     suffix = max(cached - start - sum(e.before for e in sent), 0)
     return break_even_calls(sum(e.gain for e in sent), suffix, read, write)
@@ -232,6 +253,13 @@ def _why(situation: Situation, count: int, cached: int) -> str:
     if situation.broken_at is not None:
         return edits + "a break happens anyway"
     return edits + ("it pays over the calls that are left" if cached else "nothing is cached")
+
+
+def _why_not(sent: Sequence[MarkedEdit], *, paying: bool) -> str:
+    if not sent:
+        return "nothing to decide"
+    why = "more are expected, and one break serves all" if paying else "not enough calls are left to pay for it"
+    return f"{_count(len(sent))} marked: {why}"
 
 
 def _count(n: int) -> str:

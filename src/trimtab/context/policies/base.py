@@ -1,7 +1,14 @@
-"""What a policy is."""
+"""What a policy is, and what stands around one.
+
+    observation ──inner.decide──▶ actions ──keeps──▶ actions        a wrapper
+                     └ or an answer from elsewhere, for a policy behind a URL
+
+What a wrapper does is a function of its own, so that it also stands around a policy whose `decide` nobody can call in between.
+"""
 
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from trimtab.context.actions import Action
 from trimtab.context.observation import Observation
@@ -18,3 +25,51 @@ class Policy(Protocol):
     def decide(self, observation: Observation) -> Sequence[Action]:
         """Return the actions wanted now, the most wanted first; none means: leave everything as it is."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """How an engine treats a policy.
+
+    `guarded`: cooldown, minimum gain and the bill hold it back; baselines and peers do what they do unheld, or a comparison would be of our
+    guards. `early`: it is asked below the soft threshold too. Pins, the validator and the ladder hold for everybody.
+    """
+
+    guarded: bool = True
+    early: bool = False
+
+
+@runtime_checkable
+class Wrapper(Protocol):
+    """A policy around another one."""
+
+    @property
+    def inner(self) -> Policy:
+        """The policy that decides."""
+        ...
+
+    def keeps(self, observation: Observation, actions: Sequence[Action]) -> Sequence[Action]:
+        """Return what of the inner policy's actions goes on."""
+        ...
+
+
+def manners_of(policy: Policy) -> Manners:
+    """Return how `policy` wants to be treated; a wrapper is treated as what it stands around unless it says otherwise."""
+    manners = getattr(policy, "manners", None)
+    if isinstance(manners, Manners):
+        return manners
+    return manners_of(policy.inner) if isinstance(policy, Wrapper) else Manners()
+
+
+def unwrap(policy: Policy) -> tuple[Policy, tuple[Wrapper, ...]]:
+    """Return the policy in the middle and the wrappers around it, the innermost first. Wrappers of others are left whole."""
+    around: list[Wrapper] = []
+    while isinstance(policy, Wrapper) and type(policy).__module__.startswith("trimtab."):
+        around.append(policy)
+        policy = policy.inner
+    return policy, tuple(reversed(around))
+
+
+def decide_through(wrapper: Wrapper, observation: Observation) -> Sequence[Action]:
+    """The `decide` of every wrapper."""
+    return wrapper.keeps(observation, wrapper.inner.decide(observation))

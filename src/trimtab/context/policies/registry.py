@@ -1,12 +1,176 @@
-"""Policies by name."""
+"""Policies by name.
+
+    "rules"   "mask(keep=10, batch=1)"   "claude-code"   "cost-gate(remaining=40):mask"   "dry-run:rules"
+
+A name may carry parameters in parentheses, and wrappers in front with colons between. Ours are known here; for any other name the installed
+packages are searched (entry points of the group `trimtab.policies`), and only then. A plug-in is code of others, so whatever it throws while it loads is told
+in words.
+"""
+
+import ast
+import dataclasses
+import re
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
 
 from trimtab.context.policies.base import Policy
+from trimtab.context.policies.mask import Mask
+from trimtab.context.policies.none import NoPolicy
+from trimtab.context.policies.peer_table import PEERS
+from trimtab.context.policies.remote import Remote
 from trimtab.context.policies.rules import Rules
+from trimtab.context.policies.summary import SummaryPolicy
+from trimtab.context.policies.truncate import Truncate
+from trimtab.context.policies.wrappers import Cooldown, CostGate, DryRun, Immune, MinGain
 from trimtab.types.errors import UsageError
 
+GROUP = "trimtab.policies"
+"""Group of entry points under which packages offer policies: NAME = "module:factory"; the factory takes parameters by keyword."""
 
-def find_policy(name: str) -> Policy:
-    """Return the policy of that name. Raises `UsageError` when there is none."""
-    if name == "rules":
-        return Rules()
-    raise UsageError(f"there is no policy {name!r}", hint="Policies: rules.")
+_OURS: Mapping[str, type] = {
+    "none": NoPolicy,
+    "truncate": Truncate,
+    "mask": Mask,
+    "summary": SummaryPolicy,
+    "rules": Rules,
+    "remote": Remote,
+}
+_WRAPPERS: Mapping[str, type] = {
+    "cooldown": Cooldown,
+    "cost-gate": CostGate,
+    "dry-run": DryRun,
+    "immune": Immune,
+    "min-gain": MinGain,
+}
+_PEERS = {row.name: row for row in PEERS}
+_PARTS = re.compile(r"\s*([A-Za-z0-9_.-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_FIXED = frozenset({"name", "inner", "manners"})
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyInfo:
+    """A policy that can be named: what it is for, its parameters with their defaults, and for a peer where its figures come from."""
+
+    name: str
+    summary: str
+    parameters: dict[str, Any]
+    source: str = ""
+
+
+def find_policy(spec: str, **parameters: Any) -> Policy:
+    """Return the policy that `spec` names; `parameters` are added to those that it states.
+
+    Raises `UsageError` when there is none of that name, when a parameter is none of its or of another type, and when a plug-in can't be loaded.
+    """
+    *around, inner = _split(spec)
+    name, stated = _parsed(inner)
+    policy = _named(name, {**stated, **parameters})
+    for one in reversed(around):
+        wrapper, stated = _parsed(one)
+        if wrapper not in _WRAPPERS:
+            raise UsageError(f"{wrapper!r} is no wrapper of policies", hint=f"Wrappers: {', '.join(_WRAPPERS)}.")
+        policy = _configured(wrapper, _WRAPPERS[wrapper], stated, inner=policy)
+    return policy
+
+
+def known_policies() -> tuple[PolicyInfo, ...]:
+    """Every policy of ours, then the peers, then the wrappers. Plug-ins are not loaded for it."""
+    ours = [PolicyInfo(name, _summary(make), _defaults(make)) for name, make in _OURS.items()]
+    peers = [
+        PolicyInfo(row.name, f"As {row.agent} does ({row.known}, {row.date}).", {"scaled": False}, row.source)
+        for row in PEERS
+    ]
+    wrappers = [PolicyInfo(f"{name}:…", _summary(make), _defaults(make)) for name, make in _WRAPPERS.items()]
+    return (*ours, *peers, *wrappers)
+
+
+def _split(spec: str) -> list[str]:
+    """Cut at the colons outside parentheses."""
+    parts, depth = [""], 0
+    for character in spec:
+        depth += (character == "(") - (character == ")")
+        if character == ":" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+def _parsed(part: str) -> tuple[str, dict[str, Any]]:
+    """A name and its parameters, which are written as keyword arguments with literal values."""
+    found = _PARTS.fullmatch(part)
+    if found is None:
+        raise UsageError(f"{part!r} names no policy", hint='Write a name, or one with parameters: "mask(keep=10)".')
+    name, arguments = found.group(1), found.group(2) or ""
+    try:
+        call = ast.parse(f"f({arguments})", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
+            raise ValueError("only NAME=VALUE")
+        return name, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as problem:
+        raise UsageError(
+            f"bad parameters of policy {name!r}: ({arguments})", hint='Write them as in "mask(keep=10, batch=1)".'
+        ) from problem
+
+
+def _named(name: str, parameters: Mapping[str, Any]) -> Policy:
+    if name in _OURS:
+        return _configured(name, _OURS[name], parameters)
+    if name in _PEERS:
+        peer = _PEERS[name].peer
+        if parameters.keys() <= {"scaled"}:
+            return dataclasses.replace(peer, scaled=bool(parameters.get("scaled", peer.scaled)))
+        raise _no_parameter(name, parameters.keys() - {"scaled"}, {"scaled": peer.scaled})
+    return _plug_in(name, parameters)
+
+
+def _plug_in(name: str, parameters: Mapping[str, Any]) -> Policy:
+    from importlib.metadata import entry_points  # noqa: PLC0415 - only an unknown name is worth a look at what is installed
+
+    found = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+    point = next((point for point in found if point.name == name), None)
+    if point is None:
+        names = [*_OURS, *_PEERS, *(point.name for point in found)]
+        raise UsageError(f"there is no policy {name!r}", hint=f"Policies: {', '.join(names)}.")
+    try:
+        policy: Policy = point.load()(**parameters)
+    except Exception as problem:
+        raise UsageError(
+            f"policy {name!r} ({point.value}) can't be loaded: {type(problem).__name__}: {problem}",
+            hint="Repair or remove the package that offers it, or check the parameters.",
+        ) from problem
+    if not isinstance(getattr(policy, "name", None), str) or not callable(getattr(policy, "decide", None)):
+        raise UsageError(f"policy {name!r} ({point.value}) has no name and decide(observation)")
+    return policy
+
+
+def _configured(name: str, make: type, parameters: Mapping[str, Any], **inner: Policy) -> Policy:
+    """Make one of ours from parameters of the right names and types."""
+    defaults = _defaults(make)
+    if unknown := parameters.keys() - defaults.keys():
+        raise _no_parameter(name, unknown, defaults)
+    types = {f.name: f.type for f in dataclasses.fields(make)}
+    try:
+        values = {key: msgspec.convert(value, types[key]) for key, value in parameters.items()}
+    except msgspec.ValidationError as problem:
+        raise UsageError(f"bad parameter of policy {name!r}: {problem}") from problem
+    made: Policy = make(**values, **inner)
+    return made
+
+
+def _no_parameter(name: str, unknown: Set[str], known: Mapping[str, Any]) -> UsageError:
+    names = ", ".join(f"{key}={value!r}" for key, value in known.items()) or "none"
+    return UsageError(
+        f"policy {name!r} has no parameter {', '.join(sorted(unknown))}", hint=f"Its parameters: {names}."
+    )
+
+
+def _defaults(make: type) -> dict[str, Any]:
+    return {f.name: f.default for f in dataclasses.fields(make) if f.name not in _FIXED}
+
+
+def _summary(make: type) -> str:
+    return (make.__doc__ or "").strip().partition("\n")[0]

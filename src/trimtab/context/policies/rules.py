@@ -1,46 +1,167 @@
-"""`rules`, the default: the steps of the ladder, taken early enough that only what pays is taken.
+"""`rules`, the default: what has a newer copy goes first, then what is least likely needed, in batches that are worth the cache they break.
 
-From the soft threshold on it proposes what brings the request down to the target: what is stale, then large arguments, then results by how
-likely they are needed again. The gate decides whether the batch pays at these prices; if it doesn't, the same is proposed again
-before the next request.
+    aim ── by price: how far below the soft threshold a batch goes
+    stale ▶ large arguments ▶ results, coldest first ▶ whatever else is cold behind the first change ▶ a summary, if that is not enough
+
+A cached token costs a fraction of a fresh one, so each edit of sent bytes makes everything behind it dear for one request. Where reads are
+cheap a batch is therefore large and rare: it goes below the target, and takes along what is cold behind its earliest change, which is paid for
+already. Where nothing is cached a batch takes what it must. What was used lately is not touched below the hard limit at all, and results of
+kinds of tool that were fetched again after they had been hidden wait longer (`ItemFacts.regret`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from trimtab.context.actions import Action
-from trimtab.context.ladder import FOLDED_TOKENS, STEPS, STUB_TOKENS
-from trimtab.context.observation import Observation
-
-_TAKEN = ("dedupe", "offload", "elide", "digest")
+from trimtab.context.actions import Action, ActionName
+from trimtab.context.ladder import FOLDED_TOKENS, LARGE, hideable, stale, touchable, value
+from trimtab.context.observation import ItemFacts, Observation
+from trimtab.context.policies.weighing import gain_of
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Takes the ladder's cheap steps in one batch. `steps` are their names, in order."""
+    """The parameters, in requests unless they say otherwise.
 
-    steps: tuple[str, ...] = _TAKEN
+    `fresh`: an item younger than this is hot; so is one that was used within `recent`. `patience`: how much longer an item of full regret stays hot.
+    `least`: tokens from which on an item is worth an edit. `deep`: by what share of the target a batch goes below it when cached reads cost nothing;
+    half as deep at half the price. `along`: take along what is cold behind the first change, down to that aim.
+    `fold_used`: a large result that was used so often is folded instead of hidden. `compact_from`: a summary takes the place of all but the end when, after
+    everything else, more than this share of the target is still too much; `compact_mode` `digest` asks no model for it, the empty one does.
+    """
+
+    fresh: int = 3
+    recent: int = 3
+    patience: int = 12
+    least: int = LARGE // 2
+    deep: float = 0.35
+    along: bool = True
+    fold_used: int = 4
+    compact_from: float = 0.25
+    compact_mode: str = "digest"
     name: str = "rules"
 
     def decide(self, observation: Observation) -> Sequence[Action]:
-        """Return the batch that brings the request to its target."""
-        need = observation.used - observation.target
-        known = {step.name: step for step in STEPS}
-        sizes = {item.id: item for item in observation.items}
-        actions: list[Action] = []
-        taken: set[str] = set()
-        for name in self.steps:
-            if need <= 0 or (name == "digest" and need < observation.target // 4):
+        """Return one batch that brings the request to its aim; nothing below the soft threshold."""
+        if observation.used < observation.soft:
+            return ()
+        aim = self.aim(observation)
+        batch = _Batch(observation.used - aim)
+        urgent = observation.used > observation.hard
+        self._take_stale(observation, batch)
+        self._take_arguments(observation, batch, urgent=urgent)
+        self._take_results(observation, batch, urgent=urgent)
+        missing = observation.used - observation.target - batch.gain
+        if missing > self.compact_from * observation.target:
+            keep = max(0, (observation.target - observation.fixed) // 2)
+            params = {"keep_tokens": keep, **({"mode": self.compact_mode} if self.compact_mode else {})}
+            return (*batch.actions(), Action("compact", (), params, "hiding results is not enough"))
+        return batch.actions()
+
+    def aim(self, observation: Observation) -> int:
+        """The size that a batch goes down to, in tokens: the target, or less where a broken cache is dear against a read."""
+        discount = cache_discount(observation)
+        return max(observation.fixed, int(observation.target * (1 - self.deep * discount)))
+
+    def is_hot(self, item: ItemFacts) -> bool:
+        """Whether an item is too likely to be needed at once: young, or just used; longer so for kinds that were fetched again before."""
+        wait = round(self.patience * min(1.0, item.regret))
+        if item.age < self.fresh + wait:
+            return True
+        return item.last_used is not None and item.last_used < self.recent + wait
+
+    def _take_stale(self, observation: Observation, batch: "_Batch") -> None:
+        """A newer result holds what these held, so all of them go: they lose nothing, and waiting makes them no cheaper."""
+        for item in stale(observation):
+            batch.add("elide", item, "a newer result replaces it")
+        for item in observation.items:
+            if item.failed_input and item.age >= self.fresh and item.arguments > self.least and touchable(item):
+                batch.add("offload", item, "the call failed")
+
+    def _take_arguments(self, observation: Observation, batch: "_Batch", *, urgent: bool) -> None:
+        large = [
+            item
+            for item in observation.items
+            if item.kind == "assistant"
+            and item.state == "full"
+            and item.arguments > LARGE
+            and touchable(item)
+            and (urgent or not self.is_hot(item))
+        ]
+        large.sort(key=lambda item: (self.is_hot(item), -item.arguments * (1 + item.age)))
+        batch.fill("offload", large, "large arguments")
+
+    def _take_results(self, observation: Observation, batch: "_Batch", *, urgent: bool) -> None:
+        """The coldest first until the aim is reached, then the cold ones behind the earliest change while they are paid for."""
+        candidates = [item for item in observation.items if hideable(item) and item.tokens > self.least]
+        cold = sorted((item for item in candidates if not self.is_hot(item)), key=value)
+        for item in cold:
+            if batch.missing <= 0 and not self._goes_along(item, observation, batch):
+                continue
+            if batch.gain >= batch.need + self._slack(observation):
                 break
-            for action in known[name].propose(observation, need):
-                targets = tuple(target for target in action.targets if target not in taken)
-                if action.targets and not targets:
-                    continue
-                taken.update(targets)
-                actions.append(Action(action.action, targets, action.params, action.reason))
-                for target in targets:
-                    item = sizes[target]
-                    left = FOLDED_TOKENS if action.action == "fold" else STUB_TOKENS
-                    size = item.arguments if action.action == "offload" else item.tokens
-                    need -= max(0, size - left)
-        return actions
+            self._hide(item, batch)
+        if urgent:
+            for item in sorted((item for item in candidates if self.is_hot(item)), key=value):
+                if batch.missing <= 0:
+                    break
+                self._hide(item, batch)
+
+    def _goes_along(self, item: ItemFacts, observation: Observation, batch: "_Batch") -> bool:
+        edge = batch.edge
+        return self.along and edge is not None and item.sent and item.offset >= edge and not item.referenced
+
+    def _slack(self, observation: Observation) -> int:
+        """How many tokens may go beyond the aim because their place in the cache is lost anyway."""
+        return int(0.2 * observation.target * cache_discount(observation)) if self.along else 0
+
+    def _hide(self, item: ItemFacts, batch: "_Batch") -> None:
+        if item.referenced >= self.fold_used and item.state == "full" and item.tokens > 2 * FOLDED_TOKENS:
+            batch.add("fold", item, "large, and used before")
+        else:
+            batch.add("elide", item, "the least likely to be needed")
+
+
+def cache_discount(observation: Observation) -> float:
+    """What a cached read saves, as a share of the price of fresh input: 0.9 at a tenth, 0 with no cache or no known price."""
+    prices = observation.prices
+    if prices is None or prices.input <= 0 or observation.cold:
+        return 0.0
+    return min(1.0, max(0.0, 1 - prices.cache_read / prices.input))
+
+
+class _Batch:
+    """Wishes collected by kind and reason, with the tokens that they take out."""
+
+    def __init__(self, need: int) -> None:
+        self.need = need
+        self.gain = 0
+        self.edge: int | None = None
+        self._taken: set[str] = set()
+        self._wanted: dict[tuple[ActionName, str], list[str]] = {}
+
+    @property
+    def missing(self) -> int:
+        """Tokens still to go."""
+        return self.need - self.gain
+
+    def add(self, name: ActionName, item: ItemFacts, reason: str) -> None:
+        """Want one thing of one item; a second wish for the same item, or one that gains nothing, is passed over."""
+        gain = gain_of(Action(name), item)
+        if item.id in self._taken or gain <= 0:
+            return
+        self._taken.add(item.id)
+        self.gain += gain
+        if item.sent:
+            self.edge = item.offset if self.edge is None else min(self.edge, item.offset)
+        self._wanted.setdefault((name, reason), []).append(item.id)
+
+    def fill(self, name: ActionName, items: Iterable[ItemFacts], reason: str) -> None:
+        """Want the same of one item after another until enough goes."""
+        for item in items:
+            if self.missing <= 0:
+                return
+            self.add(name, item, reason)
+
+    def actions(self) -> tuple[Action, ...]:
+        """The wishes, each kind and reason one action."""
+        return tuple(Action(name, tuple(ids), reason=reason) for (name, reason), ids in self._wanted.items())

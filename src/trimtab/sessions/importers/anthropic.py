@@ -37,7 +37,9 @@ def read(source: Source) -> list[Recording]:
 def _has_blocks(message: Any) -> bool:
     data = mapping_of(message)
     blocks = list_of(data.get("content"))
-    return data.get("role") in ("user", "assistant") and any(mapping_of(b).get("type") in _BLOCKS for b in blocks)
+    return data.get("role") in ("user", "assistant") and any(
+        text_of(mapping_of(b).get("type")) in _BLOCKS for b in blocks
+    )
 
 
 def _read(source: Source, request: dict[str, Any]) -> Recording:

@@ -25,7 +25,7 @@ _STOPS: dict[str, StopReason] = {
 def is_message(value: Any) -> bool:
     """Say whether this is a chat message."""
     data = mapping_of(value)
-    return data.get("role") in ROLES and ("content" in data or "tool_calls" in data)
+    return text_of(data.get("role")) in ROLES and ("content" in data or "tool_calls" in data)
 
 
 def split_system(messages: list[Any]) -> tuple[str, list[dict[str, Any]]]:

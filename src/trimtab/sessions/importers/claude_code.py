@@ -37,11 +37,11 @@ def fits(record: Any) -> bool:
     message = mapping_of(record.get("message"))
     if "parts" in message or "systemPayload" in record:
         return False
-    if record.get("type") in _MESSAGES:
+    if text_of(record.get("type")) in _MESSAGES:
         return "content" in message and ("sessionId" in record or "parentUuid" in record)
     if record.get("type") == "summary":
         return "leafUuid" in record
-    return record.get("type") in _OTHERS and bool({"uuid", "messageId", "operation"} & record.keys())
+    return text_of(record.get("type")) in _OTHERS and bool({"uuid", "messageId", "operation"} & record.keys())
 
 
 def read(source: Source) -> list[Recording]:

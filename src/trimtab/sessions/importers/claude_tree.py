@@ -57,7 +57,7 @@ class Tree:
 
     def add(self, line: Line) -> None:
         """Take in the next line of the file. A uuid that stood there before is a copy that a resumed file repeats."""
-        if line.type not in _BRANCHES:
+        if text_of(line.type) not in _BRANCHES:
             return
         if (line.is_sidechain is True) != self._sidechain:
             self.others += 1

@@ -72,12 +72,12 @@ class _Line(msgspec.Struct):
 def fits(record: Any) -> bool:
     """Say whether a line is one of these."""
     record = mapping_of(record)
-    if record.get("type") in _KINDS:
+    if text_of(record.get("type")) in _KINDS:
         return isinstance(record.get("payload"), dict)
     if record.get("type") == "message" or "role" in record:
         blocks = {text_of(mapping_of(block).get("type")) for block in list_of(record.get("content"))}
         return bool(_BLOCKS & blocks) or ("created_at" in record and "message" in record)
-    return record.get("type") in _ITEMS and isinstance(record.get("call_id"), str)
+    return text_of(record.get("type")) in _ITEMS and isinstance(record.get("call_id"), str)
 
 
 def read(source: Source) -> list[Recording]:

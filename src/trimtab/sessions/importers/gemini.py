@@ -86,7 +86,7 @@ def _place(message: dict[str, Any], messages: list[dict[str, Any]], places: dict
 
 
 def _take(gathering: Gathering, message: dict[str, Any]) -> None:
-    kind = message.get("type") or message.get("role")
+    kind = text_of(message.get("type")) or text_of(message.get("role"))
     time = moment_of(message.get("timestamp")) or moment_of(message.get("ts"))
     content = message.get("content") if "content" in message else message.get("parts")
     if kind in _MODEL:
@@ -94,7 +94,7 @@ def _take(gathering: Gathering, message: dict[str, Any]) -> None:
     elif kind == "user":
         _user(gathering, content, time)
     else:
-        gathering.leave_out(f"{kind} messages" if isinstance(kind, str) else "unknown messages")
+        gathering.leave_out(f"{kind} messages" if kind else "messages without a type")
 
 
 def _user(gathering: Gathering, content: Any, time: float | None) -> None:

@@ -6,7 +6,7 @@ Usage is already disjoint. Calls that were aborted carry zeros, which is no usag
 from typing import Any
 
 from trimtab.sessions.importers.pi_entries import read_entries
-from trimtab.sessions.importers.values import mapping_of
+from trimtab.sessions.importers.values import mapping_of, text_of
 from trimtab.sessions.recorded import Recording
 from trimtab.sessions.source import Source
 
@@ -22,7 +22,7 @@ def fits(record: Any) -> bool:
         return "timestamp" in record and "format" not in record
     if record.get("type") != "message" or "parent" in record or "parent_id" in record:
         return False
-    return "timestamp" in record and mapping_of(record.get("message")).get("role") in _ROLES
+    return "timestamp" in record and text_of(mapping_of(record.get("message")).get("role")) in _ROLES
 
 
 def read(source: Source) -> list[Recording]:

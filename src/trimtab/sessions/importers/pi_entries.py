@@ -56,7 +56,7 @@ def chain_of(entries: Iterable[Entry]) -> tuple[list[Entry], int]:
     last: str | None = None
     for entry in entries:
         name = text_of(entry.id) or f"line-{len(tree)}"
-        if name in tree or entry.type in ("leaf", "label"):
+        if name in tree or entry.type == "leaf":
             continue
         parent = entry.parent_id if entry.parent_id is not msgspec.UNSET else entry.parent_snake
         known = parent if isinstance(parent, str) and parent in tree else None

@@ -3,7 +3,7 @@
 from typing import Any
 
 from trimtab.sessions.importers.pi_entries import read_entries
-from trimtab.sessions.importers.values import is_number, mapping_of
+from trimtab.sessions.importers.values import is_number, mapping_of, text_of
 from trimtab.sessions.recorded import Recording
 from trimtab.sessions.source import Source
 
@@ -28,7 +28,7 @@ _TYPES = frozenset(
 def fits(record: Any) -> bool:
     """Say whether a line is one of these."""
     record = mapping_of(record)
-    return record.get("type") in _TYPES and "parent_id" in record and is_number(record.get("timestamp"))
+    return text_of(record.get("type")) in _TYPES and "parent_id" in record and is_number(record.get("timestamp"))
 
 
 def read(source: Source) -> list[Recording]:

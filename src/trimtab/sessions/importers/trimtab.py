@@ -12,7 +12,7 @@ from trimtab.context.archive import Archive
 from trimtab.context.stores.bodies import Bodies, BodyStore, MemoryBodies, inflate
 from trimtab.context.stores.log import bodies_beside
 from trimtab.context.stores.scan import scan
-from trimtab.sessions.importers.values import mapping_of, moment_of
+from trimtab.sessions.importers.values import mapping_of, moment_of, text_of
 from trimtab.sessions.recorded import Answered, Came, Compacted, Event, Recording
 from trimtab.sessions.source import Source
 from trimtab.types.codec import Entry
@@ -30,7 +30,7 @@ def fits(record: Any) -> bool:
     record = mapping_of(record)
     if record.get("type") == "session":
         return "format" in record or "created" in record
-    return record.get("type") in _ENTRIES and {"id", "parent", "time"} <= record.keys()
+    return text_of(record.get("type")) in _ENTRIES and {"id", "parent", "time"} <= record.keys()
 
 
 def read(source: Source) -> list[Recording]:

@@ -75,7 +75,7 @@ def _part_of(block: Any) -> Part | None:
     if isinstance(block, str):
         return Text(block) if block else None
     block = mapping_of(block)
-    kind = block.get("type", "text" if "text" in block else "")
+    kind = text_of(block.get("type", "text" if "text" in block else ""))
     if kind in _TEXTS:
         return Text(block["text"]) if text_of(block.get("text")) else None
     return _image_of(block) or (Text(json_text(block)) if block else None)

@@ -1,4 +1,4 @@
-"""One managed conversation: a log, an engine over it, the codec of its messages and the tools of its model.
+"""One embedded conversation: a log, an engine over it, the codec of its messages and the tools of its model.
 
     dicts ──take_in──▶ log        observe, propose ──▶ what the policy sees and wants        execute ──▶ edits        prepared ──▶ dicts
 
@@ -28,6 +28,7 @@ from trimtab.context.observation import Observation
 from trimtab.context.outcomes import outcome
 from trimtab.context.planning import plan
 from trimtab.context.policies.base import Policy
+from trimtab.context.policies.fallback import Fallback
 from trimtab.context.policies.registry import find_policy
 from trimtab.context.saving import restore, saved
 from trimtab.context.settings import EngineSettings
@@ -101,7 +102,7 @@ class Setup:
         return Summariser("summarizer", window, window // 4, strict=False)
 
 
-class Managed:
+class Embedded:
     """See the module. `proposed` is what the policy wants and nobody has done; `offered` is the profile of context tools that the model has."""
 
     def __init__(self, setup: Setup) -> None:
@@ -119,12 +120,14 @@ class Managed:
             policy=policy,
             settings=setup.settings(),
             tally=EstimateTally(setup.estimate_tokens, Counter(model)) if setup.estimate_tokens else None,
-            compactor=Compactor(setup.writer(), profile="general"),
+            compactor=lambda: Compactor(setup.writer(), profile="general"),
         )
         self.author = f"policy:{policy.name}"
-        self._asks_always = isinstance(policy, FunctionPolicy)
+        self._asks_always = isinstance(policy, Fallback)
         self._remembered = Remembered(self.format)
         self._done: list[Action] = []
+        self._asked_at: int | None = None
+        """How long the log was when the request went out that nobody has answered yet."""
         self.toolbox = Toolbox(self.engine, view=lambda: self.log.view, request=lambda: self.request, drive=self.drive)
 
     def take_in(self, given: Sequence[VendorMessage], usage: Usage | None) -> None:
@@ -136,6 +139,7 @@ class Managed:
                 answer = message if usage is None else structs.replace(message, usage=usage)
                 usage = None
                 self.engine.answered(answer)
+                self._asked_at = None
                 self._record(answer)
             else:
                 self._record(message)
@@ -156,9 +160,9 @@ class Managed:
         """What the policy wants now, the most wanted first, and behind it what it wanted before and nobody did."""
         fresh: Sequence[Action] = ()
         if self._asks_always:
-            fresh = self.drive(self.engine.decider.ask(observation))
-        elif observation.used >= observation.soft and self.engine.policy_name != "none":
-            fresh = self.drive(self.engine.decider.decide(observation))
+            fresh = self.drive(self.engine.manager.decider.ask(observation))
+        elif observation.used >= observation.soft and self.engine.manager.policy_name != "none":
+            fresh = self.drive(self.engine.manager.decider.decide(observation))
         # What was just done comes last if it is wanted again, so that the rest gets its turn.
         again = [action for action in fresh if action in self._done]
         first = [action for action in fresh if action not in again]
@@ -186,6 +190,7 @@ class Managed:
     def prepared(self) -> list[dict[str, Any]]:
         """The messages of the next request. Raises `ContextFloor`."""
         prepared = self.drive(self.engine.prepare(self.log.view, self.request, decide=False))
+        self._asked_at = len(self.log.archive)
         messages = self._remembered.encode([_named_in_text(message) for message in prepared.request.messages])
         if self.setup.system and self.format.name == "openai":
             return [{"role": "system", "content": self.setup.system}, *messages]
@@ -206,9 +211,11 @@ class Managed:
 
     def data(self) -> dict[str, Any]:
         """Everything but the setup, as JSON values."""
+        self.look()  # what the last answer reported is learned when it is first needed
         return {
             "entries": self.log.lines(),
             "given": self._remembered.dump(),
+            "asked_at": self._asked_at,
             "offered": self.offered,
             "proposed": msgspec.to_builtins(self.proposed),
             "done": msgspec.to_builtins(self._done),
@@ -218,7 +225,10 @@ class Managed:
 
     def load(self, data: Mapping[str, Any]) -> None:
         """Take over what `data` gave, in a conversation that hasn't begun. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
-        self.log.load(data["entries"])
+        entries, asked_at = data["entries"], data["asked_at"]
+        self.log.load(entries[:asked_at])
+        asked = None if asked_at is None else self.log.view
+        self.log.load(entries[len(self.log.archive) :])
         self._remembered.load(data["given"])
         self.proposed = msgspec.convert(data["proposed"], list[Action])
         self._done = msgspec.convert(data["done"], list[Action])
@@ -226,6 +236,9 @@ class Managed:
         if data["offered"] != "off":
             self.offer(data["offered"])
         restore(self.engine, data["learned"], self.look())
+        if asked is not None:
+            self.engine.sent(asked, self.request)
+            self._asked_at = asked_at
 
     def _policy(self, policy: str | Policy | PolicyFunction) -> Policy:
         if isinstance(policy, str):
@@ -233,7 +246,8 @@ class Managed:
         if hasattr(policy, "decide"):
             return cast(Policy, policy)
         if callable(policy):
-            return FunctionPolicy(policy, self.seen, getattr(policy, "__name__", "function"))
+            function = FunctionPolicy(policy, self.seen, getattr(policy, "__name__", "function"))
+            return Fallback(function, breaker=_NEVER)
         raise UsageError("policy is neither a name nor a function", hint="Give 'rules', or a function of a dict.")
 
     def _record(self, message: Message) -> None:
@@ -250,7 +264,7 @@ class Managed:
         """Whether an action that was proposed earlier can still be done."""
         if action.action in ("compact", "summarize"):
             return action not in self._done
-        edits = plan(action, self.log.view, self.engine.kit).edits
+        edits = plan(action, self.log.view, self.engine.manager.kit).edits
         return any(refusal(self.log.view, edit, author=self.author) is None for edit in edits)
 
     def _pinned(self, action: Action) -> str | None:
