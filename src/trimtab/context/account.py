@@ -102,16 +102,14 @@ class Account:
         """What this request costs as it stands."""
         return self._bill(self._marked(self.shape(look)), now)
 
-    def sent_count(self, view: View) -> int:
-        """How many of the messages that the view shows now went out like this before."""
-        if self._last is None or self._shaped is None:
-            return 0
-        return max(0, self._last.shared_with(self._shaped.shape) - 1)
+    def sent_count(self, look: Look) -> int:
+        """How many of the messages of this request went out like this before."""
+        return 0 if self._last is None else max(0, self._last.shared_with(self.shape(look)) - 1)
 
     def gate(self, look: Look, edits: Sequence[Edit], now: float | None, *, hard: bool = False) -> Passed:
         """Let through what pays now: whole batches, compared by what all calls that may follow would cost."""
         shape = self.shape(look)
-        sent = self.sent_count(look.view)
+        sent = self.sent_count(look)
         marked: list[MarkedEdit] = []
         free: list[Edit] = []
         places = _first_message(look)

@@ -254,7 +254,7 @@ class Engine:
             return False
         if not isinstance(self.policy, str) and manners_of(self.policy).early:
             return False
-        return not housekeeping(now.view, sent=self._account.sent_count(now.view) if self._account else 0)
+        return not housekeeping(now.view, sent=self._account.sent_count(now) if self._account else 0)
 
     def _cut(self, result: ToolResult, most: int) -> ToolResult:
         from trimtab.context.shorten.cap import cap_text  # noqa: PLC0415 - results this large are rare

@@ -105,7 +105,7 @@ class Manager:
         return self.observer.observe(
             look,
             Circumstances(
-                sent=self.engine.account.sent_count(look.view),
+                sent=self.engine.account.sent_count(look),
                 cached=self.engine.account.cached(look, now),
                 cold=self.engine.account.is_cold(now),
                 remaining=expected_remaining(look.view.step),
@@ -160,7 +160,7 @@ class Manager:
 
     def housekeeping(self, look: Look) -> Sequence[Action]:
         """Edits of bytes that no request has carried."""
-        return housekeeping(look.view, sent=self.engine.account.sent_count(look.view))
+        return housekeeping(look.view, sent=self.engine.account.sent_count(look))
 
     def compact(self, look: Look, action: Action, *, author: str, batch: str) -> Generator[Ask, Answer, Outcome]:
         """Do a `compact` or `summarize` that has no text yet."""
