@@ -23,7 +23,6 @@ from trimtab.context.economics.savings import Savings
 from trimtab.context.economics.shapes import RequestShape, Segment, key_of, shape_of
 from trimtab.context.economics.survival import remaining
 from trimtab.context.look import Look
-from trimtab.context.view import View
 from trimtab.types.codec import encode_message
 from trimtab.types.edits import Edit, EditCost, Restate
 from trimtab.types.messages import Assistant, Message

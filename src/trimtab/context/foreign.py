@@ -10,6 +10,7 @@ is none gives way to ours.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeAlias
 
 from msgspec import structs
@@ -35,6 +36,8 @@ EstimateTokens: TypeAlias = Callable[[str], int]
 _OVERHEAD = 4
 """Tokens that a wire adds around a message, a call or a tool."""
 _MOST = 1 << 40
+_MOST_ACTIONS = 1_000
+"""Of one answer; more than anybody means, so the decider will say so."""
 _UNHELD = Manners(guarded=False, early=True)
 
 
@@ -59,7 +62,8 @@ class FunctionPolicy:
             wanted = (wanted,)
         elif isinstance(wanted, str) or not isinstance(wanted, Iterable):
             raise TypeError(f"a policy returns an action, a list of them or None, not {type(wanted).__name__}")
-        return tuple(one.model_dump() if hasattr(one, "model_dump") else one for one in wanted)
+        first = islice(wanted, _MOST_ACTIONS)
+        return tuple(one.model_dump() if hasattr(one, "model_dump") else one for one in first)
 
 
 class EstimateTally:
