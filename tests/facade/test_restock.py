@@ -25,7 +25,7 @@ def test_management_keeps_what_the_question_needs(monkeypatch, capsys):
 
 
 def test_any_endpoint_goes_in_its_place(monkeypatch, capsys):
-    reply = Reply(events({"choices": [{"index": 0, "delta": {"content": "SKU-1032, 99999"}, "finish_reason": "stop"}]}, "[DONE]"))  # fmt: skip
+    reply = Reply(events({"choices": [{"index": 0, "delta": {"content": "SKU-1032, 99999"}, "finish_reason": "stop"}]}, done=True))  # fmt: skip
     with FakeServer(*[reply] * 3) as server:
         without, managed = run(monkeypatch, capsys, "--base-url", f"{server.url}/v1", "--model", "tiny", "--summaries")
     assert len(server.requests) == 3
