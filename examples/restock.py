@@ -120,8 +120,8 @@ def endpoint(base_url: str, model: str, window: int) -> Model:
         provider = open_provider(there)
         text = ""
         async for event in provider.stream(request):
-            if isinstance(event, PartEnded) and isinstance(event.part, Text):
-                text += event.part.text
+            if isinstance(event, PartEnded) and isinstance(event.value, Text):
+                text += event.value.text
             elif isinstance(event, Ended) and event.error is not None:
                 raise SystemExit(f"{base_url}: {event.error.message} {event.error.hint}")
         if isinstance(provider, HttpProvider):
