@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import structs
 
 from trimtab.context.budget import Budget, budget_for
+from trimtab.context.counting.anchor import Estimate
 from trimtab.context.faults import faultfinder
 from trimtab.context.housekeeping import housekeeping
 from trimtab.context.look import Look, Tally, look
@@ -144,9 +145,9 @@ class Engine:
             return message
         if sum(len(part.text) for part in message.parts if isinstance(part, Text)) * 4 < self.settings.headed_tokens:
             return message  # no token is less than a byte: too small to be cut or named
-        most = max(_LEAST_CAP, int(self.budget.room * self.settings.result_share))
         size = self.tally.message(message)
-        if size > most:
+        share = self.settings.result_share
+        if share is not None and size > (most := max(_LEAST_CAP, int(self.budget.room * share))):
             message = self._cut(message, most)
             size = self.tally.message(message)
         if self.settings.tools != "off" and message.handle is None and size >= self.settings.headed_tokens:
@@ -155,9 +156,10 @@ class Engine:
         return message
 
     def prepare(
-        self, view: View, request: ModelRequest, *, after: ErrorInfo | None = None
+        self, view: View, request: ModelRequest, *, after: ErrorInfo | None = None, decide: bool = True
     ) -> "Generator[Ask, Answer, Prepared]":
         """Make the next request out of `view`. `after`: why the server refused the last one (see `refusals`); no rate limit shortens anything.
+        `decide`: the policy may act.
 
         Raises `ContextFloor` when no valid request fits.
         """
@@ -168,13 +170,23 @@ class Engine:
         now = (self._glance(view, request) if after is None else None) or self.look(view, request)
         prepared = None if lesson.shrink or lesson.media else self._as_it_stands(now)
         if prepared is None:
-            prepared = yield from self.manager.prepare(view, request, forced=lesson.shrink, refused_media=lesson.media)
+            prepared = yield from self.manager.prepare(
+                view, request, forced=lesson.shrink, refused_media=lesson.media, decide=decide
+            )
             now = self.look(prepared.view, request)
         self._last, self._asked = now, prepared.request.max_output or 0
         if self.model.cache.kind != "explicit":
             return prepared
         marks = self.account.marks(now)
         return replace(prepared, request=structs.replace(prepared.request, cache_marks=marks))
+
+    def make_room(self, view: View, request: ModelRequest) -> "Generator[Ask, Answer, View]":
+        """Bring `view` under the limit without the policy and without a request. Raises `ContextFloor` when nothing valid fits."""
+        return (yield from self.manager.prepare(view, request, forced=False, decide=False)).view
+
+    def sent(self, view: View, request: ModelRequest) -> None:
+        """Take the request that `view` makes for the one that is out: what `prepare` does, for a conversation that goes on elsewhere."""
+        self._last = Look(view, request, self.budget, Estimate(0, 0, known=False, anchored=False), self.tally)
 
     def answered(self, answer: Assistant) -> None:
         """The last prepared request was answered: learn from what was reported, when that is first needed."""
@@ -255,7 +267,7 @@ class Engine:
             return False
         if not isinstance(self.policy, str) and manners_of(self.policy).early:
             return False
-        return not housekeeping(now.view, sent=self._account.sent_count(now.view) if self._account else 0)
+        return not housekeeping(now.view, sent=self._account.sent_count(now) if self._account else 0)
 
     def _cut(self, result: ToolResult, most: int) -> ToolResult:
         from trimtab.context.shorten.cap import cap_text  # noqa: PLC0415 - results this large are rare

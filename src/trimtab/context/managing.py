@@ -55,11 +55,17 @@ class Manager:
         return Kit(engine.session_id, engine.tally.text, engine.way_of, page_tokens=page)
 
     def prepare(
-        self, view: View, request: ModelRequest, *, forced: bool, refused_media: bool = False
+        self,
+        view: View,
+        request: ModelRequest,
+        *,
+        forced: bool,
+        refused_media: bool = False,
+        decide: bool = True,
     ) -> Generator[Ask, Answer, Prepared]:
         """Make the next request, with edits. Raises `ContextFloor` when no valid request fits."""
         self.decider.notes.clear()
-        prepared = yield from cycle(self, view, request, forced=forced, refused_media=refused_media)
+        prepared = yield from cycle(self, view, request, forced=forced, refused_media=refused_media, decide=decide)
         return replace(prepared, notes=(*self.decider.notes, *prepared.notes))
 
     def act(
@@ -118,7 +124,7 @@ class Manager:
         return self.observer.observe(
             look,
             Circumstances(
-                sent=self.engine.account.sent_count(look.view),
+                sent=self.engine.account.sent_count(look),
                 cached=self.engine.account.cached(look, now),
                 cold=self.engine.account.is_cold(now),
                 remaining=expected_remaining(look.view.step),
@@ -174,7 +180,7 @@ class Manager:
 
     def housekeeping(self, look: Look) -> Sequence[Action]:
         """Edits of bytes that no request has carried."""
-        return housekeeping(look.view, sent=self.engine.account.sent_count(look.view))
+        return housekeeping(look.view, sent=self.engine.account.sent_count(look))
 
     def pictures(self, view: View, *, refused: bool) -> Sequence[tuple[Edit, str]]:
         """Edits that take out the pictures that the provider won't take."""

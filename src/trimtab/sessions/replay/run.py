@@ -132,7 +132,7 @@ class _Replay:
             settings=replace(plan.settings, tools="off") if plan.unmanaged else plan.settings,
             now=self._clock if all(step.asked_at is not None for step in self.steps) else None,
             tally=self.sizes,
-            compactor=Compactor(Summariser(self.model.ref, self.budget.window, self.model.max_output)),
+            compactor=lambda: Compactor(Summariser(self.model.ref, self.budget.window, self.model.max_output)),
         )
         self.request = ModelRequest(engine_model, (), system=self.recording.system)
         self.till = Till(self.model)
