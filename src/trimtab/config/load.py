@@ -21,7 +21,7 @@ from trimtab.config.settings import NOT_USED_YET, Settings
 from trimtab.types.errors import ConfigError
 
 _PREFIX = "TRIMTAB_"
-_RESERVED = frozenset({"TRIMTAB_HOME", "TRIMTAB_TRUST"})
+_RESERVED = frozenset({"TRIMTAB_HOME", "TRIMTAB_TRUST", "TRIMTAB_SESSION"})
 _NOT_SETTINGS = re.compile(r"_?TRIMTAB_COMPLETE")
 
 

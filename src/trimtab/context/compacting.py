@@ -53,7 +53,8 @@ class Compactor:
     ) -> Generator[Ask, Answer, Outcome]:
         """Do a `compact` (or a `summarize` of single items) that comes without a text.
 
-        Parameters of the action: `keep_tokens` (of the end), `mode` `digest` (ask no model), `instructions` (wishes about the summary).
+        Parameters of the action: `keep_tokens` (of the end), `whole` (keep nothing of it), `mode` `digest` (ask no model), `instructions` (wishes
+        about the summary).
         """
         if action.action == "summarize":
             return (yield from self._summarize(look, action, means, author=author, batch=batch))
@@ -79,6 +80,8 @@ class Compactor:
         if action.targets:
             found = [address.index for name in action.targets if (address := view.find(name)) is not None]
             wanted = {index for start in found for index in view.group(start)}
+        elif action.params.get("whole") is True:
+            wanted = set(range(len(view.slots)))
         else:
             keep = action.params.get("keep_tokens")
             tokens = keep if isinstance(keep, int) else int(look.budget.target * KEEP_SHARE)

@@ -201,7 +201,7 @@ class Engine:
     def revert(
         self, view: View, request: ModelRequest, target: str, *, author: str = "user", reason: str = ""
     ) -> "Generator[Ask, Answer, View | str]":
-        """Take one edit back and return the view, or why that can't be done: no such edit, or the result would not fit."""
+        """Take an edit, or an earlier revert, back and return the view, or why that can't be done: no such edit, or the result would not fit."""
         return (yield from self.manager.revert(view, request, target, author=author, reason=reason))
 
     def status(self, view: View, request: ModelRequest) -> Status:
@@ -239,7 +239,7 @@ class Engine:
 
     def _glance(self, view: View, request: ModelRequest) -> Look | None:
         """A first request that is small whatever a tokenizer would say; no vocabulary is loaded for it."""
-        if view.step or self._heard is not None:
+        if view.step or self._heard is not None or not isinstance(self.tally, MeterTally):
             return None
         budget = self.budget
         size = self.tally.glance(view, request.system, request.tools)

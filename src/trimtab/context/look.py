@@ -36,10 +36,6 @@ class Tally(Protocol):
         """The size of a whole request that shows `view`. Cheap while the view only grows (`View.epoch`)."""
         ...
 
-    def glance(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate | None:
-        """The same without any work worth mentioning, `upper` being certain; None where that can't be said."""
-        ...
-
     def observe(self, answer: Assistant) -> bool:
         """Learn from the usage of `answer`, which answered exactly what was estimated last; say whether it was believed."""
         ...

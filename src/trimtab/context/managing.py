@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from trimtab.context.actions import Action
 from trimtab.context.applying import BLANK, Means, Outcome, Passed, apply
 from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
+from trimtab.context.brought_back import brought_back
 from trimtab.context.compacting import Compactor
 from trimtab.context.cycle import Rung, cycle
 from trimtab.context.deciding import Decider
@@ -24,8 +25,9 @@ from trimtab.context.planning import Kit
 from trimtab.context.policies.base import Manners
 from trimtab.context.policies.registry import find_policy
 from trimtab.context.prepared import Prepared
+from trimtab.context.regret import RegretLedger
 from trimtab.context.view import View
-from trimtab.types.edits import Edit, Restore
+from trimtab.types.edits import Edit
 from trimtab.types.entries import RevertEntry
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelInfo, ModelRequest
@@ -41,8 +43,8 @@ class Manager:
         self.observer = Observer()
         self.compactor = engine.compactor() if engine.compactor else Compactor()
         self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in engine.steps or STEPS)
-        self.restored: dict[str, int] = {}
-        """Slot id to the step at which somebody brought it back."""
+        prices = engine.model.prices
+        self.regret = RegretLedger(input_price=prices[0].input if prices else None)
 
     @property
     def kit(self) -> Kit:
@@ -80,9 +82,8 @@ class Manager:
     def revert(
         self, view: View, request: ModelRequest, target: str, *, author: str = "user", reason: str = ""
     ) -> Generator[Ask, Answer, View | str]:
-        """Take one edit back and return the view, or why that can't be done: no such edit, or the result would not fit."""
-        applied = view.edit(target)
-        if applied is None:
+        """Take an edit, or an earlier revert, back and return the view, or why that can't be done: no such edit, or the result would not fit."""
+        if view.edit(view.edit_behind(target)) is None:
             return f"there is no edit {target!r} on this path"
         if target in view.reverted:
             return f"edit {target!r} is reverted already"
@@ -95,13 +96,12 @@ class Manager:
         answer = yield Record((RevertEntry(**BLANK, target=target, reason=reason, author=author),))
         if not isinstance(answer, Recorded):
             return f"the log can't be written: {answer.reason if isinstance(answer, Failed) else 'unexpected answer'}"
-        for index in applied.slots:
-            self.restored[view.slots[index].id] = view.step
         return view.with_revert(answer.ids[0], target)
 
     def observe(self, look: Look) -> Observation:
         """What a policy sees of this request."""
         now = self.engine.time()
+        self.regret.update(look.view, look.tally.message)
         return self.observer.observe(
             look,
             Circumstances(
@@ -112,7 +112,8 @@ class Manager:
                 prices=_prices(self.engine.model),
                 since=self.decider.since(look.view.step),
                 last_actions=self.decider.last,
-                restored=self.restored,
+                restored=brought_back(look.view, self.engine.settings.immune),
+                regret=self.regret.regret,
             ),
         )
 
@@ -177,10 +178,6 @@ class Manager:
         if not outcome.done:
             return
         self.engine.account.edited(outcome.gained, len(outcome.done))
-        if author in ("model", "user"):
-            for done in outcome.done:
-                if isinstance(done.entry.edit, Restore):
-                    self.restored.update(dict.fromkeys(done.entry.edit.targets, step))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ class _Learned(msgspec.Struct, frozen=True):
     """See the module."""
 
     next_handle: int
-    restored: dict[str, int]
     decider: DeciderState
     growth: float
     removed: int
@@ -35,7 +34,6 @@ def saved(engine: Engine) -> dict[str, Any]:
     account, manager, tally = engine.account, engine.manager, engine.tally
     learned = _Learned(
         engine.next_handle,
-        dict(manager.restored),
         manager.decider.state,
         account.growth,
         account.removed,
@@ -51,7 +49,6 @@ def restore(engine: Engine, data: object, look: Look) -> None:
     learned = msgspec.convert(data, _Learned)
     account, manager, tally = engine.account, engine.manager, engine.tally
     engine.next_handle = learned.next_handle
-    manager.restored.update(learned.restored)
     manager.decider.restore(learned.decider)
     if isinstance(tally, MeterTally) and learned.meter is not None:
         tally.meter.restore(learned.meter)

@@ -26,7 +26,7 @@ class Rules:
     `least`: tokens from which on an item is worth an edit. `deep`: by what share of the target a batch goes below it when cached reads cost nothing;
     half as deep at half the price. `along`: take along what is cold behind the first change, down to that aim.
     `fold_used`: a large result that was used so often is folded instead of hidden. `compact_from`: a summary takes the place of all but the end when, after
-    everything else, more than this share of the target is still too much; `compact_mode` `digest` asks no model for it, the empty one does.
+    everything else, more than this share of the target is still too much and the request has reached `compact_at` of the hard limit; `compact_mode` `digest` asks no model for it, the empty one does.
     """
 
     fresh: int = 3
@@ -37,6 +37,7 @@ class Rules:
     along: bool = True
     fold_used: int = 4
     compact_from: float = 0.25
+    compact_at: float = 0.0
     compact_mode: str = "digest"
     name: str = "rules"
 
@@ -51,7 +52,7 @@ class Rules:
         self._take_arguments(observation, batch, urgent=urgent)
         self._take_results(observation, batch, urgent=urgent)
         missing = observation.used - observation.target - batch.gain
-        if missing > self.compact_from * observation.target:
+        if missing > self.compact_from * observation.target and observation.used >= self.compact_at * observation.hard:
             keep = max(0, (observation.target - observation.fixed) // 2)
             params = {"keep_tokens": keep, **({"mode": self.compact_mode} if self.compact_mode else {})}
             return (*batch.actions(), Action("compact", (), params, "hiding results is not enough"))
