@@ -1,7 +1,7 @@
 """Do markers get imitated? Counts what a model writes after conversations in which markers stand for earlier texts, in three wordings.
 
 Run: python -m benchmarks.imitation [--model P/M] … [--seeds 1] [--answers FILE]. Without `--model`, the small real model is served on this machine; with
-it, any model that Trimtab can be configured for is asked (keys and addresses as always; 72 requests of about 2,000 tokens a seed).
+it, any model that Trimtab can be configured for is asked (keys and addresses as always; 64 requests of about 2,000 tokens a seed).
 
     talk (wording × hidden × seed) ─▶ each of its requests ─▶ one answer ─▶ `judge` ─▶ a row per wording and number of markers
 
@@ -16,13 +16,13 @@ import re
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
 import anyio
 
-from benchmarks.imitation_talks import HIDDEN, WORDINGS, Request, Talk, make_talk
+from benchmarks.imitation_talks import CASES, Request, Talk, make_talk
 from trimtab.agent.ports import Provider
 from trimtab.coding.local_model import MODEL, WINDOW, local_model
 from trimtab.coding.models import open_model
@@ -94,32 +94,23 @@ async def ask(provider: Provider, model: ModelInfo, talk: Talk, request: Request
     """Return the first answer to a request at the end of a talk."""
     assembler = Assembler(provider=model.provider, model=model.id)
     sent = ModelRequest(model, (*talk.messages, user(request.text)), system=talk.system, tools=TOOLS, max_output=ANSWER)
-    async with aclosing(provider.stream(sent)) as stream:  # type: ignore[type-var]
-        async for event in stream:
-            assembler.feed(event)
+    async for event in provider.stream(sent):
+        assembler.feed(event)
     return assembler.message()
 
 
 @asynccontextmanager
 async def opened(ref: str | None) -> AsyncIterator[tuple[Provider, ModelInfo]]:
     """The model that `ref` names, or the small one. Raises `UsageError`."""
-    if ref is not None:
-        found = await open_model(open_project(Path.cwd()), ref)
-        try:
-            yield found.provider, found.info
-        finally:
-            close = getattr(found.provider, "aclose", None)
-            if close is not None:
-                await close()
-        return
-    async with local_model() as url:
-        served = {"base_url": url, "context_window": WINDOW, "max_output": ANSWER}
-        project = open_project(Path.cwd(), overrides={"providers": {"small": served}})
-        small = await open_model(project, SMALL)
-        try:
-            yield small.provider, small.info
-        finally:
-            await small.provider.aclose()  # type: ignore[attr-defined]
+    async with AsyncExitStack() as stack:
+        overrides: dict[str, object] = {}
+        if ref is None:
+            url = await stack.enter_async_context(local_model())
+            overrides["providers"] = {"small": {"base_url": url, "context_window": WINDOW, "max_output": ANSWER}}
+        found = await open_model(open_project(Path.cwd(), overrides=overrides), ref or SMALL)
+        if close := getattr(found.provider, "aclose", None):
+            stack.push_async_callback(close)
+        yield found.provider, found.info
 
 
 async def measure(ref: str | None, seeds: int, answers: TextIO | None) -> dict[tuple[str, int], Counter[str]]:
@@ -127,29 +118,24 @@ async def measure(ref: str | None, seeds: int, answers: TextIO | None) -> dict[t
     rows: dict[tuple[str, int], Counter[str]] = {}
     async with opened(ref) as (provider, model):
         for seed in range(seeds):
-            for wording in WORDINGS:
-                for hidden in HIDDEN:
-                    talk = make_talk(wording, hidden, seed)
-                    row = rows.setdefault((wording.name, hidden), Counter())
-                    for request in talk.requests:
-                        answer = await ask(provider, model, talk, request)
-                        verdict = judge(answer, request, talk.known)
-                        row.update(verdict, asked=1)
-                        if answers is not None:
-                            where = {"model": model.ref, "wording": wording.name, "markers": hidden, "seed": seed}
-                            answers.write(
-                                json.dumps(where | _told(request, answer, verdict), ensure_ascii=False) + "\n"
-                            )
-                    print(
-                        f"  {model.ref} seed {seed} {wording.name} {hidden}: {dict(row)}", file=sys.stderr, flush=True
-                    )
+            for wording, hidden in CASES:
+                talk = make_talk(wording, hidden, seed)
+                row = rows.setdefault((wording.name, hidden), Counter())
+                for request in talk.requests:
+                    answer = await ask(provider, model, talk, request)
+                    verdict = judge(answer, request, talk.known)
+                    row.update({**verdict, "asked": 1})
+                    if answers is not None:
+                        where = {"model": model.ref, "wording": wording.name, "markers": hidden, "seed": seed}
+                        print(json.dumps(where | _told(request, answer, verdict)), file=answers, flush=True)
+                print(f"  {model.ref} seed {seed} {wording.name} {hidden}: {dict(row)}", file=sys.stderr, flush=True)
     return rows
 
 
 def _told(request: Request, answer: Assistant, verdict: Counter[str]) -> dict[str, object]:
     calls = [f"{call.name} {call.raw}" for call in answer.tool_calls]
-    error = {"error": answer.error.message} if answer.error else {}
-    return {"task": request.task, "text": answer.text, "calls": calls, "found": sorted(verdict)} | error
+    error = answer.error.message if answer.error else None
+    return {"task": request.task, "text": answer.text, "calls": calls, "found": sorted(verdict), "error": error}
 
 
 def render(rows: dict[tuple[str, int], Counter[str]]) -> Iterator[str]:
@@ -172,7 +158,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         for ref in flags.model or [None]:
             rows = anyio.run(measure, ref, flags.seeds, out)
-            print(f"\n{ref or SMALL}, {flags.seeds} conversations of each kind\n", *render(rows), sep="\n", flush=True)
+            print(f"\n{ref or SMALL}, conversations of each kind: {flags.seeds}\n", *render(rows), sep="\n", flush=True)
     except UsageError as problem:
         print(f"NOT MEASURED: {problem.message}\n  {problem.hint}", file=sys.stderr)
         return 1

@@ -85,6 +85,8 @@ WORDINGS = (
     Wording("warned", f"{SYSTEM}\n{WARNING}", lambda *of: _warned(_stub(*of)), lambda *of: _warned(_pointer(*of))),
     Wording("neutral", SYSTEM, _bare, _bare),
 )
+CASES = tuple((wording, hidden) for wording in WORDINGS for hidden in HIDDEN if hidden or wording.name != "neutral")
+"""What is compared. With nothing hidden, `neutral` is `shipped`."""
 
 
 def make_talk(wording: Wording, hidden: int, seed: int) -> Talk:
