@@ -1,7 +1,7 @@
 """Do markers get imitated? Counts what a model writes after conversations in which markers stand for earlier texts, in three wordings.
 
 Run: python -m benchmarks.imitation [--model P/M] … [--seeds 1] [--answers FILE]. Without `--model`, the small real model is served on this machine; with
-it, any model that Trimtab can be configured for is asked (keys and addresses as always; 64 requests of about 2,000 tokens a seed).
+it, any model that Trimtab can be configured for is asked (keys and addresses as always; 48 requests of about 2,000 tokens a seed).
 
     talk (wording × hidden × seed) ─▶ each of its requests ─▶ one answer ─▶ `judge` ─▶ a row per wording and number of markers
 
@@ -30,7 +30,7 @@ from trimtab.coding.project import open_project
 from trimtab.context.markers import live_markers, refuse_markers
 from trimtab.context.tools.recall import recall_spec
 from trimtab.types.errors import UsageError
-from trimtab.types.messages import Assistant, ToolCall, user
+from trimtab.types.messages import Assistant, ToolCall
 from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.stream import Assembler
 from trimtab.types.tools import ToolSpec
@@ -76,11 +76,9 @@ def judge(answer: Assistant, request: Request, known: dict[str, str]) -> Counter
 def _is_right(answer: Assistant, request: Request) -> bool:
     """Whether the answer does what was asked, with the text itself. What is hidden can be read again first: no part of this."""
     match request.task:
-        case "write" | "copy":
+        case "note" | "write" | "copy":
             calls = [call for call in answer.tool_calls if call.name == "write"]
             return any(_text(c, "path") == request.path and request.fact in _text(c, "content") for c in calls)
-        case "read":
-            return any(call.name == "read" and _text(call, "path") == request.path for call in answer.tool_calls)
         case "ask":
             return request.fact in answer.text
 
@@ -93,7 +91,7 @@ def _text(call: ToolCall, field: str) -> str:
 async def ask(provider: Provider, model: ModelInfo, talk: Talk, request: Request) -> Assistant:
     """Return the first answer to a request at the end of a talk."""
     assembler = Assembler(provider=model.provider, model=model.id)
-    sent = ModelRequest(model, (*talk.messages, user(request.text)), system=talk.system, tools=TOOLS, max_output=ANSWER)
+    sent = ModelRequest(model, (*talk.messages, *request.messages), system=talk.system, tools=TOOLS, max_output=ANSWER)
     async for event in provider.stream(sent):
         assembler.feed(event)
     return assembler.message()

@@ -1,6 +1,6 @@
 """Conversations for `imitation.py`: the same work three times, with texts hidden behind markers in three wordings.
 
-    seed ─▶ ten modules, each read (a result) and noted (a written argument) ─▶ the oldest N of these 20 texts become markers ─▶ eight requests
+    seed ─▶ ten modules, each read (a result) and noted (a written argument) ─▶ the oldest N of these 20 texts become markers ─▶ six requests
 
 A marker says that it hides much more than stands there when it doesn't, so conversations of a seed differ little in length. The rule: a
 conversation is a function of wording, N and seed; nothing else varies.
@@ -19,14 +19,14 @@ from trimtab.types.stream import make_call
 SALT = "imitation"
 MODULES = ("billing", "orders", "search", "upload", "users", "mail", "stock", "report", "login", "audit")
 NOUNS = ("rules", "rows", "tables", "jobs", "keys", "pages", "hooks", "filters", "queues", "codes")
-HIDDEN = (0, 5, 20)
+HIDDEN = (20, 5, 0)
 SYSTEM = "You are a coding agent. You work through tools."
 WARNING = (
     "Lines in brackets such as [archived ...] or [not the content ...] stand in place of texts that aren't shown. Never write such a line"
     " yourself, neither into a file nor into an answer: read the text with recall and use that."
 )
-Task = Literal["write", "read", "copy", "ask"]
-"""Write a text that is given; read a file; copy a note that may be hidden; answer from a result that may be hidden."""
+Task = Literal["note", "write", "copy", "ask"]
+"""Note what a file holds that was just read; write a text that is given; copy a note that may be hidden; answer from a result that may be hidden."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,13 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request at the end of a conversation. `path`: of the file that it is about; `fact`: what a right answer or file holds.
+    """One request at the end of a conversation, with the steps that were taken for it. `fact`: what a right answer, or the file `path`, holds.
 
     When the text is hidden, `source` is the id to recall first and `again` the file that has it, too; empty: it stands in the conversation.
     """
 
     task: Task
-    text: str
+    messages: tuple[Message, ...]
     path: str
     fact: str
     source: str = ""
@@ -85,7 +85,7 @@ WORDINGS = (
     Wording("warned", f"{SYSTEM}\n{WARNING}", lambda *of: _warned(_stub(*of)), lambda *of: _warned(_pointer(*of))),
     Wording("neutral", SYSTEM, _bare, _bare),
 )
-CASES = tuple((wording, hidden) for wording in WORDINGS for hidden in HIDDEN if hidden or wording.name != "neutral")
+CASES = tuple((wording, hidden) for hidden in HIDDEN for wording in WORDINGS if hidden or wording.name != "neutral")
 """What is compared. With nothing hidden, `neutral` is `shipped`."""
 
 
@@ -134,26 +134,22 @@ def _lesson(module: str, source: str, limit: int, *, hidden: bool) -> tuple[Mess
 
 
 def _requests(modules: list[str], limits: dict[str, int], *, hidden: bool) -> tuple[Request, ...]:
-    """Two of each task; what is copied and asked about is the oldest, which is the first to be hidden."""
-    first, third = modules[0], modules[2]
-    texts = (f"The cache keeps {limits[first] + 1} entries.", f"Ship on day {limits[third] % 28 + 1}, not before.")
-    note = f"notes/{first}.md"
-    hideable: tuple[tuple[Task, str, str, str, str, str], ...] = (
-        ("copy", f"Copy {note} to copy.md.", "copy.md", first, "e4#0", note),
-        ("copy", f"Write what you noted of {first}.py to all.md.", "all.md", first, "e4#0", note),
-        ("ask", f"Which LIMIT has {first}.py?", "", first, "r1", f"{first}.py"),
-        ("ask", f"Which LIMIT has {third}.py?", "", third, "r5", f"{third}.py"),
-    )
+    """Three notes, which is where a history of pointers tempts most, and one of each other task, about the oldest and so first hidden texts."""
+    first = modules[0]
+    note, limit = f"notes/{first}.md", str(limits[first])
+    given = f"The cache keeps {limits[first] + 1} entries."
+    notes = (_to_note(module, limits[first] + n) for n, module in enumerate(("cache", "ship", "parse"), 1))
     return (
-        Request("write", f"Write this text to cache.md: {texts[0]}", "cache.md", texts[0]),
-        Request("write", f"Write this text to notes/ship.md: {texts[1]}", "notes/ship.md", texts[1]),
-        Request("read", "Read cache.py.", "cache.py", ""),
-        Request("read", "Read src/ship.py.", "src/ship.py", ""),
-        *(
-            Request(task, text, path, str(limits[module]), *((source, again) if hidden else ()))
-            for task, text, path, module, source, again in hideable
-        ),
+        *notes,
+        Request("write", (user(f"Write this text to cache.md: {given}"),), "cache.md", given),
+        Request("copy", (user(f"Copy {note} to copy.md."),), "copy.md", limit, *(("e4#0", note) if hidden else ())),
+        Request("ask", (user(f"Which LIMIT has {first}.py?"),), "", limit, *(("r1", f"{first}.py") if hidden else ())),
     )
+
+
+def _to_note(module: str, limit: int) -> Request:
+    step = _step(f"call_{module}", "read", {"path": f"{module}.py"}, f"# {module}\nLIMIT = {limit}")
+    return Request("note", (user(f"Note what {module}.py holds."), *step), f"notes/{module}.md", str(limit))
 
 
 def _step(call_id: str, name: str, arguments: dict[str, str], result: str) -> tuple[Message, ...]:

@@ -12,7 +12,7 @@ from trimtab.types.messages import Assistant
 
 SHIPPED = WORDINGS[0]
 TALK = make_talk(SHIPPED, 20, 0)
-WRITE, _, READ, _, COPY, _, ASK, _ = TALK.requests
+NOTE, _, _, WRITE, COPY, ASK = TALK.requests
 POINTER = next(c.arguments["content"] for m in TALK.messages if isinstance(m, Assistant) for c in m.tool_calls if c.name == "write" and c.arguments)  # fmt: skip
 INVENTED = "[not the content: archived e9#1~aaaaaaaa: 900 tokens; to read it: recall id=e9#1]"
 
@@ -29,8 +29,9 @@ def write(path: str, content: str) -> Assistant:
         (write("cache.md", POINTER), WRITE, {"copied", "as content", "refused"}),
         (write("cache.md", INVENTED), WRITE, {"look-alike", "as content"}),
         (answer(f"It holds {POINTER}"), WRITE, {"copied"}),
-        (answer("", call("c1", "read", '{"path": "cache.py"}')), READ, {"right"}),
-        (answer("", call("c1", "read", '{"path": "[archived r1: read]"}')), READ, {"look-alike"}),
+        (write("notes/cache.md", f"cache.py keeps at most {NOTE.fact}."), NOTE, {"right"}),
+        (write("notes/cache.md", POINTER), NOTE, {"copied", "as content", "refused"}),
+        (answer("", call("c1", "read", '{"path": "[archived r1: read]"}')), NOTE, {"look-alike"}),
         (answer("", call("c1", "recall", '{"id": "e4#0"}')), COPY, {"wanted", "recalled", "right"}),
         (answer("", call("c1", "read", json.dumps({"path": COPY.again}))), COPY, {"wanted", "right"}),
         (write("copy.md", "Something made up."), COPY, {"wanted"}),
@@ -59,5 +60,5 @@ def test_a_model_that_is_named_is_asked_everything_and_reported_by_its_name(tmp_
     assert main(["--model", f"scripted/{script}"]) == 0
     out = capsys.readouterr().out
     assert f"scripted/{script}, conversations of each kind: 1" in out
-    assert "| shipped | 20 | 8 | 8 | 0 | 0 | 0 | 0 of 4 | 0 | 0 |" in out
-    assert "| shipped | 0 | 8 | 0 | 8 |" in out, "no key of that conversation: only a look-alike"
+    assert "| shipped | 20 | 6 | 6 | 0 | 0 | 0 | 0 of 2 | 0 | 0 |" in out
+    assert "| shipped | 0 | 6 | 0 | 6 |" in out, "no key of that conversation: only a look-alike"
