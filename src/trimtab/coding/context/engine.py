@@ -4,8 +4,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from msgspec import structs
-
 from trimtab.coding.project import Project
 from trimtab.config.settings import ContextSettings
 from trimtab.context.budget import Thresholds
@@ -43,12 +41,7 @@ def build_engine(
 
 
 def context_settings(project: Project, model: ModelInfo) -> ContextSettings:
-    """The settings for `model`: its own table over `[context]`, key by key. Who wants no tools at all gets no context tools either."""
-    settings = _merged(project, model)
-    return structs.replace(settings, tools="off") if project.settings.tools.enabled == () else settings
-
-
-def _merged(project: Project, model: ModelInfo) -> ContextSettings:
+    """The settings for `model`: its own table over `[context]`, key by key."""
     override = project.settings.models.get(model.ref)
     own = override.context if override else None
     if own is None:
