@@ -128,7 +128,7 @@ REASONS: Mapping[str, str] = {
     "parked": "a call waits for a person",
     "empty": "the model answered nothing, twice",
 }
-UNUSED = {"floor", "budget"}
+UNUSED = {"budget"}
 """Reasons that have their code, but that nothing in this version gives."""
 
 

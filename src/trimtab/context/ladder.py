@@ -6,9 +6,11 @@
     elide     whole results, the least likely to be needed first
     digest    a run of messages by a summary that no model writes
     summary   the same by one that a model writes
+    newest    the newest step too: large arguments that the model wrote just now
+    whole     everything but what the user asked for last, by a digest
 
 Each rung proposes actions from an observation and changes nothing. Each alone keeps a session alive as far as its material reaches, and all but
-the last need nobody. `rules`, the default policy, takes the same steps before it is too late, and only those that pay.
+`summary` need nobody. `rules`, the default policy, takes the same steps before it is too late, and only those that pay.
 """
 
 import math
@@ -119,6 +121,21 @@ def _compaction(observation: Observation, need: int, params: dict[str, object]) 
     return Action("compact", (), {**params, "keep_tokens": keep}, "the window is full")
 
 
+def _newest(observation: Observation, need: int) -> list[Action]:
+    """Arguments that the model wrote just now, which the steps before leave alone, and what somebody has just brought back."""
+    large = [i for i in observation.items if i.kind == "assistant" and i.arguments > STUB_TOKENS and not i.pinned]
+    fresh = [i for i in large if i.state == "full"]
+    back = [i for i in observation.items if i.kind == "result" and i.state != "stub" and not i.pinned]
+    actions = [Action("offload", tuple(i.id for i in fresh), reason="nothing older is left")] if fresh else []
+    if back:
+        actions.append(Action("elide", tuple(i.id for i in back), reason="nothing else is left"))
+    return actions
+
+
+def _whole(observation: Observation, need: int) -> list[Action]:
+    return [Action("compact", (), {"mode": "digest", "whole": True}, "nothing else is left")]
+
+
 def hideable(item: ItemFacts) -> bool:
     """Whether an item is a result whose body may be hidden."""
     return item.kind == "result" and item.state not in ("stub", "gone") and touchable(item)
@@ -143,4 +160,6 @@ STEPS: tuple[Step, ...] = (
     Step("elide", _elide),
     Step("digest", _digest),
     Step("summary", _summary),
+    Step("newest", _newest),
+    Step("whole", _whole),
 )

@@ -12,7 +12,7 @@ from typing import Protocol
 from trimtab.context.budget import Budget
 from trimtab.context.counting.anchor import Estimate
 from trimtab.context.view import Shown, View
-from trimtab.types.messages import Message
+from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelRequest
 from trimtab.types.tools import ToolSpec
 
@@ -34,6 +34,10 @@ class Tally(Protocol):
 
     def estimate(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate:
         """The size of a whole request that shows `view`. Cheap while the view only grows (`View.epoch`)."""
+        ...
+
+    def observe(self, answer: Assistant) -> bool:
+        """Learn from the usage of `answer`, which answered exactly what was estimated last; say whether it was believed."""
         ...
 
 
