@@ -23,30 +23,28 @@ def cli(tmp_path: Path) -> Cli:
         cli.file(name, "".join(f"{name} line {n}: the port of host {n} is {n + 4000}\n" for n in range(40)))
     for name in FILES[:3]:
         reads = {"tool_calls": [{"name": "read", "arguments": {"path": name}}]}
-        flags = (
-            "--system-prompt",
-            SYSTEM,
-            "--tools",
-            "read",
-            "--model",
-            cli.script(reads, {"text": f"I read {name}."}),
-        )
+        model = cli.script(reads, {"text": f"I read {name}."})
+        flags = ("--system-prompt", SYSTEM, "--tools", "read", "--model", model)
         assert cli.inside(*(("--continue",) if cli.sessions else ()), "-p", f"Read {name}.", *flags).code == 0
     return cli
 
 
-def served(base_url: str, *, tools: str) -> tuple[str, ...]:
-    """Flags for the model in its small window."""
+def served(base_url: str, *tools: str) -> tuple[str, ...]:
+    """Flags for the model in its small window, with these tools."""
     values = {"base_url": base_url, "api": "openai-chat", "context_window": ROOMY, "max_output": 48}
-    sets = [f"providers.local.{key}={value}" for key, value in values.items()] + [f"context.tools={tools}"]
-    flags = ("--model", "local/smollm2", "--system-prompt", SYSTEM, "--tools", "read", "--max-steps", "3")
+    sets = [f"providers.local.{key}={value}" for key, value in values.items()]
+    flags = ("--model", "local/smollm2", "--system-prompt", SYSTEM, "--tools", ",".join(tools), "--max-steps", "3")
     return (*flags, *(part for text in sets for part in ("--set", text)))
 
 
-@pytest.mark.parametrize("tools", ["archive", "off"])
-def test_a_session_that_outgrew_the_window_is_edited_and_goes_on(cli: Cli, roomy_url: str, tools: str) -> None:
+@pytest.mark.parametrize("context_tools", [("archive", "memo", "recall"), ()], ids=["archive", "off"])
+def test_a_session_that_outgrew_the_window_is_edited_and_goes_on(
+    cli: Cli, roomy_url: str, context_tools: tuple[str, ...]
+) -> None:
     before = messages(cli)
-    done = cli.run("--continue", "-p", "Read d.txt.", "--mode", "json", *served(roomy_url, tools=tools), timeout=280)
+    done = cli.run(
+        "--continue", "-p", "Read d.txt.", "--mode", "json", *served(roomy_url, "read", *context_tools), timeout=280
+    )
     assert done.of("context_edited"), "what was read before has no room"
     assert done.result["reason"] in ("stop", "length", "max_steps"), done.err
     after = messages(cli)
