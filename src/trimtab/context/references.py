@@ -9,7 +9,6 @@ text, once.
 """
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from trimtab.context.naming import body_of
 from trimtab.context.strings import distinctive_strings
@@ -84,7 +83,6 @@ class References:
             self._origins.setdefault(string, "")
 
 
-@lru_cache(maxsize=2_048)
 def distinctive(text: str) -> tuple[str, ...]:
     """The distinctive strings of `text`, as far as they are kept."""
     return distinctive_strings(text)[:_MOST]

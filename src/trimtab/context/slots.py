@@ -192,7 +192,8 @@ class _Look:
                 parts.append(Text(self.parts[n]) if n in self.parts else part)
         if not any(isinstance(part, Text | ToolCall | Opaque) for part in parts):
             return None
-        return replace(base, parts=tuple(parts))
+        # What was reported for the whole answer is no measure of what is left of it.
+        return replace(base, parts=tuple(parts), usage=None)
 
 
 def _with_arguments(call: ToolCall, raw: str) -> ToolCall:

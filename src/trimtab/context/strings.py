@@ -6,6 +6,7 @@ this rule; `references` follows what was used by it, and `replay` judges what wa
 """
 
 import re
+from functools import lru_cache
 
 _RUN = re.compile(r"[A-Za-z0-9_./\-:@]{8,}")
 _ENDS = "./:-"
@@ -14,6 +15,7 @@ LEAST = 8
 """Characters of the shortest distinctive string."""
 
 
+@lru_cache(maxsize=4_096)
 def distinctive_strings(text: str) -> tuple[str, ...]:
     """Return the distinctive strings of `text`, each once, in the order in which they appear."""
     found = dict.fromkeys(run.strip(_ENDS) for run in _RUN.findall(text))

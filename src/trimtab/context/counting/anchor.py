@@ -18,7 +18,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
+import msgspec
+
 from trimtab.context.counting.counter import Counter, ends_turn
+from trimtab.context.counting.ratio import Calibration, CalibrationState
 from trimtab.context.counting.size import Size
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.tools import ToolSpec
@@ -70,6 +73,19 @@ class _Totals:
             self.all, self.turn = self.all - self.turn, Size()
         self.all += shown.size
         self.turn += shown.thought
+
+
+class MeterState(msgspec.Struct, frozen=True):
+    """What a meter learned, as it is saved: factors, and reports that it believed."""
+
+    calibration: CalibrationState
+    """Of its counter."""
+    anchors: tuple[_Anchor, ...]
+    """Reports whose prefix is untouched."""
+    edited: _Anchor | None
+    """The newest report that an edit reached into."""
+    last_report: int
+    """The prompt tokens that were reported last, believed or not."""
 
 
 class Meter:
@@ -170,6 +186,17 @@ class Meter:
         self._anchors.clear()
         self._edited = None
         self._last_report = 0
+
+    @property
+    def state(self) -> MeterState:
+        """Everything learned, as a value."""
+        return MeterState(self.counter.calibration.state, tuple(self._anchors), self._edited, self._last_report)
+
+    def restore(self, state: MeterState) -> None:
+        """Take over what another meter learned of the same messages; call it when they have been taken in."""
+        self.counter.calibration = Calibration(self.counter.family, state.calibration)
+        self._anchors = list(state.anchors)
+        self._edited, self._last_report = state.edited, state.last_report
 
     def switched(self, counter: Counter) -> "Meter":
         """Return a meter of the same conversation for another model. What was hidden from us in requests is taken to be there still."""

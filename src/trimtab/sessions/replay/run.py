@@ -16,18 +16,22 @@ from msgspec import structs
 
 from trimtab.context.asks import Answer, Ask, Failed, Keep, Kept, Record, Recorded, Summarize, Summary
 from trimtab.context.budget import budget_for
+from trimtab.context.compacting import Compactor
 from trimtab.context.counting.counter import Counter
 from trimtab.context.engine import Engine
 from trimtab.context.look import Look
 from trimtab.context.memory_log import MemoryLog
 from trimtab.context.policies.base import Policy
 from trimtab.context.settings import EngineSettings
+from trimtab.context.summary.summarise import Summariser
 from trimtab.sessions.recorded import Answered, Recording
 from trimtab.sessions.replay.needs import Need, needs_of
 from trimtab.sessions.replay.reach import Reach, reach_of
 from trimtab.sessions.replay.sizes import Sizes
 from trimtab.sessions.replay.steps import Step, steps_of
 from trimtab.sessions.replay.till import RELOAD_OUTPUT, Till
+from trimtab.types.edits import Compact
+from trimtab.types.edits import Summarize as SummarizeEdit
 from trimtab.types.entries import EditEntry
 from trimtab.types.errors import ContextFloor
 from trimtab.types.messages import Assistant, Message, Text, Thinking, ToolCall, ToolResult, User
@@ -126,21 +130,25 @@ class _Replay:
             session_id=self.recording.id or "replay",
             policy=plan.policy,
             settings=replace(plan.settings, tools="off") if plan.unmanaged else plan.settings,
+            now=self._clock if all(step.asked_at is not None for step in self.steps) else None,
             tally=self.sizes,
+            compactor=lambda: Compactor(Summariser(self.model.ref, self.budget.window, self.model.max_output)),
         )
-        timed = all(step.asked_at is not None for step in self.steps)
-        if timed:
-            self.engine._now = lambda: self.now or 0.0
         self.request = ModelRequest(engine_model, (), system=self.recording.system)
         self.till = Till(self.model)
         self.messages: list[tuple[str, Message]] = []
         self.edits: list[EditEntry] = []
-        self.summary_calls = 0
+        self.summaries: list[int] = []
+        self.asked = False
+        self.last_prompt = 0
         self.reloads = 0
 
     def run(self) -> Run:
         steps = tuple(self._step(step) for step in self.steps)
-        return Run(self.recording, steps, tuple(self.edits), self.summary_calls)
+        return Run(self.recording, steps, tuple(self.edits), len(self.summaries))
+
+    def _clock(self) -> float:
+        return self.now or 0.0
 
     def _hidden(self) -> int:
         """The first reported prompt less our count of what the file shows of it."""
@@ -156,6 +164,7 @@ class _Replay:
 
     def _step(self, step: Step) -> StepRun:
         self.now = step.asked_at
+        summaries_before = len(self.summaries)
         self._append([self.engine.admit(came.message) for came in step.came])
         look, invalid = self._prepared(step)
         shape = self.engine.account.shape(look)
@@ -165,8 +174,9 @@ class _Replay:
             self.till.open(shape, now=self.now)
         bill = self.till.take(shape, now=self.now)
         output = self._output(step.answer)
-        usd = self.till.usd(bill, output)
-        pessimistic = usd
+        summaries = [self.till.summary_usd(self.last_prompt, tokens) for tokens in self.summaries[summaries_before:]]
+        usd = pessimistic = add_costs(self.till.usd(bill, output), *summaries)
+        self.last_prompt = shape.total
         needs = self.needs.get(step.number, ())
         states = tuple(self._reach(look, need) for need in needs)
         items = self._items(look) if self.plan.items else ()
@@ -199,7 +209,7 @@ class _Replay:
             made = self._drive(self.engine.prepare(self.log.view, self.request), step)
         except ContextFloor:
             look = self.engine.look(self.log.view, self.request)
-            self.engine._last = look
+            self.engine.account.settle(look, None, self.now)
             return look, look.used <= look.budget.room
         return self.engine.look(made.view, self.request), False
 
@@ -216,17 +226,27 @@ class _Replay:
     def _answer(self, ask: Ask, step: Step) -> Answer:
         match ask:
             case Record():
-                self.edits += [value for value in ask.values if isinstance(value, EditEntry)]
+                for value in ask.values:
+                    if isinstance(value, EditEntry):
+                        self._edited(value)
                 return Recorded(self.log.record(ask.values))
             case Keep():
                 return Kept({name: f"results/{name}.txt" for name in ask.texts})
             case Summarize():
-                self.summary_calls += 1
+                self.asked = True
                 if step.summary:
                     return Summary(step.summary, model=self.recording.model)
                 return Failed("a replay asks no model")
             case _:
                 return Failed("a replay asks nobody")
+
+    def _edited(self, entry: EditEntry) -> None:
+        """Keep an edit in mind, and that a model would have written its text."""
+        self.edits.append(entry)
+        if self.asked and isinstance(entry.edit, Compact | SummarizeEdit):
+            texts = (entry.edit.summary,) if isinstance(entry.edit, Compact) else entry.edit.texts.values()
+            self.summaries.append(sum(map(self.sizes.text, texts)))
+            self.asked = False
 
     def _append(self, messages: list[Message]) -> None:
         self.messages += zip(self.log.append(messages), messages, strict=True)

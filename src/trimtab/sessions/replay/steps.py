@@ -1,6 +1,7 @@
 """Steps: a recording as a row of API messages, each with what came in before it.
 
-The chain is the uncompacted one: what a client's own compactions took out is there, and their summaries are not.
+The chain is the uncompacted one: what a client's own compactions took out is there, and their summaries are not. A result that answers no open
+call is left out: no valid request can show it, so nothing is needed of it and no policy pays for it.
 """
 
 from collections.abc import Sequence
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from trimtab.sessions.recorded import Answered, Came, Compacted, Event
+from trimtab.types.messages import ToolResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +40,23 @@ def steps_of(events: Sequence[Event]) -> tuple[Step, ...]:
     steps: list[Step] = []
     now = _Open()
     clock: float | None = None
+    asked: set[str] = set()
     for event in events:
         match event:
             case Came():
-                now.came.append(event)
                 clock = _later(clock, event.time)
+                if isinstance(event.message, ToolResult):
+                    if event.message.call_id not in asked:
+                        continue
+                    asked.remove(event.message.call_id)
+                now.came.append(event)
             case Compacted():
                 now.summary = event.summary
             case Answered():
                 # A client writes an answer down when it ends, so the request is as old as the newest thing in it.
                 clock = _later(clock, event.time if not now.came else None)
                 steps.append(Step(len(steps) + 1, now.first, tuple(now.came), event, clock, now.summary))
+                asked.update(call.id for call in event.message.tool_calls)
                 now = _Open(first=now.first + len(now.came) + 1)
                 clock = _later(clock, event.time)
             case _:

@@ -50,6 +50,10 @@ class Till:
         """What fetching one result back costs: the prompt once more, from the cache, and a short call."""
         return cost_usd(Usage(0, RELOAD_OUTPUT, prompt), self.model.prices)
 
+    def summary_usd(self, prompt: int, written: int) -> float | None:
+        """What having a summary written costs: the request as it was, from the cache, and the text."""
+        return cost_usd(Usage(0, written, prompt), self.model.prices)
+
     def repeat_usd(self, prompt: int, call: int, result: int) -> float | None:
         """What making the original call once more costs: the prompt from the cache, the call written, its result read anew."""
         return cost_usd(Usage(result, call, prompt), self.model.prices)
