@@ -96,13 +96,13 @@ class Compactor:
             for message in slot.shown:
                 messages.append(message)
                 ids.append(name_of(slot))
-        behind = run[-1] + 1
+        taken = set(run)
         job = Job(
             messages=tuple(messages),
             ids=tuple(ids),
             count=kit.count,
             replaces_tokens=shown_size(view, run, look.tally.message),
-            later=tuple(m for slot in view.slots.range(behind, len(view.slots)) for m in slot.shown),
+            later=tuple(m for index, slot in enumerate(view.slots) if index not in taken for m in slot.shown),
             instructions=str(action.params.get("instructions") or ""),
             wanted=min(self.wanted_tokens, max(200, look.budget.room // 10)),
             summariser=None if action.params.get("mode") == "digest" else self.summariser,
