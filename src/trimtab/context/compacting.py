@@ -19,10 +19,11 @@ from trimtab.context.look import Look
 from trimtab.context.markers import RECALL
 from trimtab.context.planning import Kit, body_of, name_of, plan
 from trimtab.context.summary.cache import SummaryCache
+from trimtab.context.summary.facts import Fact, facts_of
 from trimtab.context.summary.summarise import InPlace, Job, Summariser, SummaryOutcome, summarise
 from trimtab.context.view import View
 from trimtab.types.edits import Compact, EditCost
-from trimtab.types.messages import Assistant, Message, ToolResult
+from trimtab.types.messages import Assistant, Message, ToolResult, User
 
 KEEP_SHARE = 0.4
 """Of the target: how much of the end of the conversation stays when nobody says how much."""
@@ -97,12 +98,14 @@ class Compactor:
                 messages.append(message)
                 ids.append(name_of(slot))
         taken = set(run)
+        later = tuple(m for index, slot in enumerate(view.slots) if index not in taken for m in slot.shown)
         job = Job(
             messages=tuple(messages),
             ids=tuple(ids),
             count=kit.count,
             replaces_tokens=shown_size(view, run, look.tally.message),
-            later=tuple(m for index, slot in enumerate(view.slots) if index not in taken for m in slot.shown),
+            facts=_facts_below(view, run, later),
+            later=later,
             instructions=str(action.params.get("instructions") or ""),
             wanted=min(self.wanted_tokens, max(200, look.budget.room // 10)),
             summariser=None if action.params.get("mode") == "digest" else self.summariser,
@@ -243,6 +246,14 @@ def _handles_below(view: View, run: Sequence[int]) -> list[str]:
             if isinstance(base, ToolResult) and base.handle:
                 handles.append(base.handle)
     return handles
+
+
+def _facts_below(view: View, run: Sequence[int], later: tuple[Message, ...]) -> tuple[Fact, ...]:
+    """What the user said in messages that earlier summaries of the run stand for: it outlives any number of compactions."""
+    leads = (view.edit(lead) for index in run if (lead := view.slots[index].lead) is not None)
+    places = sorted({place for applied in leads if applied is not None for place in applied.slots})
+    said = [view.slots[place] for place in places if isinstance(view.slots[place].base, User)]
+    return facts_of([slot.base for slot in said], ids=[slot.id for slot in said], later=later) if said else ()
 
 
 def _ranges(handles: Iterable[str]) -> str:
