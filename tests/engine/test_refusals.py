@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.engine_session import Session, lines, model, shown_texts
 from support.conversations import picture
+from support.engine_session import Session, lines, model, shown_texts
 from support.pictures import png
 from trimtab.context.engine import Engine
 from trimtab.context.refusals import LEAST, lesson_of
 from trimtab.types.edits import Elide
-from trimtab.types.errors import ContextFloor, ErrorClass, ErrorInfo
+from trimtab.types.errors import ErrorClass, ErrorInfo
 from trimtab.types.messages import Image, Text, ToolResult, User
 from trimtab.types.models import ModelInfo
 
