@@ -144,7 +144,7 @@ CACHED = CacheRules("explicit", 64, 1, 20, 4, 300)
 
 
 def stirred(**settings: Any) -> Session:
-    info = model(60_000, prices=(Price(3, 15, 0.3, 3.75),), cache=CACHED)
+    info = model(60_000, prices=(Price(3, 15, 3, 3),), cache=CACHED)
     behaviour = EngineSettings(thresholds=Thresholds(soft=0.2, target=0.1), **settings)
     session = Session(Engine(info, session_id="s", policy=Greedy(), settings=behaviour))
     session.say(TASK)
