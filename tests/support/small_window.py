@@ -1,7 +1,7 @@
 """Sessions in a window that is too small for them: a project with large files, and scripts that read them.
 
-    room = SmallRoom.at(tmp_path, window=8_000)
-    async with room.open(calls(("read", {"path": "a.txt"})), text("done")) as session: ...
+room = SmallRoom.at(tmp_path, window=8_000)
+async with room.open(calls(("read", {"path": "a.txt"})), text("done")) as session: ...
 """
 
 import json
