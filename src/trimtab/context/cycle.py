@@ -214,7 +214,7 @@ def _climb(run: _Run, *, forced: bool) -> Generator[Ask, Answer, None]:
             if gained <= 0:
                 break
     if run.look.used > hard:
-        raise stuck(run.look, list(dict.fromkeys(tried)))
+        raise stuck(run.look, list(dict.fromkeys(tried)), failures=list(dict.fromkeys(run.notes)))
 
 
 def _prepared(run: _Run) -> Prepared:

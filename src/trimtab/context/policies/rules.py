@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trimtab.context.actions import Action, ActionName
-from trimtab.context.ladder import FOLDED_TOKENS, LARGE, hideable, stale, touchable, value
+from trimtab.context.ladder import FOLDED_TOKENS, LARGE, hideable, over_hard, stale, touchable, value
 from trimtab.context.observation import ItemFacts, Observation
 from trimtab.context.policies.weighing import gain_of
 
@@ -110,8 +110,10 @@ class Rules:
                 break
             self._hide(item, batch)
         if urgent:
+            # What is in use goes only as far as it must: an aim is no reason to hide what nobody has read yet.
+            over = over_hard(observation)
             for item in sorted((item for item in candidates if self.is_hot(item)), key=value):
-                if batch.missing <= 0:
+                if batch.gain >= over:
                     break
                 self._hide(item, batch)
 
