@@ -1,6 +1,6 @@
 """What a person may type for an item or an edit: it means one thing that is there, or the error says what is near."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,9 @@ from trimtab.coding.project import open_project
 from trimtab.types.errors import UsageError
 
 IDS = [entry.id for entry in entries()]
-PIECES = st.sampled_from([*IDS, "r1", "r3", "c2", "#0", "#99", "~", "[", "]", "last", "edit", "res0", "  ", "é", "\x00"])
+PIECES = st.sampled_from(
+    [*IDS, "r1", "r3", "c2", "#0", "#99", "~", "[", "]", "last", "edit", "res0", "  ", "é", "\x00"]
+)
 TYPED = st.one_of(st.text(max_size=12), st.lists(PIECES, min_size=1, max_size=3).map("".join))
 
 
@@ -26,12 +28,19 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SavedContext]:
         yield opened
 
 
+def attempt(find: Callable[[SavedContext, str], str], saved: SavedContext, typed: str) -> str | UsageError:
+    """What `typed` means, or why that can't be said."""
+    try:
+        return find(saved, typed)
+    except UsageError as refusal:
+        return refusal
+
+
 @given(typed=TYPED)
 def test_a_name_of_an_item_finds_one_or_is_refused(saved: SavedContext, typed: str) -> None:
-    try:
-        found = item_named(saved, typed)
-    except UsageError as refusal:
-        assert refusal.hint
+    found = attempt(item_named, saved, typed)
+    if isinstance(found, UsageError):
+        assert found.hint
     else:
         address = saved.view.find(found)
         assert address is not None
@@ -40,9 +49,8 @@ def test_a_name_of_an_item_finds_one_or_is_refused(saved: SavedContext, typed: s
 
 @given(typed=TYPED)
 def test_a_name_of_an_edit_finds_one_or_is_refused(saved: SavedContext, typed: str) -> None:
-    try:
-        found = edit_named(saved, typed)
-    except UsageError as refusal:
-        assert refusal.hint
+    found = attempt(edit_named, saved, typed)
+    if isinstance(found, UsageError):
+        assert found.hint
     else:
         assert found in {"edit0001", "edit0002", "back0001"}
