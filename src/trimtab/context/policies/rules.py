@@ -41,7 +41,7 @@ class Rules:
     act: float = 0.9
     left: float = 0.35
     names: int = 400
-    keep_names: int = 3000
+    keep_names: float = 0.12
     keep: float = 0.5
     name: str = "rules"
 
