@@ -139,7 +139,7 @@ def _report_card(names: Sequence[str], terms: Terms, *, yes: bool, as_json: bool
     if not yes:
         listed = "\n".join(f"  {name}: {folder}" for name, folder in folders.items())
         click.echo(strip_terminal(f"This reads, and neither changes nor sends, the sessions in\n{listed}"), err=True)
-        if not sys.stdin.isatty():
+        if sys.stdin is None or not sys.stdin.isatty():
             raise UsageError("nobody is there to ask", hint="Add --yes.")
         click.confirm("Read them?", abort=True, err=True)
     inputs = [Input(str(path), path) for _, path in sessions_in(folders)]
