@@ -26,6 +26,8 @@ STUB_TOKENS = 45
 """About what a stub takes."""
 FOLDED_TOKENS = 900
 """About what a folded result takes."""
+NAMES = 400
+"""Tokens of names that a stub keeps of what it hides, at most."""
 _IMMUNE_STEPS = 5
 _FRESH_STEPS = 1
 
@@ -93,14 +95,17 @@ def _offload(observation: Observation, need: int) -> list[Action]:
 
 def _fold(observation: Observation, need: int) -> list[Action]:
     large = [i for i in observation.items if hideable(i) and i.state == "full" and i.tokens > 2 * FOLDED_TOKENS]
-    chosen = _fresh_last(large, observation, need, lambda i: i.tokens - FOLDED_TOKENS)
+    large.sort(key=lambda i: (i.age <= _FRESH_STEPS, value(i)))
+    chosen = _until(large, need, lambda i: i.tokens - FOLDED_TOKENS)
     return [Action("fold", tuple(i.id for i in chosen), reason="a large result")] if chosen else []
 
 
 def _elide(observation: Observation, need: int) -> list[Action]:
     candidates = [i for i in observation.items if hideable(i) and i.tokens > LARGE // 4]
-    chosen = _fresh_last(candidates, observation, need, lambda i: i.tokens - STUB_TOKENS)
-    return [Action("elide", tuple(i.id for i in chosen), reason="the least likely to be needed")] if chosen else []
+    candidates.sort(key=lambda i: (i.age <= _FRESH_STEPS, value(i)))
+    chosen = _until(candidates, need, lambda i: i.tokens - STUB_TOKENS)
+    ids = tuple(i.id for i in chosen)
+    return [Action("elide", ids, {"names": NAMES}, "the least likely to be needed")] if chosen else []
 
 
 def _digest(observation: Observation, need: int) -> list[Action]:
@@ -112,11 +117,12 @@ def _summary(observation: Observation, need: int) -> list[Action]:
 
 
 def _compaction(observation: Observation, need: int, params: dict[str, object]) -> Action:
-    """Keep as much of the end as the target allows, half of it on a second try."""
-    keep = max(0, (observation.target - observation.fixed) // 2)
+    """Keep as much of the end as there is space for, a quarter of that on a second try."""
+    space = max(0, observation.hard - observation.fixed)
+    keep = space // 4
     if observation.since.get("compact") == 0:
         keep //= 4
-    return Action("compact", (), {**params, "keep_tokens": keep}, "the window is full")
+    return Action("compact", (), {**params, "keep_tokens": keep, "names": space // 8}, "the window is full")
 
 
 def _newest(observation: Observation, need: int) -> list[Action]:
@@ -134,29 +140,9 @@ def _whole(observation: Observation, need: int) -> list[Action]:
     return [Action("compact", (), {"mode": "digest", "whole": True}, "nothing else is left")]
 
 
-def over_hard(observation: Observation) -> int:
-    """How many tokens of items have to go until the request fits. `used` is the end of a band, and items are counted without it."""
-    shown = sum(item.tokens for item in observation.items)
-    share = min(1.0, shown / max(1, observation.used - observation.fixed))
-    return math.ceil((observation.used - observation.hard) * share)
-
-
 def hideable(item: ItemFacts) -> bool:
     """Whether an item is a result whose body may be hidden."""
     return item.kind == "result" and item.state not in ("stub", "gone") and touchable(item)
-
-
-def _fresh_last(
-    items: Sequence[ItemFacts], observation: Observation, need: int, gain: Callable[[ItemFacts], int]
-) -> list[ItemFacts]:
-    """Those that take out `need` tokens, the least valuable first; fresh ones only as far as the request doesn't fit otherwise.
-
-    A result that no request has shown yet is what the next answer is about.
-    """
-    ranked = sorted(items, key=value)
-    chosen = _until([i for i in ranked if i.age > _FRESH_STEPS], need, gain)
-    over = min(need, over_hard(observation)) - sum(map(gain, chosen))
-    return chosen + _until([i for i in ranked if i.age <= _FRESH_STEPS], over, gain)
 
 
 def _until(items: Sequence[ItemFacts], need: int, gain: Callable[[ItemFacts], int]) -> list[ItemFacts]:
