@@ -31,6 +31,8 @@ from trimtab.context.view import View
 from trimtab.types.edits import Compact, EditCost
 from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult, User
 
+WORTHWHILE = 0.85
+"""Of what it replaces: a summary larger than this isn't worth the cache that it breaks, unless the window is over full."""
 KEEP_SHARE = 0.4
 """Of the target: how much of the end of the conversation stays when nobody says how much."""
 
@@ -70,7 +72,8 @@ class Compactor:
         names = _names(view, run, outcome.text, action, means.kit)
         attached = "\n\n".join(part for part in (names, self.reattached(view)) if part)
         text = _framed(view, run, outcome.text, attached, means.kit)
-        if means.kit.count(text) >= shown_size(view, run, means.size):
+        least = 1.0 if author == "recovery" else WORTHWHILE
+        if means.kit.count(text) >= least * shown_size(view, run, means.size):
             return Outcome(view, refused=("compact: the summary would not be smaller than what it replaces",))
         edit = self._edit(view, run, text, outcome)
         tokens = outcome.usage.prompt + outcome.usage.output if outcome.usage else 0

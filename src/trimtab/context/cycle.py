@@ -201,7 +201,7 @@ def _log(run: _Run, outcome: Outcome, *, author: str) -> Generator[Ask, Answer, 
 def _climb(run: _Run, *, forced: bool) -> Generator[Ask, Answer, None]:
     """Rung by rung, until the request is down to the target or nothing is left to try."""
     tried: list[str] = []
-    target, hard = run.look.budget.target, run.look.budget.hard
+    target, hard = run.look.aim if not forced else run.look.budget.target, run.look.budget.hard
     for rung in run.desk.rungs:
         for _ in range(run.desk.attempts):
             if run.look.used <= target:

@@ -41,7 +41,7 @@ class Rules:
     act: float = 0.9
     left: float = 0.35
     names: int = 400
-    keep_names: int = 3000
+    keep_names: float = 0.2
     keep: float = 0.5
     name: str = "rules"
 
@@ -62,7 +62,7 @@ class Rules:
             params = {
                 "keep_tokens": keep,
                 **({"mode": self.compact_mode} if self.compact_mode else {}),
-                "names": self.keep_names,
+                "names": int(self.keep_names * space),
             }
             return (*batch.actions(), Action("compact", (), params, "hiding results is not enough"))
         return batch.actions()
@@ -109,13 +109,14 @@ class Rules:
             if batch.gain >= batch.need + self._slack(observation):
                 break
             self._hide(item, batch)
-        if urgent:
-            # What is in use goes only as far as it must: an aim is no reason to hide what nobody has read yet.
-            over = over_hard(observation)
-            for item in sorted((item for item in candidates if self.is_hot(item)), key=value):
-                if batch.gain >= over:
-                    break
-                self._hide(item, batch)
+        # A stub with names loses less than a summary, so what is hot goes before a compaction has to come; what nobody has read yet only as
+        # far as the request doesn't fit otherwise.
+        slack = 0 if urgent else self.compact_from * max(0, observation.hard - observation.fixed)
+        over = over_hard(observation) if urgent else 0
+        for item in sorted((item for item in candidates if self.is_hot(item)), key=lambda i: (i.age <= 1, value(i))):
+            if batch.missing <= slack or (item.age <= 1 and batch.gain >= over):
+                break
+            self._hide(item, batch)
 
     def _goes_along(self, item: ItemFacts, observation: Observation, batch: "_Batch") -> bool:
         edge = batch.edge
