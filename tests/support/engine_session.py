@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 from trimtab.context.archive import Archive
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Kept, Record, Recorded, Summarize
-from trimtab.context.cycle import Prepared
 from trimtab.context.engine import Engine
 from trimtab.context.fold import fold
 from trimtab.context.hosting import EngineHost
 from trimtab.context.memory_log import MemoryLog
+from trimtab.context.prepared import Prepared
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.notes import MemoDict
 from trimtab.context.view import View

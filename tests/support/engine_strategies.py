@@ -109,7 +109,7 @@ def wishes(draw: st.DrawFn, names: Sequence[str]) -> Action:
         | st.sampled_from(["r1", "nothing", "", "e1#9"])
     )
     targets = tuple(draw(st.lists(name, max_size=4)))
-    return Action(draw(st.sampled_from(ACTIONS)), targets, draw(_PARAMS), "somebody wanted it")  # type: ignore[arg-type]
+    return Action(draw(st.sampled_from(ACTIONS)), targets, draw(_PARAMS), "somebody wanted it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,4 +171,5 @@ def raw_edits(draw: st.DrawFn, names: Sequence[str]) -> Edit:
         return Compact(targets=targets, summary=draw(st.sampled_from(["so far", ""])))
     if kind is Restate:
         return Restate(targets=targets, text="the goal")
-    return kind(targets=targets)
+    made: Edit = kind(targets=targets)
+    return made

@@ -23,7 +23,6 @@ from trimtab.context.economics.savings import Savings
 from trimtab.context.economics.shapes import RequestShape, Segment, key_of, shape_of
 from trimtab.context.economics.survival import remaining
 from trimtab.context.look import Look
-from trimtab.context.view import View
 from trimtab.types.codec import encode_message
 from trimtab.types.edits import Edit, EditCost, Restate
 from trimtab.types.messages import Assistant, Message
@@ -83,6 +82,16 @@ class Account:
             self._shaped = _Shaped(view.lineage, view.epoch, fixed_key, messages, shape)
         return shape
 
+    @property
+    def last_sent(self) -> tuple[Segment, ...] | None:
+        """The last request as the cache saw it; None before any."""
+        return None if self._last is None else self._last.segments
+
+    def was_sent(self, look: Look, segments: Sequence[Segment]) -> None:
+        """Take `segments` for the last request: that of `look` is the next."""
+        self._last = shape_of(segments, model=look.request.model.ref, fixed=1)
+        self.shape(look)
+
     def _reshaped(self, known: _Shaped, messages: tuple[Message, ...], look: Look) -> tuple[RequestShape, int]:
         """The known shape with what an edit changed in place, and how many messages it has; of a longer change, only what stands in front."""
         before = known.messages
@@ -106,16 +115,14 @@ class Account:
         """What this request costs as it stands."""
         return self._bill(self._marked(self.shape(look)), now)
 
-    def sent_count(self, view: View) -> int:
-        """How many of the messages that the view shows now went out like this before."""
-        if self._last is None or self._shaped is None:
-            return 0
-        return max(0, self._last.shared_with(self._shaped.shape) - 1)
+    def sent_count(self, look: Look) -> int:
+        """How many of the messages of this request went out like this before."""
+        return 0 if self._last is None else max(0, self._last.shared_with(self.shape(look)) - 1)
 
     def gate(self, look: Look, edits: Sequence[Edit], now: float | None, *, hard: bool = False) -> Passed:
         """Let through what pays now: whole batches, compared by what all calls that may follow would cost."""
         shape = self.shape(look)
-        sent = self.sent_count(look.view)
+        sent = self.sent_count(look)
         marked: list[MarkedEdit] = []
         free: list[Edit] = []
         places = _first_message(look)
@@ -142,12 +149,12 @@ class Account:
         cost = EditCost(cache_usd=share if self.model.prices else None)
         return Passed(tuple(through), waiting, decision.reason, cost)
 
-    def settle(self, look: Look, answer: Assistant, now: float | None) -> None:
+    def settle(self, look: Look, answer: Assistant | None, now: float | None) -> None:
         """A request went out and was answered: take in what the cache holds now and what the provider reported."""
         shape = self._marked(self.shape(look))
         sent = self._bill(shape, now)
         idle = None if now is None or self.last_sent_s is None else now - self.last_sent_s
-        if answer.usage is not None and self._last is not None:
+        if answer is not None and answer.usage is not None and self._last is not None:
             self.warmth = self.warmth.observed(sent.read, answer.usage, idle_s=idle)
         kept = shape.total + self.removed
         served = min(kept, sent.read + self.removed)
@@ -155,7 +162,8 @@ class Account:
         self.savings = self.savings.with_request(sent, reference)
         if self._last is not None and shape.total > self._last.total:
             self.growth = 0.8 * self.growth + 0.2 * (shape.total - self._last.total)
-        following = (self._segment(answer, look.tally.message(answer)),) if self.model.cache.caches_answer else ()
+        caches = self.model.cache.caches_answer
+        following = (self._segment(answer, look.tally.message(answer)),) if answer is not None and caches else ()
         self.state = self.state.after(shape, self.model.cache, answer=following, now=now)
         self.calls += 1
         self._last = shape

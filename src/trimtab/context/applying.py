@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask, Failed, Keep, Kept, Record, Recorded
 from trimtab.context.checks import Faults, check
-from trimtab.context.planning import Kit, body_of, name_of, plan
+from trimtab.context.naming import body_of, name_of
+from trimtab.context.planning import Kit, plan
 from trimtab.context.view import View
 from trimtab.types.edits import Compact, Compress, Drop, Edit, EditCost, Elide, Fold, Restate, Summarize, Truncate
 from trimtab.types.entries import EditEntry

@@ -9,7 +9,7 @@ import msgspec
 
 from trimtab.context.archive import Archive
 from trimtab.context.explain import listed, price, text_of
-from trimtab.context.planning import name_of
+from trimtab.context.naming import name_of
 from trimtab.context.references import distinctive
 from trimtab.context.slots import Overlay, Slot
 from trimtab.context.view import View
@@ -49,6 +49,7 @@ class Blamed(msgspec.Struct, frozen=True, omit_defaults=True):
     """One item. `shown`: what was asked for stands in the next request, in this item. `reachable`: it is shown, or a name that is shown leads to it.
 
     `way`: how it is reached: `shown`, `stub` (a handle stands in its place), `summary` (it is one of a summary's sources), `archive` (only by search).
+    `elsewhere` are other items of the next request that show the text.
     """
 
     name: str
@@ -64,12 +65,13 @@ class Blamed(msgspec.Struct, frozen=True, omit_defaults=True):
     snippet: str = ""
     hidden: tuple[HiddenBy, ...] = ()
     later: tuple[Later, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
 
 def blame(query: str, view: View, archive: Archive) -> tuple[Blamed, ...]:
     """Return what became of `query`, oldest item first. Empty: nothing of this path holds it.
 
-    A name is taken before a number of a step, and that before a text.
+    A name is taken before the number of a step that there was, and that before a text.
     """
     address = view.find(query)
     if address is not None and address.edit is None:
@@ -77,7 +79,7 @@ def blame(query: str, view: View, archive: Archive) -> tuple[Blamed, ...]:
     if address is not None:
         applied = view.edit(query)
         return tuple(_blamed(view, archive, i, "") for i in (applied.slots if applied else ())[:_MOST])
-    if query.isdecimal():
+    if query.isdecimal() and int(query[:9]) <= view.step:
         places = [i for i, slot in enumerate(view.slots) if slot.step == int(query) and slot.answered]
     else:
         places = [i for i, slot in enumerate(view.slots) if slot.answered and query and query in text_of(slot.base)]
@@ -109,15 +111,17 @@ def blame_lines(found: tuple[Blamed, ...]) -> list[str]:
             if steps:
                 lines.append(f"  {_HOW[how]}: {listed(steps)}")
         lines.append(f"  {_WAYS[item.way]}")
+        if item.elsewhere:
+            lines.append(f"  shown by {listed(item.elsewhere)}")
     return lines
 
 
 _HOW = {"used": "used again in", "said": "named again in", "fetched": "fetched again in"}
 _WAYS = {
-    "shown": "it is in the context",
-    "stub": "not in the context; its stub names the way back",
-    "summary": "not in the context; a summary names it as a source",
-    "archive": "not in the context, and nothing there leads to it; the archive still has it",
+    "shown": "it stands in the context",
+    "stub": "its place in the context names the way back",
+    "summary": "a summary in the context names it as a source",
+    "archive": "nothing in the context leads to it; the archive still has it",
 }
 
 
@@ -141,7 +145,13 @@ def _blamed(view: View, archive: Archive, index: int, query: str) -> Blamed:
         snippet=_snippet(text_of(base), query),
         hidden=tuple(_hidden_by(view, archive, slot)),
         later=tuple(_later(view, index, query)),
+        elsewhere=tuple(_elsewhere(view, index, query)) if query else (),
     )
+
+
+def _elsewhere(view: View, index: int, query: str) -> list[str]:
+    shown = (s for s in view.shown() if s.place != index and query in text_of(s.message))
+    return list(dict.fromkeys(name_of(view.slots[s.place]) for s in shown))[:_MOST]
 
 
 def _way(view: View, index: int, *, shown: bool) -> str:

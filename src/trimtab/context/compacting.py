@@ -17,17 +17,24 @@ from trimtab.context.asks import Answer, Ask, Failed, Summarize, Summary
 from trimtab.context.checks import newest_request
 from trimtab.context.look import Look
 from trimtab.context.markers import RECALL
-from trimtab.context.planning import Kit, body_of, name_of, plan
+from trimtab.context.naming import body_of, name_of
+from trimtab.context.planning import Kit, number_in, plan, standing_strings, words_in
+from trimtab.context.shorten.names import names_line
+from trimtab.context.slots import Slot
+from trimtab.context.strings import distinctive_strings
+from trimtab.context.summary.blocks import compress_source
 from trimtab.context.summary.cache import SummaryCache
 from trimtab.context.summary.facts import Fact, facts_of
+from trimtab.context.summary.frame import frame, unframed
 from trimtab.context.summary.summarise import InPlace, Job, Summariser, SummaryOutcome, summarise
 from trimtab.context.view import View
 from trimtab.types.edits import Compact, EditCost
-from trimtab.types.messages import Assistant, Message, ToolResult, User
+from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult, User
 
+WORTHWHILE = 0.85
+"""Of what it replaces: a summary larger than this isn't worth the cache that it breaks, unless the window is over full."""
 KEEP_SHARE = 0.4
 """Of the target: how much of the end of the conversation stays when nobody says how much."""
-_HEAD = "[summary of {count} messages{sources}; to read any of them: {way}]"
 
 
 @dataclass(slots=True)
@@ -62,8 +69,11 @@ class Compactor:
         outcome = yield from self._written(look, run, action, means.kit)
         if not outcome.text:
             return Outcome(view, refused=("compact: no summary was smaller than what it replaces", *outcome.rejected))
-        text = _framed(view, run, outcome.text, self.reattached(view), means.kit)
-        if means.kit.count(text) >= shown_size(view, run, means.size):
+        names = _names(view, run, outcome.text, action, means.kit)
+        attached = "\n\n".join(part for part in (names, self.reattached(view)) if part)
+        text = _framed(view, run, outcome.text, attached, means.kit)
+        least = 1.0 if author == "recovery" else WORTHWHILE
+        if means.kit.count(text) >= least * shown_size(view, run, means.size):
             return Outcome(view, refused=("compact: the summary would not be smaller than what it replaces",))
         edit = self._edit(view, run, text, outcome)
         tokens = outcome.usage.prompt + outcome.usage.output if outcome.usage else 0
@@ -95,7 +105,7 @@ class Compactor:
         for index in run:
             slot = view.slots[index]
             for message in slot.shown:
-                messages.append(message)
+                messages.append(_unframed(message))
                 ids.append(name_of(slot))
         taken = set(run)
         later = tuple(m for index, slot in enumerate(view.slots) if index not in taken for m in slot.shown)
@@ -151,7 +161,7 @@ class Compactor:
     ) -> Generator[Ask, Answer, Outcome]:
         """One summary for each target, in place of its body."""
         wanted = []
-        refused: list[str] = []
+        refused: list[str] = [] if action.targets else ["summarize needs targets"]
         view = look.view
         for name in action.targets:
             address = view.find(name)
@@ -159,22 +169,47 @@ class Compactor:
                 refused.append(f"there is no item {name!r} in this conversation")
                 continue
             slot = view.slots[address.index]
+            text, mode, rejected = yield from self._text_for(slot, action, means.kit)
+            params = {**action.params, "summary": text, "mode": mode}
+            made = plan(Action("summarize", (name,), params, action.reason), view, means.kit)
+            wanted += [(edit, action.reason) for edit in made.edits]
+            refused += [*made.refused, *rejected]
+        return (yield from record(view, wanted, means, author=author, batch=batch, refused=refused))
+
+    def _text_for(
+        self, slot: Slot, action: Action, kit: Kit
+    ) -> Generator[Ask, Answer, tuple[str, str, tuple[str, ...]]]:
+        """The summary of one body, how it was made, and what led nowhere: by the model, else of the blocks that the body has."""
+        body = body_of(slot.base)
+        size = kit.count(body)
+        wanted = number_in(action.params, "max_tokens", 0) or max(200, size // 5)
+        rejected: tuple[str, ...] = ()
+        if self.summariser is not None and action.params.get("mode") != "digest":
             job = Job(
                 messages=(slot.base,),
                 ids=(name_of(slot),),
-                count=means.kit.count,
-                replaces_tokens=means.kit.count(body_of(slot.base)),
-                wanted=int(action.params.get("max_tokens") or max(200, means.kit.count(body_of(slot.base)) // 5)),
+                count=kit.count,
+                replaces_tokens=size,
+                wanted=wanted,
                 instructions=str(action.params.get("instructions") or ""),
                 purpose="summarize",
                 summariser=self.summariser,
+                digest_allowed=False,
                 cache=self.cache,
             )
             outcome = yield from _relayed(job)
-            made = plan(Action("summarize", (name,), {"summary": outcome.text}, action.reason), view, means.kit)
-            wanted += [(edit, action.reason) for edit in made.edits]
-            refused += [*made.refused, *outcome.rejected]
-        return (yield from record(view, wanted, means, author=author, batch=batch, refused=refused))
+            if outcome.text:
+                return outcome.text, outcome.mode, outcome.rejected
+            rejected = outcome.rejected
+        made = compress_source(
+            body,
+            max_tokens=min(wanted, max(1, size - 1)),
+            count=kit.count,
+            keep_first=number_in(action.params, "keep_first", 0),
+            keep_last=number_in(action.params, "keep_last", 0),
+            keep_fields=words_in(action.params.get("keep_fields")),
+        )
+        return made.text, "blocks", rejected
 
 
 def _relayed(job: Job) -> Generator[Ask, Answer, SummaryOutcome]:
@@ -220,19 +255,38 @@ def _turn_goes_on(view: View, run: Sequence[int]) -> bool:
 
 
 def _framed(view: View, run: Sequence[int], text: str, attached: str, kit: Kit) -> str:
-    """The text with a head that says what it stands for, and what is attached from state."""
+    """The text as it is shown: what it stands for, the way back, and what is attached from state."""
     slots = [view.slots[i] for i in run]
     handles = [slot.base.handle for slot in slots if isinstance(slot.base, ToolResult) and slot.base.handle]
-    handles += _handles_below(view, run)
-    sources = f", results {_ranges(handles)}" if handles else ""
     way = kit.way_back(slots[0])
     if way == RECALL:
-        way = "recall id=ID, or recall query=WORDS"
+        way_back = "To read any of them: recall id=ID; to find something: recall query=WORDS."
     else:
-        way = f"read the files in {way.rpartition('/')[0] or way}"
-    count = sum(1 for slot in slots for _ in slot.shown)
-    head = _HEAD.format(count=count, sources=sources, way=way)
-    return "\n\n".join(part for part in (f"{head}\n{text.strip()}", attached.strip()) if part)
+        way_back = f"To read them: read path={way.rpartition('/')[0] or way}" if way else ""
+    body = "\n\n".join(part for part in (text.strip(), attached.strip()) if part)
+    sources = _ranges([*handles, *_handles_below(view, run)])
+    return frame(body, replaced=sum(len(slot.shown) for slot in slots), sources=sources, way_back=way_back)
+
+
+def _names(view: View, run: Sequence[int], text: str, action: Action, kit: Kit) -> str:
+    """A line with the names that would go with the run, as many as the action's `names` (tokens) allow; first those that calls wrote."""
+    most = action.params.get("names")
+    if not isinstance(most, int) or isinstance(most, bool) or most <= 0:
+        return ""
+    shown = [message for index in run for message in view.slots[index].shown]
+    written = [part.raw for message in shown for part in message.parts if isinstance(part, ToolCall)]
+    read = [part.text for m in shown if not isinstance(m, Assistant) for part in m.parts if isinstance(part, Text)]
+    standing = standing_strings(view, but=set(run)).union(distinctive_strings(text))
+    taken = [string for one in written for string in distinctive_strings(one)]
+    return names_line("\n".join((*written, *read)), standing=standing, max_tokens=most, count=kit.count, taken=taken)
+
+
+def _unframed(message: Message) -> Message:
+    """An earlier summary without its frame."""
+    if not isinstance(message, User) or message.origin != "summary":
+        return message
+    parts = tuple(structs.replace(p, text=unframed(p.text)) if isinstance(p, Text) else p for p in message.parts)
+    return structs.replace(message, parts=parts)
 
 
 def _handles_below(view: View, run: Sequence[int]) -> list[str]:
@@ -256,13 +310,12 @@ def _facts_below(view: View, run: Sequence[int], later: tuple[Message, ...]) -> 
     return facts_of([slot.base for slot in said], ids=[slot.id for slot in said], later=later) if said else ()
 
 
-def _ranges(handles: Iterable[str]) -> str:
-    """`r3-r9, r12` for handles of running numbers; others as they are."""
-    numbers = sorted({int(h[1:]) for h in handles if h[1:].isdecimal()})
+def _ranges(handles: Iterable[str]) -> list[str]:
+    """`r3-r9`, `r12`: handles of running numbers, in order."""
     spans: list[list[int]] = []
-    for number in numbers:
+    for number in sorted({int(h[1:]) for h in handles if h[1:].isdecimal()}):
         if spans and number == spans[-1][1] + 1:
             spans[-1][1] = number
         else:
             spans.append([number, number])
-    return ", ".join(f"r{a}" if a == b else f"r{a}-r{b}" for a, b in spans)
+    return [f"r{a}" if a == b else f"r{a}-r{b}" for a, b in spans]

@@ -121,9 +121,16 @@ class _Run:
 
 
 def cycle(
-    desk: Desk, view: View, request: ModelRequest, *, forced: bool = False, refused_media: bool = False
+    desk: Desk,
+    view: View,
+    request: ModelRequest,
+    *,
+    forced: bool = False,
+    refused_media: bool = False,
+    decide: bool = True,
 ) -> Generator[Ask, Answer, Prepared]:
     """Make the next request. `forced`: a server said that the last one was too large, so it shrinks to the target whatever the count says.
+    `decide`: the policy is asked; without it there is only the ladder.
 
     Raises `ContextFloor` when no valid request fits.
     """
@@ -134,7 +141,7 @@ def cycle(
         require_floor(run.look)
     if desk.policy_name != "none":
         yield from _act(run, desk.housekeeping(run.look), author="policy:housekeeping", forced=True)
-    if desk.policy_name != "none" and (desk.manners.early or run.look.used >= run.look.budget.soft):
+    if decide and desk.policy_name != "none" and (desk.manners.early or run.look.used >= run.look.budget.soft):
         actions = yield from desk.decide(run.look)
         yield from _act(run, actions, author=desk.policy_author, forced=not desk.manners.guarded)
     if run.look.used > run.look.budget.hard or forced:
@@ -194,7 +201,7 @@ def _log(run: _Run, outcome: Outcome, *, author: str) -> Generator[Ask, Answer, 
 def _climb(run: _Run, *, forced: bool) -> Generator[Ask, Answer, None]:
     """Rung by rung, until the request is down to the target or nothing is left to try."""
     tried: list[str] = []
-    target, hard = run.look.budget.target, run.look.budget.hard
+    target, hard = run.look.aim if not forced else run.look.budget.target, run.look.budget.hard
     for rung in run.desk.rungs:
         for _ in range(run.desk.attempts):
             if run.look.used <= target:

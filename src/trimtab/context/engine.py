@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import structs
 
 from trimtab.context.budget import Budget, budget_for
+from trimtab.context.counting.anchor import Estimate
 from trimtab.context.faults import faultfinder
 from trimtab.context.housekeeping import housekeeping
-from trimtab.context.look import Look, look
+from trimtab.context.look import Look, Tally, look
 from trimtab.context.markers import RECALL
 from trimtab.context.policies.base import Policy, manners_of
 from trimtab.context.prepared import Prepared, with_room
@@ -78,9 +79,9 @@ class Engine:
         now: Now | None = None,
         next_handle: int = 1,
         way_back: Callable[[Slot], str] | None = None,
-        tally: MeterTally | None = None,
+        tally: Tally | None = None,
         steps: "Sequence[Step] | None" = None,
-        compactor: "Compactor | None" = None,
+        compactor: "Callable[[], Compactor] | None" = None,
     ) -> None:
         self.settings = settings or EngineSettings()
         self.session_id = session_id
@@ -93,14 +94,15 @@ class Engine:
         self._now = now
         self._way_back = way_back
         self._last: Look | None = None
+        self._heard: tuple[Look, Assistant, float | None] | None = None
         self._manager: Manager | None = None
         self._account: Account | None = None
         self.use_model(model, tally=tally)
 
-    def use_model(self, model: ModelInfo, *, tally: MeterTally | None = None) -> None:
+    def use_model(self, model: ModelInfo, *, tally: Tally | None = None) -> None:
         """Manage for another model from here on: other counts, other rules, another cache. What was learned about the last one goes."""
         self.model = model
-        self.tally = tally or MeterTally(model)
+        self.tally: Tally = tally or MeterTally(model)
         self.faults = faultfinder(model, has_way=self.has_way)
         self.window_cap = self.output_cap = None
         self._asked = 0
@@ -141,9 +143,11 @@ class Engine:
         """
         if not isinstance(message, ToolResult):
             return message
-        most = max(_LEAST_CAP, int(self.budget.room * self.settings.result_share))
+        if sum(len(part.text) for part in message.parts if isinstance(part, Text)) * 4 < self.settings.headed_tokens:
+            return message  # no token is less than a byte: too small to be cut or named
         size = self.tally.message(message)
-        if size > most:
+        share = self.settings.result_share
+        if share is not None and size > (most := max(_LEAST_CAP, int(self.budget.room * share))):
             message = self._cut(message, most)
             size = self.tally.message(message)
         if self.settings.tools != "off" and message.handle is None and size >= self.settings.headed_tokens:
@@ -152,20 +156,23 @@ class Engine:
         return message
 
     def prepare(
-        self, view: View, request: ModelRequest, *, after: ErrorInfo | None = None
+        self, view: View, request: ModelRequest, *, after: ErrorInfo | None = None, decide: bool = True
     ) -> "Generator[Ask, Answer, Prepared]":
         """Make the next request out of `view`. `after`: why the server refused the last one (see `refusals`); no rate limit shortens anything.
+        `decide`: the policy may act.
 
         Raises `ContextFloor` when no valid request fits.
         """
-        lesson = NOTHING if after is None else self._learn(after, view, request)
+        lesson = NOTHING if after is None else self._learn_from(after, view, request)
         if self.output_cap is not None:
             most = min(request.max_output or self.output_cap, self.output_cap)
             request = structs.replace(request, max_output=most)
-        now = self.look(view, request)
+        now = (self._glance(view, request) if after is None else None) or self.look(view, request)
         prepared = None if lesson.shrink or lesson.media else self._as_it_stands(now)
         if prepared is None:
-            prepared = yield from self.manager.prepare(view, request, forced=lesson.shrink, refused_media=lesson.media)
+            prepared = yield from self.manager.prepare(
+                view, request, forced=lesson.shrink, refused_media=lesson.media, decide=decide
+            )
             now = self.look(prepared.view, request)
         self._last, self._asked = now, prepared.request.max_output or 0
         if self.model.cache.kind != "explicit":
@@ -173,13 +180,19 @@ class Engine:
         marks = self.account.marks(now)
         return replace(prepared, request=structs.replace(prepared.request, cache_marks=marks))
 
+    def make_room(self, view: View, request: ModelRequest) -> "Generator[Ask, Answer, View]":
+        """Bring `view` under the limit without the policy and without a request. Raises `ContextFloor` when nothing valid fits."""
+        return (yield from self.manager.prepare(view, request, forced=False, decide=False)).view
+
+    def sent(self, view: View, request: ModelRequest) -> None:
+        """Take the request that `view` makes for the one that is out: what `prepare` does, for a conversation that goes on elsewhere."""
+        self._last = Look(view, request, self.budget, Estimate(0, 0, known=False, anchored=False), self.tally)
+
     def answered(self, answer: Assistant) -> None:
-        """The last prepared request was answered: learn from what was reported. Call it before the answer is recorded."""
-        if self._last is None:
-            return
-        self.tally.observe(answer)
-        self.account.settle(self._last, answer, self.time())
-        self._last = None
+        """The last prepared request was answered: learn from what was reported, when that is first needed."""
+        if self._last is not None:
+            self._heard = (self._last, answer, self.time())
+            self._last = None
 
     # Wishes
 
@@ -192,7 +205,7 @@ class Engine:
     def revert(
         self, view: View, request: ModelRequest, target: str, *, author: str = "user", reason: str = ""
     ) -> "Generator[Ask, Answer, View | str]":
-        """Take one edit back and return the view, or why that can't be done: no such edit, or the result would not fit."""
+        """Take an edit, or an earlier revert, back and return the view, or why that can't be done: no such edit, or the result would not fit."""
         return (yield from self.manager.revert(view, request, target, author=author, reason=reason))
 
     def status(self, view: View, request: ModelRequest) -> Status:
@@ -204,6 +217,7 @@ class Engine:
 
     def look(self, view: View, request: ModelRequest) -> Look:
         """Count the request that `view` makes of `request`."""
+        self._learn()
         return look(view, request, self.budget, self.tally)
 
     def observe(self, look: Look) -> "Observation":
@@ -217,6 +231,26 @@ class Engine:
     def time(self) -> float | None:
         """Seconds, if there is a clock."""
         return None if self._now is None else self._now()
+
+    def _learn(self) -> None:
+        """Take in what the last answer reported."""
+        if self._heard is None:
+            return
+        (asked, answer, time), self._heard = self._heard, None
+        self.tally.estimate(asked.view, asked.request.system, asked.request.tools)
+        self.tally.observe(answer)
+        self.account.settle(asked, answer, time)
+
+    def _glance(self, view: View, request: ModelRequest) -> Look | None:
+        """A first request that is small whatever a tokenizer would say; no vocabulary is loaded for it."""
+        if view.step or self._heard is not None or not isinstance(self.tally, MeterTally):
+            return None
+        budget = self.budget
+        size = self.tally.glance(view, request.system, request.tools)
+        wanted = request.max_output or request.model.max_output
+        if size is None or size.upper >= min(budget.soft, budget.window - budget.safety - wanted):
+            return None
+        return Look(view, request, budget, size, self.tally)
 
     def _as_it_stands(self, now: Look) -> Prepared | None:
         """The request without an edit; None where something has to be decided first."""
@@ -233,7 +267,7 @@ class Engine:
             return False
         if not isinstance(self.policy, str) and manners_of(self.policy).early:
             return False
-        return not housekeeping(now.view, sent=self._account.sent_count(now.view) if self._account else 0)
+        return not housekeeping(now.view, sent=self._account.sent_count(now) if self._account else 0)
 
     def _cut(self, result: ToolResult, most: int) -> ToolResult:
         from trimtab.context.shorten.cap import cap_text  # noqa: PLC0415 - results this large are rare
@@ -244,7 +278,7 @@ class Engine:
         text, cut = cap_text("\n".join(texts), most, self.tally.text, where=where)
         return structs.replace(result, parts=(Text(text), *others), cut=cut or result.cut)
 
-    def _learn(self, error: ErrorInfo, view: View, request: ModelRequest) -> Lesson:
+    def _learn_from(self, error: ErrorInfo, view: View, request: ModelRequest) -> Lesson:
         """Take in why a request was refused."""
         counted = self.look(view, request).used
         asked = self._asked or request.max_output or self.model.max_output

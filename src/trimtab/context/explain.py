@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from trimtab.context.fold import Fold
-from trimtab.context.planning import name_of
+from trimtab.context.naming import name_of
 from trimtab.context.references import distinctive
 from trimtab.context.view import View
 from trimtab.types.codec import Entry

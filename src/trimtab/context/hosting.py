@@ -9,18 +9,13 @@ Reading goes past the edits on purpose: what a stub hides is what `recall` is fo
 
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from trimtab.context.actions import Action
-from trimtab.context.applying import Outcome as Applied
-from trimtab.context.asks import Answer, Ask
 from trimtab.context.engine import Engine
 from trimtab.context.markers import known_markers, refuse_markers
-from trimtab.context.observation import Observation
+from trimtab.context.naming import body_of, name_of
 from trimtab.context.overlays import Address
-from trimtab.context.planning import body_of, name_of
-from trimtab.context.recall.index import Document, Hit, Index
-from trimtab.context.shorten.arguments import pointers_in
 from trimtab.context.slots import Slot
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.notes import MemoStore
@@ -30,7 +25,13 @@ from trimtab.types.edits import Compact, Offload, edit_kind
 from trimtab.types.messages import Assistant, ToolCall, ToolResult
 from trimtab.types.models import ModelRequest
 
-Drive: TypeAlias = Callable[[Generator[Ask, Answer, Applied]], Applied]
+if TYPE_CHECKING:
+    from trimtab.context.applying import Outcome as Applied
+    from trimtab.context.asks import Answer, Ask
+    from trimtab.context.observation import Observation
+    from trimtab.context.recall.index import Hit, Index
+
+Drive: TypeAlias = "Callable[[Generator[Ask, Answer, Applied]], Applied]"
 
 
 @dataclass(slots=True)
@@ -48,7 +49,7 @@ class EngineHost:
     memories: Memories
     labels: Callable[[], Mapping[str, str]] = field(default=dict)
     page_tokens: int = 4_000
-    _index: Index = field(default_factory=Index)
+    _index: "Index | None" = None
     _indexed: int = 0
     _lineage: object = None
     _known: dict[str, str] = field(default_factory=dict)
@@ -76,10 +77,9 @@ class EngineHost:
             return body_of(slot.base, address.part) if address.part < len(slot.base.parts) else None
         return _text(slot)
 
-    def search(self, query: str, limit: int) -> Sequence[Hit]:
+    def search(self, query: str, limit: int) -> "Sequence[Hit]":
         """Items of the path that hold `query`, the best first."""
-        self._grow()
-        return self._index.search(query, limit)
+        return self._grown().search(query, limit)
 
     def count(self, text: str) -> int:
         """Tokens of `text`."""
@@ -95,7 +95,7 @@ class EngineHost:
             outcomes.append(_told(applied))
         return outcomes
 
-    def status(self) -> Observation:
+    def status(self) -> "Observation":
         """The context as it stands."""
         return self.engine.observe(self.engine.look(self.view(), self.request()))
 
@@ -112,9 +112,12 @@ class EngineHost:
         name = name.strip().strip("[]").partition("~")[0]
         return next((target for target, label in self.labels().items() if label == name), name)
 
-    def _grow(self) -> None:
+    def _grown(self) -> "Index":
+        """The index, with what came since the last search."""
+        from trimtab.context.recall.index import Document, Index  # noqa: PLC0415 - a session that never recalls pays nothing
+
         view = self.view()
-        if view.lineage is not self._lineage:
+        if self._index is None or view.lineage is not self._lineage:
             self._index, self._indexed, self._lineage = Index(), 0, view.lineage
         while self._indexed < len(view.slots):
             slot = view.slots[self._indexed]
@@ -125,12 +128,17 @@ class EngineHost:
             if tool != "recall" and (text := _text(slot)):
                 self._index.add(Document(name_of(slot), kind, tool, text))
             self._indexed += 1
+        return self._index
 
     def _markers(self) -> dict[str, str]:
         """Key to way back of whatever edits have rendered; reverted ones too, for a copy may have survived."""
         view = self.view()
-        if view.lineage is not self._lineage and self._edits > len(view.applied):
-            self._known, self._edits = {}, 0
+        if self._edits == len(view.applied):
+            return self._known
+        from trimtab.context.shorten.arguments import pointers_in  # noqa: PLC0415 - not before there are edits
+
+        if self._edits > len(view.applied):
+            self._edits = 0
         for applied in view.applied.range(self._edits, len(view.applied)):
             texts: list[str] = list(getattr(applied.edit, "texts", {}).values())
             if isinstance(applied.edit, Offload):
@@ -163,7 +171,7 @@ def _behind_summary(view: View, address: Address) -> str | None:
     return "\n\n".join(pieces)
 
 
-def _told(applied: Applied) -> Outcome:
+def _told(applied: "Applied") -> Outcome:
     """One line of what came of an action."""
     said = [
         f"{edit_kind(d.entry.edit)} {', '.join(d.entry.edit.targets[:5])}: {d.entry.before_tokens:,} -> {d.entry.after_tokens:,} tokens"

@@ -12,7 +12,7 @@ from typing import Protocol
 from trimtab.context.budget import Budget
 from trimtab.context.counting.anchor import Estimate
 from trimtab.context.view import Shown, View
-from trimtab.types.messages import Message
+from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelRequest
 from trimtab.types.tools import ToolSpec
 
@@ -36,6 +36,10 @@ class Tally(Protocol):
         """The size of a whole request that shows `view`. Cheap while the view only grows (`View.epoch`)."""
         ...
 
+    def observe(self, answer: Assistant) -> bool:
+        """Learn from the usage of `answer`, which answered exactly what was estimated last; say whether it was believed."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -56,6 +60,14 @@ class Look:
     def fixed(self) -> int:
         """Tokens of system prompt and tools."""
         return self.tally.fixed(self.request.system, self.request.tools)
+
+    @property
+    def aim(self) -> int:
+        """What the ladder goes down to: the target, or the middle of the space above what is fixed where that is larger.
+
+        With a long system prompt and a small window the target may lie below what nothing can take out.
+        """
+        return max(self.budget.target, (self.fixed + self.budget.hard) // 2)
 
     def sizes(self) -> list[tuple[Shown, int]]:
         """Each shown message with its tokens."""

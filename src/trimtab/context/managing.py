@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from trimtab.context.actions import Action
 from trimtab.context.applying import BLANK, Means, Outcome, Passed, apply, shown_size
 from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
+from trimtab.context.brought_back import brought_back
 from trimtab.context.compacting import Compactor
 from trimtab.context.cycle import Rung, cycle
 from trimtab.context.deciding import Decider
@@ -24,8 +25,9 @@ from trimtab.context.planning import Kit
 from trimtab.context.policies.base import Manners
 from trimtab.context.policies.registry import find_policy
 from trimtab.context.prepared import Prepared
+from trimtab.context.regret import RegretLedger
 from trimtab.context.view import View
-from trimtab.types.edits import Edit, Restore
+from trimtab.types.edits import Edit
 from trimtab.types.entries import RevertEntry
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelInfo, ModelRequest
@@ -39,9 +41,10 @@ class Manager:
         policy = find_policy(engine.policy) if isinstance(engine.policy, str) else engine.policy
         self.decider = Decider(policy, engine.settings)
         self.observer = Observer()
-        self.compactor = engine.compactor or Compactor()
+        self.compactor = engine.compactor() if engine.compactor else Compactor()
         self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in engine.steps or STEPS)
-        self._restored: dict[str, int] = {}
+        prices = engine.model.prices
+        self.regret = RegretLedger(input_price=prices[0].input if prices else None)
 
     @property
     def kit(self) -> Kit:
@@ -52,11 +55,17 @@ class Manager:
         return Kit(engine.session_id, engine.tally.text, engine.way_of, page_tokens=page)
 
     def prepare(
-        self, view: View, request: ModelRequest, *, forced: bool, refused_media: bool = False
+        self,
+        view: View,
+        request: ModelRequest,
+        *,
+        forced: bool,
+        refused_media: bool = False,
+        decide: bool = True,
     ) -> Generator[Ask, Answer, Prepared]:
         """Make the next request, with edits. Raises `ContextFloor` when no valid request fits."""
         self.decider.notes.clear()
-        prepared = yield from cycle(self, view, request, forced=forced, refused_media=refused_media)
+        prepared = yield from cycle(self, view, request, forced=forced, refused_media=refused_media, decide=decide)
         return replace(prepared, notes=(*self.decider.notes, *prepared.notes))
 
     def act(
@@ -79,9 +88,8 @@ class Manager:
     def revert(
         self, view: View, request: ModelRequest, target: str, *, author: str = "user", reason: str = ""
     ) -> Generator[Ask, Answer, View | str]:
-        """Take one edit back and return the view, or why that can't be done: no such edit, or the result would not fit."""
-        applied = view.edit(target)
-        if applied is None:
+        """Take an edit, or an earlier revert, back and return the view, or why that can't be done: no such edit, or the result would not fit."""
+        if view.edit(view.edit_behind(target)) is None:
             return f"there is no edit {target!r} on this path"
         if target in view.reverted:
             return f"edit {target!r} is reverted already"
@@ -96,8 +104,6 @@ class Manager:
         answer = yield Record((RevertEntry(**BLANK, target=target, reason=reason, author=author),))
         if not isinstance(answer, Recorded):
             return f"the log can't be written: {answer.reason if isinstance(answer, Failed) else 'unexpected answer'}"
-        if not isinstance(applied.edit, Restore):
-            self._restored.update((view.slots[index].id, view.step) for index in applied.slots)
         return view.with_revert(answer.ids[0], target)
 
     def _used_by(self, trial: View, view: View, request: ModelRequest) -> int:
@@ -114,17 +120,19 @@ class Manager:
     def observe(self, look: Look) -> Observation:
         """What a policy sees of this request."""
         now = self.engine.time()
+        self.regret.update(look.view, look.tally.message)
         return self.observer.observe(
             look,
             Circumstances(
-                sent=self.engine.account.sent_count(look.view),
+                sent=self.engine.account.sent_count(look),
                 cached=self.engine.account.cached(look, now),
                 cold=self.engine.account.is_cold(now),
                 remaining=expected_remaining(look.view.step),
                 prices=_prices(self.engine.model),
                 since=self.decider.since(look.view.step),
                 last_actions=self.decider.last,
-                restored=self._restored,
+                restored=brought_back(look.view, self.engine.settings.immune),
+                regret=self.regret.regret,
             ),
         )
 
@@ -172,7 +180,7 @@ class Manager:
 
     def housekeeping(self, look: Look) -> Sequence[Action]:
         """Edits of bytes that no request has carried."""
-        return housekeeping(look.view, sent=self.engine.account.sent_count(look.view))
+        return housekeeping(look.view, sent=self.engine.account.sent_count(look))
 
     def pictures(self, view: View, *, refused: bool) -> Sequence[tuple[Edit, str]]:
         """Edits that take out the pictures that the provider won't take."""
@@ -193,11 +201,6 @@ class Manager:
         if not outcome.done:
             return
         self.engine.account.edited(outcome.gained, len(outcome.done))
-        if author in ("model", "user"):
-            for done in outcome.done:
-                if isinstance(done.entry.edit, Restore):
-                    places = (outcome.view.find(target) for target in done.entry.edit.targets)
-                    self._restored.update((outcome.view.slots[p.index].id, step) for p in places if p is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from trimtab.context.actions import Action
 from trimtab.context.look import Look
+from trimtab.context.naming import body_of
 from trimtab.context.observation import ItemFacts, ItemKind, Observation, Prices
-from trimtab.context.planning import body_of
 from trimtab.context.recall.words import index_words
 from trimtab.context.references import References
 from trimtab.context.resources import Resource, resource_of
@@ -48,6 +48,8 @@ class Observer:
     references: References = field(default_factory=References)
     words: dict[str, frozenset[str]] = field(default_factory=dict)
     """Words of a result, by the id of its slot."""
+    resources: dict[str, Resource | None] = field(default_factory=dict)
+    """What a result is about, by the id of its slot."""
 
     def observe(self, look: Look, circumstances: Circumstances) -> Observation:
         """Return the context as plain data."""
@@ -86,7 +88,8 @@ class _Facts:
         self.goal = _goal(look.view)
         self._goal_words = frozenset(index_words(self.goal))
         self._recent_words = frozenset(index_words(_recent(look.view)))
-        self._newer, self._first = _staleness(look.view)
+        self._resources = observer.resources
+        self._newer, self._first = _staleness(look.view, self._resource)
 
     def items(self) -> tuple[ItemFacts, ...]:
         made: list[ItemFacts] = []
@@ -130,7 +133,7 @@ class _Facts:
             tool=result.tool_name if result else None,
             call_id=result.call_id if result else None,
             group=self.view.slots[slot.group].id if slot.group is not None else None,
-            resource=self._resource(slot),
+            resource=resource.key if (resource := self._resource(slot)) else None,
             arguments=_argument_tokens(shown.message, self.look.tally.text),
             sent=position < self.circumstances.sent,
             pinned=slot.pinned,
@@ -157,9 +160,10 @@ class _Facts:
             return 0.0, 0.0
         return len(own & self._goal_words) / len(own), len(own & self._recent_words) / len(own)
 
-    def _resource(self, slot: Slot) -> str | None:
-        found = _resource(self.view, slot)
-        return found.key if found else None
+    def _resource(self, slot: Slot) -> Resource | None:
+        if slot.id not in self._resources or not slot.answered:
+            self._resources[slot.id] = _resource(self.view, slot)
+        return self._resources[slot.id]
 
     def _failed(self, place: int, base: Message) -> bool:
         """All its calls failed: their arguments are worth nothing any more."""
@@ -222,7 +226,7 @@ def _resource(view: View, slot: Slot) -> Resource | None:
     return resource_of(call) if call else None
 
 
-def _staleness(view: View) -> tuple[dict[int, str], dict[int, str]]:
+def _staleness(view: View, resource_for: Callable[[Slot], Resource | None]) -> tuple[dict[int, str], dict[int, str]]:
     """For each result that something newer replaces, the id of that; for each that repeats an earlier one word for word, the id of the first.
 
     A file that was read again, whole or the same lines, or that was written since; the same call made again without an error.
@@ -233,7 +237,7 @@ def _staleness(view: View) -> tuple[dict[int, str], dict[int, str]]:
     latest: dict[str, int] = {}
     readers: dict[str, list[int]] = {}
     for index, slot in enumerate(view.slots):
-        resource = _resource(view, slot) if slot.answered else None
+        resource = resource_for(slot) if slot.answered else None
         if resource is None or not isinstance(slot.base, ToolResult):
             continue
         if slot.base.is_error:

@@ -6,20 +6,23 @@ Pure: it looks at a view and changes nothing. An action on several targets makes
 one, and the others go on. A text is only put in place of a longer one.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from trimtab.context import markers
 from trimtab.context.actions import Action
+from trimtab.context.naming import body_of, name_of
 from trimtab.context.overlays import Address
 from trimtab.context.recall.pages import page
 from trimtab.context.shorten.arguments import Path, offload_arguments
 from trimtab.context.shorten.compress import Compressor, Extractive, compress
 from trimtab.context.shorten.fold import FoldRule, fold
+from trimtab.context.shorten.names import line_of, names_in
 from trimtab.context.shorten.pieces import Refused, Shortened
 from trimtab.context.shorten.truncate import truncate
 from trimtab.context.slots import Slot
+from trimtab.context.strings import distinctive_strings
 from trimtab.context.view import View
 from trimtab.types.edits import (
     Compact,
@@ -37,9 +40,11 @@ from trimtab.types.edits import (
     Truncate,
     Unpin,
 )
-from trimtab.types.messages import Assistant, Image, Message, Text, ToolCall, ToolResult
+from trimtab.types.messages import Assistant, Image, Text, ToolCall, ToolResult
 
 Count: TypeAlias = Callable[[str], int]
+NAMES_SHARE = 0.25
+"""Of a body's tokens: the most that the names in its stub take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +121,6 @@ def plan(action: Action, view: View, kit: Kit) -> Plan:
     return Plan(made.edits, (*refused, *made.refused))
 
 
-def name_of(slot: Slot) -> str:
-    """The name that a model knows a slot by: its handle, else the id of its call, else that of its entry."""
-    if isinstance(slot.base, ToolResult):
-        return slot.base.handle or slot.base.call_id
-    return slot.id
-
-
-def body_of(message: Message, part: int | None = None) -> str:
-    """The text of a message or of one part of it, as an edit finds it: recorded, without a head."""
-    if part is not None:
-        piece = message.parts[part] if part < len(message.parts) else None
-        return piece.text if isinstance(piece, Text) else piece.raw if isinstance(piece, ToolCall) else ""
-    return "\n".join(piece.text for piece in message.parts if isinstance(piece, Text))
-
-
 def stub_for(slot: Slot, kit: Kit, *, summary: str = "", part: int | None = None) -> str:
     """The line that stands for the body of `slot` (or of a part of it) once it is hidden."""
     body = body_of(slot.base, part)
@@ -165,18 +155,37 @@ def _elide(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> 
     summary = str(action.params.get("summary") or "").strip()
     draft = _Draft(kit)
     newest = max(targets, key=lambda t: t.address.index)
+    names = number_in(action.params, "names", 0)
+    standing = standing_strings(view, but={target.address.index for target in targets}) if names else set()
     for target in targets:
         if target.slot.state == "stub":
             draft.refused.append(f"{target.name}: it is archived already")
             continue
         # A summary of several stands once, in the newest; the others point to it.
         said = summary if target is newest else f"see {name_of(newest.slot)}" if summary else ""
+        if names:
+            body = _shown_text(target)
+            most = min(names, int(kit.count(body) * NAMES_SHARE))
+            kept = names_in(body, standing=standing, max_tokens=most, count=kit.count)
+            standing.update(kept)
+            said = "\n".join(part for part in (said, line_of(kept)) if part)
         text = stub_for(target.slot, kit, summary=said, part=target.address.part)
         if any(isinstance(p, Image) for p in target.slot.base.parts):
             draft.texts[target.id] = text
         else:
             draft.put(target, text, instead_of=_shown_text(target))
     return _texts(Elide, action, draft)
+
+
+def standing_strings(view: View, *, but: Collection[int]) -> set[str]:
+    """The distinctive strings of all that the view shows, the slots of those indices left out."""
+    strings: set[str] = set()
+    for shown in view.shown():
+        if shown.place not in but:
+            for part in shown.message.parts:
+                text = part.text if isinstance(part, Text) else part.raw if isinstance(part, ToolCall) else ""
+                strings.update(distinctive_strings(text))
+    return strings
 
 
 def _shown_text(target: _Target) -> str:
@@ -207,12 +216,12 @@ def _shorten(
 
 
 def _fold(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
-    words = _words(action.params.get("keep"))
+    words = words_in(action.params.get("keep"))
     default = FoldRule()
     rule = FoldRule(
-        head=_number(action.params, "head", default.head),
-        tail=_number(action.params, "tail", default.tail),
-        matches=_number(action.params, "matches", default.matches),
+        head=number_in(action.params, "head", default.head),
+        tail=number_in(action.params, "tail", default.tail),
+        matches=number_in(action.params, "matches", default.matches),
     )
     draft = _shorten(kit, targets, "folded", lambda _, body, key: fold(body, words=words, rule=rule, key=key))
     return _texts(Fold, action, draft)
@@ -226,7 +235,7 @@ def _truncate(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) 
 
 def _compress(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
     compressor = kit.compressor or Extractive(kit.count)
-    words = _words(action.params.get("keep"))
+    words = words_in(action.params.get("keep"))
     share = action.params.get("share", 0.3)
     share = float(share) if isinstance(share, int | float) and not isinstance(share, bool) else 0.3
 
@@ -254,7 +263,7 @@ def _reload(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) ->
     texts: dict[str, str] = {}
     for target in targets:
         body = body_of(target.slot.base, target.address.part)
-        number = _number(action.params, "page", 0)
+        number = number_in(action.params, "page", 0)
         if number or kit.count(body) > kit.page_tokens:
             name = name_of(target.slot) if target.address.part is None else target.id
             piece = page(body, max(1, number), kit.page_tokens, kit.count)
@@ -376,12 +385,14 @@ def _ids(targets: Sequence[_Target]) -> tuple[str, ...]:
     return tuple(target.name if target.address.edit else target.id for target in targets)
 
 
-def _words(value: object) -> tuple[str, ...]:
+def words_in(value: object) -> tuple[str, ...]:
+    """The words that a parameter holds: a text, or a list of them."""
     if isinstance(value, str):
         return (value,)
     return tuple(str(word) for word in value) if isinstance(value, list | tuple) else ()
 
 
-def _number(params: Mapping[str, Any], name: str, default: int) -> int:
+def number_in(params: Mapping[str, Any], name: str, default: int) -> int:
+    """A parameter that counts something; `default` where there is none, or none that makes sense."""
     value = params.get(name, default)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else default

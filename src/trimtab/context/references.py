@@ -3,24 +3,18 @@
     result ──distinctive strings it is the first to show──▶ origin
     later call ──its arguments hold one of them──▶ the result was used, at that step
 
-A string is distinctive when it is a run of eight or more of `A-Z a-z 0-9 _ . / - : @` (dots, slashes, colons and dashes at its ends stripped)
-with a digit, a separator or an inner capital. A string that the user said or the model wrote before has no origin. This is the same rule by
+What is distinctive, `strings` says. A string that the user said or the model wrote before has no origin. This is the same rule by
 which `trimtab replay` decides what was needed, so a policy sees what it will be judged by; it is a heuristic, and it costs one pass over each
 text, once.
 """
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 
-from trimtab.context.planning import body_of
+from trimtab.context.naming import body_of
+from trimtab.context.strings import distinctive_strings
 from trimtab.context.view import View
 from trimtab.types.messages import Assistant, Text, Thinking, ToolCall, ToolResult
 
-_RUN = re.compile(r"[A-Za-z0-9_./\-:@]{8,}")
-_ENDS = "./:-"
-_SEPARATED = re.compile(r"[0-9_./\-:@]|[a-z0-9][A-Z]")
 _MOST = 4_000
 """Strings that are kept of one text; a listing of a whole disk tells nothing with the rest."""
 
@@ -89,14 +83,6 @@ class References:
             self._origins.setdefault(string, "")
 
 
-@lru_cache(maxsize=2_048)
 def distinctive(text: str) -> tuple[str, ...]:
-    """The distinctive strings of `text`, each once, in order."""
-    return tuple(dict.fromkeys(_strings(text)))[:_MOST]
-
-
-def _strings(text: str) -> Iterable[str]:
-    for found in _RUN.findall(text):
-        string = found.strip(_ENDS)
-        if len(string) >= 8 and _SEPARATED.search(string):
-            yield string
+    """The distinctive strings of `text`, as far as they are kept."""
+    return distinctive_strings(text)[:_MOST]

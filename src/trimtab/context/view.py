@@ -47,6 +47,14 @@ class Applied(NamedTuple):
     step: int = 0
 
 
+class Reverted(NamedTuple):
+    """A revert of the path: what it took back (an edit, or an earlier revert), and the step at which."""
+
+    id: str
+    target: str
+    step: int
+
+
 class Shown(NamedTuple):
     """A message of the next request, and the index of the slot that it stands in. `lead`: it is the summary in front of that slot."""
 
@@ -132,7 +140,7 @@ class View:
         self._duplicates: tuple[str, ...] = ()
         self._late: tuple[str, ...] = ()
         self._hidden = 0
-        self._reverts: tuple[tuple[str, str], ...] = ()
+        self._reverts: tuple[Reverted, ...] = ()
         self._settled = 0
         self._index = _Index()
         self._shown = _Kept([], [], 0, 0)
@@ -160,6 +168,18 @@ class View:
     def open_calls(self) -> tuple[str, ...]:
         """Ids of the calls without a real answer, in order."""
         return tuple(self._call_id(index) for index in self._open)
+
+    @property
+    def reverts(self) -> tuple[Reverted, ...]:
+        """The reverts of the path, oldest first."""
+        return self._reverts
+
+    def edit_behind(self, entry_id: str) -> str:
+        """The edit that a revert, or a revert of one, is about; any other id as it is."""
+        targets = {revert.id: revert.target for revert in self._reverts}
+        while entry_id in targets:
+            entry_id = targets.pop(entry_id)
+        return entry_id
 
     @property
     def repairs(self) -> Repairs:
@@ -240,9 +260,9 @@ class View:
 
     def with_revert(self, revert_id: str, target: str) -> "View":
         """The view after an edit, or an earlier revert, was taken back."""
-        reverts = (*self._reverts, (revert_id, target))
+        reverts = (*self._reverts, Reverted(revert_id, target, self.step))
         reverted: set[str] = set()
-        for own, taken_back in reversed(reverts):
+        for own, taken_back, _ in reversed(reverts):
             if own not in reverted:
                 reverted.add(taken_back)
         made = self._with(_reverts=reverts, reverted=frozenset(reverted))

@@ -11,7 +11,7 @@ other session.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from msgspec.structs import replace
 
@@ -26,7 +26,7 @@ WARM_UP = 3
 LEAST_INCREMENT = 300
 """Tokens that a step must add for its own error to mean something."""
 
-MakeCounter = Callable[[str, str], Counter]
+MakeCounter: TypeAlias = Callable[[str, str], Counter]
 """Provider and model id → a counter for it."""
 
 

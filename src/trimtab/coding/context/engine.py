@@ -3,18 +3,21 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
 
+from trimtab.coding.context.chosen import WayBack, chosen_tools
 from trimtab.coding.project import Project
 from trimtab.config.settings import ContextSettings
 from trimtab.context.budget import Thresholds
-from trimtab.context.compacting import Compactor
 from trimtab.context.engine import Engine
-from trimtab.context.planning import name_of
-from trimtab.context.policies.registry import find_policy
-from trimtab.context.settings import EngineSettings
+from trimtab.context.naming import name_of
+from trimtab.context.settings import EngineSettings, Profile
+from trimtab.context.slots import Slot
 from trimtab.context.stores.log import SessionLog
-from trimtab.context.summary.summarise import Summariser
 from trimtab.types.models import ModelInfo
+
+if TYPE_CHECKING:
+    from trimtab.context.compacting import Compactor
 
 _HANDLE = re.compile(rb'"handle":"r(\d{1,9})"')
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
@@ -23,20 +26,21 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 def build_engine(
     project: Project, log: SessionLog, model: ModelInfo, *, archive: Path, now: Callable[[], float]
 ) -> Engine:
-    """Return the engine for a session. `archive` is the folder of hidden bodies for a model without `recall`.
+    """Return the engine for a session. `archive` is the folder of hidden bodies for a model without `recall` that can open files.
 
     Raises `UsageError` for a policy that there is not.
     """
     settings = context_settings(project, model)
+    chosen = chosen_tools(settings, project.settings.tools)
     return Engine(
         model,
         session_id=log.header.id,
-        policy=find_policy(settings.policy),
-        settings=engine_settings(settings),
+        policy=checked_policy(settings.policy),
+        settings=engine_settings(settings, profile=chosen.profile),
         now=now,
         next_handle=next_handle(log),
-        way_back=(lambda slot: str(archive / file_name(name_of(slot)))) if settings.tools == "off" else None,
-        compactor=Compactor(summariser=summariser_of(model)),
+        way_back=_way_back(chosen.way_back, archive),
+        compactor=lambda: make_compactor(model),
     )
 
 
@@ -56,7 +60,7 @@ def context_settings(project: Project, model: ModelInfo) -> ContextSettings:
     return ContextSettings(**merged)
 
 
-def engine_settings(settings: ContextSettings) -> EngineSettings:
+def engine_settings(settings: ContextSettings, *, profile: Profile) -> EngineSettings:
     """The same in the engine's terms."""
     thresholds = Thresholds(
         soft=settings.soft,
@@ -67,12 +71,25 @@ def engine_settings(settings: ContextSettings) -> EngineSettings:
         hard_tokens=settings.hard_tokens,
         reserve_tokens=settings.reserve_tokens,
     )
-    return EngineSettings(thresholds=thresholds, tools=settings.tools)
+    return EngineSettings(thresholds=thresholds, tools=profile)
 
 
-def summariser_of(model: ModelInfo) -> Summariser:
-    """The model that writes summaries, with its own window and limit."""
-    return Summariser(model.ref, model.context_window, model.max_output, thinks=bool(model.thinking))
+def checked_policy(name: str) -> str:
+    """Return the name of a policy that there is; the default isn't looked up before it is needed. Raises `UsageError`."""
+    if name != ContextSettings().policy:
+        from trimtab.context.policies.registry import find_policy  # noqa: PLC0415 - see above
+
+        find_policy(name)
+    return name
+
+
+def make_compactor(model: ModelInfo) -> "Compactor":
+    """What writes summaries for a session on `model`."""
+    from trimtab.context.compacting import Compactor  # noqa: PLC0415 - not needed while there is room
+    from trimtab.context.summary.summarise import Summariser  # noqa: PLC0415 - as above
+
+    thinks = bool(model.thinking)
+    return Compactor(summariser=Summariser(model.ref, model.context_window, model.max_output, thinks=thinks))
 
 
 def next_handle(log: SessionLog) -> int:
@@ -83,3 +100,15 @@ def next_handle(log: SessionLog) -> int:
 def file_name(name: str) -> str:
     """A file name for the body of the item that a model knows by `name`."""
     return f"{_UNSAFE.sub('_', name)[:80]}.txt"
+
+
+def _way_back(kind: WayBack, archive: Path) -> Callable[[Slot], str] | None:
+    match kind:
+        case "recall":
+            return None
+        case "files":
+            return lambda slot: str(archive / file_name(name_of(slot)))
+        case "none":
+            return lambda _slot: ""
+        case _:
+            assert_never(kind)

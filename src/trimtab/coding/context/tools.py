@@ -7,24 +7,25 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio import from_thread
 
 from trimtab.agent.ports import Access, ToolOutput, ToolRun
+from trimtab.coding.context.chosen import ChosenTools
 from trimtab.coding.context.transcript import ManagedTranscript
-from trimtab.context.applying import Outcome
-from trimtab.context.asks import Answer, Ask
 from trimtab.context.hosting import EngineHost
-from trimtab.context.settings import Profile
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.notes import MemoDict, MemoFolder, MemoStore, memos_beside
-from trimtab.context.summary.redact import redact
 from trimtab.context.tools.host import ContextTool
 from trimtab.context.tools.profiles import context_tools
 from trimtab.types.models import ModelRequest
 from trimtab.types.tools import ToolSpec
+
+if TYPE_CHECKING:
+    from trimtab.context.applying import Outcome
+    from trimtab.context.asks import Answer, Ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def host_for(
     log = transcript.log
     memos: MemoStore = MemoFolder(memos_beside(log.path), now=now) if log.path else MemoDict(now=now)
 
-    def drive(plan: Generator[Ask, Answer, Outcome]) -> Outcome:
+    def drive(plan: "Generator[Ask, Answer, Outcome]") -> "Outcome":
         # Handlers run in a worker thread; the plan runs on the loop, where a model can be asked.
         return from_thread.run(transcript.run, plan)
 
@@ -75,11 +76,18 @@ def host_for(
         request=request,
         drive=drive,
         memos=memos,
-        memories=Memories(memories, now=now, redact=redact),
+        memories=Memories(memories, now=now, redact=_redact),
         labels=lambda: dict(log.archive.labels),
     )
 
 
-def agent_tools(profile: Profile, host: EngineHost) -> tuple[ContextAgentTool, ...]:
-    """Return the tools of a profile."""
-    return tuple(ContextAgentTool(tool) for tool in context_tools(profile, host, refuse=host.refuse))
+def agent_tools(chosen: ChosenTools, host: EngineHost) -> tuple[ContextAgentTool, ...]:
+    """Return the tools that are on."""
+    tools = context_tools(chosen.catalogue, host, refuse=host.refuse)
+    return tuple(ContextAgentTool(tool) for tool in tools if tool.spec.name in chosen.names)
+
+
+def _redact(text: str) -> str:
+    from trimtab.context.summary.redact import redact  # noqa: PLC0415 - needed by a tool that is seldom used
+
+    return redact(text)

@@ -12,7 +12,7 @@ Counting, folding and writing run in worker threads, one operation of the engine
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import anyio
 
@@ -20,7 +20,6 @@ from trimtab.agent.events import BudgetChanged, ContextEdited, Event, Notice
 from trimtab.agent.ports import Prompt
 from trimtab.coding.context.files import ArchiveFiles
 from trimtab.coding.context.summariser import Summarisers
-from trimtab.context.applying import Done
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Record, Recorded, Summarize
 from trimtab.context.engine import Engine
 from trimtab.context.prepared import Prepared
@@ -29,6 +28,9 @@ from trimtab.types.edits import edit_kind
 from trimtab.types.errors import ErrorInfo, TrimtabError
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelRequest
+
+if TYPE_CHECKING:
+    from trimtab.context.applying import Done
 
 T = TypeVar("T")
 
@@ -130,7 +132,7 @@ def news_of(prepared: Prepared, engine: Engine) -> tuple[Event, ...]:
     return tuple(news)
 
 
-def edited(done: Done) -> ContextEdited:
+def edited(done: "Done") -> ContextEdited:
     """The event for an edit that was recorded."""
     entry = done.entry
     return ContextEdited(

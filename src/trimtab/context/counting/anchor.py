@@ -19,7 +19,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from math import ceil
 
+import msgspec
+
 from trimtab.context.counting.counter import Counter, ends_turn
+from trimtab.context.counting.ratio import Calibration, CalibrationState
 from trimtab.context.counting.size import Size
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.tools import ToolSpec
@@ -75,6 +78,19 @@ class _Totals:
         self.turn += shown.thought
 
 
+class MeterState(msgspec.Struct, frozen=True):
+    """What a meter learned, as it is saved: factors, and reports that it believed."""
+
+    calibration: CalibrationState
+    """Of its counter."""
+    anchors: tuple[_Anchor, ...]
+    """Reports whose prefix is untouched."""
+    edited: _Anchor | None
+    """The newest report that an edit reached into."""
+    last_report: int
+    """The prompt tokens that were reported last, believed or not."""
+
+
 class Meter:
     """Follows one conversation with one model. `complete`: system prompt and tools are known, nothing of a request is hidden from us.
 
@@ -84,6 +100,7 @@ class Meter:
     def __init__(self, counter: Counter, *, complete: bool = True) -> None:
         self.counter = counter
         self.complete = complete
+        self._front: tuple[str, tuple[ToolSpec, ...]] = ("", ())
         self._fixed = Size()
         self._shown: list[_Shown] = []
         self._totals = _Totals()
@@ -93,18 +110,18 @@ class Meter:
 
     def fixed(self, system: str, tools: Sequence[ToolSpec] = ()) -> None:
         """Set what stands in front of the messages. A change of it is a change like any other."""
+        self._front = (system, tuple(tools))
         size = self.counter.fixed_size(system, tools)
         change = size - self._fixed
         if any(change.vector):
             self._fixed = size
             self._totals.all += change
-            self._age_anchors(0, abs(change.plain))
+            self._age_anchors(-1, abs(change.plain))
 
     def append(self, message: Message, *, trusted: bool = True) -> Size:
         """Take in the next message and return its size. `trusted`: see `Counter.size`."""
         shown = self._sized(message, trusted=trusted)
-        self._shown.append(shown)
-        self._totals.add(shown)
+        self._take(shown)
         return shown.size
 
     def _sized(self, message: Message, *, trusted: bool) -> _Shown:
@@ -120,20 +137,18 @@ class Meter:
         if removed:
             del self._shown[same:]
             self._recount()
-        known = {id(s.message): s for s in removed}
+        known = {id(shown.message): shown for shown in removed}
+        changed = 0.0
         for message in messages[same:]:
             found = known.pop(id(message), None)
-            if found is None:
-                self.append(message)
+            if found is not None:
+                self._take(found)
+            elif removed:
+                changed += abs(self.append(message).plain)
             else:
-                self._shown.append(found)
-                self._totals.add(found)
+                self.append(message)
         if removed:
-            gone = sum(abs(s.size.plain) for s in known.values())
-            came = sum(abs(s.size.plain) for s in self._shown[same:]) - sum(
-                abs(s.size.plain) for s in removed if id(s.message) not in known
-            )
-            self._age_anchors(same, gone + max(0.0, came))
+            self._age_anchors(same, changed + sum(abs(shown.size.plain) for shown in known.values()))
 
     def observe(self, answer: Assistant, *, trusted: bool = True) -> bool:
         """Take in the usage of `answer`, which answered exactly the messages of the last `sync`; say whether it was believed.
@@ -180,9 +195,21 @@ class Meter:
         self._edited = None
         self._last_report = 0
 
+    @property
+    def state(self) -> MeterState:
+        """Everything learned, as a value."""
+        return MeterState(self.counter.calibration.state, tuple(self._anchors), self._edited, self._last_report)
+
+    def restore(self, state: MeterState) -> None:
+        """Take over what another meter learned of the same messages; call it when they have been taken in."""
+        self.counter.calibration = Calibration(self.counter.family, state.calibration)
+        self._anchors = list(state.anchors)
+        self._edited, self._last_report = state.edited, state.last_report
+
     def switched(self, counter: Counter) -> "Meter":
         """Return a meter of the same conversation for another model. What was hidden from us in requests is taken to be there still."""
         new = Meter(counter, complete=self.complete)
+        new.fixed(*self._front)
         for shown in self._shown:
             new.append(shown.message)
         anchor = self._best()
@@ -194,6 +221,10 @@ class Meter:
     def total(self) -> Size:
         """The size of all that is shown, by kind."""
         return self._totals.all
+
+    def _take(self, shown: _Shown) -> None:
+        self._shown.append(shown)
+        self._totals.add(shown)
 
     def _common(self, messages: Sequence[Message]) -> int:
         same = 0
@@ -232,10 +263,11 @@ class Meter:
 
     def _age_anchors(self, same: int, changed: float) -> None:
         """An edit behind message `same`: later anchors are no longer exact, and of those only the newest is worth keeping."""
-        touched = self._edited
-        while (self._anchors and self._anchors[-1].length > same) or (self._anchors and same == 0):
+        newest: _Anchor | None = None
+        while self._anchors and self._anchors[-1].length > same:
             popped = self._anchors.pop()
-            touched = touched or popped
+            newest = newest or popped
+        touched = newest or self._edited
         if touched is not None:
             self._edited = _Anchor(touched.length, touched.tokens, touched.total, touched.changed + changed)
 

@@ -1,16 +1,15 @@
 """How much of each kind of character a text holds: the ground on which sizes are guessed without a tokenizer.
 
-    text ──UTF-8──▶ masks (one `bytes.translate` each) ──`bytes.count`──▶ Profile ──· weights──▶ tokens
+    text ──UTF-8──▶ masks (one `bytes.translate` each) ──`bytes.count`──▶ counts ──· weights──▶ tokens
 
-A tokenizer cuts between kinds of characters and splits what is rare. So words, long words, capitals, digits, punctuation, indentation, lines,
-each script and long unbroken runs (base64, hex, hashes) are counted apart, and a table of weights, fitted on real texts, says what each
-costs (`weights.py`). There is no loop over characters here: every count is one pass of compiled code, so a profile costs about as much as
-parsing the same bytes as JSON.
+A tokenizer cuts between kinds of characters and splits what is rare. So words, long words, capitals, digits, signs, indentation, lines and
+each script are counted apart, and a table of weights, fitted on real texts, says what each costs (`weights.py`). There is no loop over
+characters here: every count is one pass of compiled code over a mask, and only what has a weight is counted.
 
-The one rule: every entry of a profile only grows when text is appended, and no weight is negative; so no text has fewer tokens than its head.
+The one rule: every count only grows when text is appended, and no weight is negative; so no text has fewer tokens than its head.
 """
 
-from operator import mul
+from functools import cache
 from typing import TypeAlias
 
 CLASSES = (
@@ -34,7 +33,7 @@ CLASSES = (
     "symbol",
     "astral",
 )
-"""What is counted, in the order of a profile.
+"""What is counted, in the order of weights.
 
 word: runs of Latin letters; long: pieces of five letters inside them; upper: capitals; hump: a small letter before a capital; digit;
 number: runs of digits; punct: ASCII signs; signs: runs of them; gap: blanks before a digit; indent: whitespace behind whitespace; line:
@@ -43,82 +42,81 @@ Arabic, Indic, Thai); kana (and CJK punctuation); han; hangul; symbol: arrows, b
 else takes four bytes. Base64, hex and hashes need no class of their own: capitals, humps and short runs of digits give them away.
 """
 
-Profile: TypeAlias = tuple[int, ...]
-"""One count for each of `CLASSES`."""
+Weights: TypeAlias = tuple[float, ...]
+"""Tokens for each thing counted, in the order of `CLASSES`; none negative."""
 
 
-def _mask(**members: bytes) -> bytes:
-    """A translation table: 1 for `one`, 2 for `two`, 0 for the rest."""
-    table = bytearray(256)
-    for byte in members["one"]:
-        table[byte] = 1
-    for byte in members.get("two", b""):
-        table[byte] = 2
-    return bytes(table)
+def weights(**by_class: float) -> Weights:
+    """Return weights in the order of `CLASSES`; a class that isn't named costs nothing."""
+    unknown = set(by_class) - set(CLASSES)
+    if unknown:
+        raise ValueError(f"no such classes of characters: {sorted(unknown)!r}")
+    return tuple(by_class.get(name, 0.0) for name in CLASSES)
 
 
+def weigh(text: str, costs: Weights) -> float:
+    """Return the tokens that the characters of `text` come to. Lone surrogates count as what stands in for them."""
+    data = text.encode("utf-8", "replace")
+    foreign = b"" if data.isascii() else data.translate(None, _ASCII)
+    masked, members = _plan(costs)
+    total = 0.0
+    for table, patterns in masked:
+        mask = data.translate(table)
+        for pattern, cost in patterns:
+            total += cost * mask.count(pattern)
+            if pattern is _RUN and mask.startswith(b"\1"):
+                total += cost
+    for found, cost in members:
+        within = foreign if found[0] in _FOREIGN else data
+        if within:
+            total += cost * (len(within) - len(within.translate(None, found)))
+    return total
+
+
+def _table(one: bytes, two: bytes = b"") -> bytes:
+    """A translation table: 1 for each of `one`, 2 for each of `two`, 0 for the rest."""
+    return bytes(1 if byte in one else 2 if byte in two else 0 for byte in range(256))
+
+
+_ASCII = bytes(range(0x80))
+_FOREIGN = bytes(range(0x80, 0x100))
 _LOWER = bytes(range(0x61, 0x7B))
 _UPPER = bytes(range(0x41, 0x5B))
 _DIGITS = bytes(range(0x30, 0x3A))
 _SIGNS = bytes(c for c in range(0x21, 0x7F) if not chr(c).isalnum())
-_CONTROLS = bytes(c for c in range(0x20) if c not in b"\t\n\r") + b"\x7f"
-_LETTERS = _mask(one=_LOWER + _UPPER)
-_CASE = _mask(one=_LOWER, two=_UPPER)
-_NUMBERS = _mask(one=_DIGITS)
-_PUNCT = _mask(one=_SIGNS)
-_SPACE = _mask(one=b" \t\r", two=b"\n")
-_GAPS = _mask(one=b" \t", two=_DIGITS)
+_RUN = b"\0\1"
+"""Where a run of 1 begins; one at the very start of a text is added."""
+
+_MASKS: tuple[tuple[bytes, tuple[tuple[str, bytes], ...]], ...] = (
+    (_table(_LOWER + _UPPER), (("word", _RUN), ("long", b"\1" * 5))),
+    (_table(_LOWER, _UPPER), (("upper", b"\2"), ("hump", b"\1\2"))),
+    (_table(_DIGITS), (("digit", b"\1"), ("number", _RUN))),
+    (_table(_SIGNS), (("punct", b"\1"), ("signs", _RUN))),
+    (_table(b" \t", _DIGITS), (("gap", b"\1\2"),)),
+    (_table(b" \t\r", b"\n"), (("indent", b"\2\1"), ("indent", b"\0\1\1"), ("line", b"\2"))),
+)
+"""Each mask, and what is counted in it."""
+
 # Lead bytes of UTF-8 (RFC 3629, 3). E2 begins the blocks U+2000-2FFF: punctuation, arrows, boxes; EF: half-width forms and specials.
-_LEAD_LATIN = bytes(range(0xC2, 0xCD))
-_LEAD_SCRIPT = bytes(range(0xCD, 0xE0)) + b"\xe0\xe1"
-_LEAD_KANA = b"\xe3\xef"
-_LEAD_HAN = bytes(range(0xE4, 0xEA))
-_LEAD_HANGUL = bytes(range(0xEA, 0xEE))
-_LEAD_SYMBOL = b"\xe2"
-_LEAD_ASTRAL = bytes(range(0xF0, 0xF5))
-_FIVE = b"\1" * 5
+_MEMBERS: dict[str, bytes] = {
+    "control": bytes(c for c in range(0x20) if c not in b"\t\n\r") + b"\x7f",
+    "latin": bytes(range(0xC2, 0xCD)),
+    "script": bytes(range(0xCD, 0xE0)) + b"\xe0\xe1",
+    "kana": b"\xe3\xef",
+    "han": bytes(range(0xE4, 0xEA)),
+    "hangul": bytes(range(0xEA, 0xEE)),
+    "symbol": b"\xe2",
+    "astral": bytes(range(0xF0, 0xF5)),
+}
+"""Bytes that are counted one by one."""
+
+_Plan: TypeAlias = tuple[tuple[tuple[bytes, tuple[tuple[bytes, float], ...]], ...], tuple[tuple[bytes, float], ...]]
 
 
-def profile(text: str) -> Profile:
-    """Return the counts of `text`, one for each of `CLASSES`. Lone surrogates count as what stands in for them."""
-    data = text.encode("utf-8", "replace")
-    letters = data.translate(_LETTERS)
-    case = data.translate(_CASE)
-    numbers = data.translate(_NUMBERS)
-    signs = data.translate(_PUNCT)
-    space = data.translate(_SPACE)
-    foreign = b"" if data.isascii() else data.translate(None, bytes(range(0x80)))
-    return (
-        _runs(letters),
-        letters.count(_FIVE),
-        case.count(2),
-        case.count(b"\1\2"),
-        numbers.count(1),
-        _runs(numbers),
-        signs.count(1),
-        _runs(signs),
-        data.translate(_GAPS).count(b"\1\2"),
-        space.count(b"\2\1") + space.count(b"\0\1\1"),
-        space.count(2),
-        _of(data, _CONTROLS),
-        _of(foreign, _LEAD_LATIN),
-        _of(foreign, _LEAD_SCRIPT),
-        _of(foreign, _LEAD_KANA),
-        _of(foreign, _LEAD_HAN),
-        _of(foreign, _LEAD_HANGUL),
-        _of(foreign, _LEAD_SYMBOL),
-        _of(foreign, _LEAD_ASTRAL),
-    )
-
-
-def weigh(counts: Profile, weights: tuple[float, ...]) -> float:
-    """Return the tokens that `counts` come to under `weights`, both in the order of `CLASSES`."""
-    return float(sum(map(mul, counts, weights)))
-
-
-def _runs(mask: bytes) -> int:
-    return mask.count(b"\0\1") + mask.startswith(b"\1")
-
-
-def _of(data: bytes, members: bytes) -> int:
-    return len(data) - len(data.translate(None, members)) if data else 0
+@cache
+def _plan(costs: Weights) -> _Plan:
+    """What must be counted for these weights: masks with patterns and their costs, bytes and their costs."""
+    cost = dict(zip(CLASSES, costs, strict=True))
+    masked = ((table, tuple((p, cost[name]) for name, p in found if cost[name])) for table, found in _MASKS)
+    members = tuple((found, cost[name]) for name, found in _MEMBERS.items() if cost[name])
+    return tuple((table, found) for table, found in masked if found), members

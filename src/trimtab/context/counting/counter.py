@@ -10,14 +10,15 @@ The one rule: equal content has equal counts, whatever was counted before; nothi
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from math import ceil
 from typing import assert_never
 
 import msgspec
 
-from trimtab.context.counting.classes import profile, weigh
-from trimtab.context.counting.families import Family, family_of
+from trimtab.context.counting.classes import weigh
+from trimtab.context.counting.families import Family, family_of, media_rule
 from trimtab.context.counting.media import image_tokens
 from trimtab.context.counting.ratio import Calibration
 from trimtab.context.counting.size import Size
@@ -29,21 +30,33 @@ from trimtab.types.tools import ToolSpec
 
 CACHED_TEXTS = 50_000
 """How many texts are remembered: a hash of 16 bytes and a number each."""
+_SNAPSHOT = re.compile(r"(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest))?(?:\[\w+\])?")
+"""What may follow a model's id in the id of one of its snapshots."""
 _SHORT = 256
 """Characters up to which a text is its own key."""
 
 
 class Counter:
-    """Counts for `model`. Keep one for a session: its cache and its calibration are what makes it fast and right."""
+    """Counts for `model`. Keep one for a session: its cache and its calibration are what makes it fast and right.
+
+    `tokenize` counts a text in place of the family's vocabulary: a server's tokenizer, a local vocabulary, a function of an embedder.
+    """
 
     def __init__(
-        self, model: ModelInfo, *, calibration: Calibration | None = None, cached_texts: int = CACHED_TEXTS
+        self,
+        model: ModelInfo,
+        *,
+        calibration: Calibration | None = None,
+        tokenize: Callable[[str], int] | None = None,
+        cached_texts: int = CACHED_TEXTS,
     ) -> None:
         self.model = model
         self.family: Family = family_of(model)
+        self._media = media_rule(model)
         self.calibration = Calibration(self.family) if calibration is None else calibration
         self._cache: dict[str | bytes, float] = {}
         self._cached_texts = cached_texts
+        self._tokenize = tokenize
 
     def text(self, text: str) -> int:
         """Return the tokens of `text` as something the model reads."""
@@ -86,7 +99,7 @@ class Counter:
         overhead = self.family.overhead
         return Size(
             written=sum(self.raw(written)),
-            thought=sum(self._thinking(p) for p in message.parts if isinstance(p, Thinking)),
+            thought=self._thoughts(message),
             media=self._pictures(message.parts),
             added=overhead.message + calls * overhead.call,
         )
@@ -126,28 +139,28 @@ class Counter:
 
     def raw(self, texts: Sequence[str]) -> list[float]:
         """Return what each text has in the model's family, before calibration."""
+        cache = self._cache
         keys = [_key(text) for text in texts]
-        fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._cache}
-        counted = dict(zip(fresh, self._count(list(fresh.values())), strict=True)) if fresh else {}
-        known = [counted[key] if key in counted else self._cache[key] for key in keys]
-        if counted:
-            self._cache.update(counted)
+        fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in cache}
+        if fresh:
+            cache.update(zip(fresh, self._count(list(fresh.values())), strict=True))
             self._forget()
-        return known
+        return [cache[key] for key in keys]
 
     def _count(self, texts: Sequence[str]) -> list[float]:
         family = self.family
+        if self._tokenize is not None:
+            return [float(max(0, self._tokenize(text))) if text else 0.0 for text in texts]
         counts = count(texts, family.vocabulary)
         if family.extra is NOTHING:
             return [family.scale * n for n in counts]
-        return [family.scale * n + weigh(profile(text), family.extra) for n, text in zip(counts, texts, strict=True)]
+        return [family.scale * n + weigh(text, family.extra) for n, text in zip(counts, texts, strict=True)]
 
     def _forget(self) -> None:
-        """Drop the oldest entries once there are too many: a quarter at a time, so that it is rare."""
-        if len(self._cache) <= self._cached_texts:
-            return
-        keep = self._cached_texts * 3 // 4
-        self._cache = dict(list(self._cache.items())[len(self._cache) - keep :])
+        """Drop the oldest entries once there are too many: a quarter at a time, so that it is rare. Who still reads the old table may."""
+        if len(self._cache) > self._cached_texts:
+            keep = self._cached_texts * 3 // 4
+            self._cache = dict(list(self._cache.items())[len(self._cache) - keep :])
 
     def _said(self, parts: Sequence[Part], kind: str, overhead: float) -> Size:
         texts = [p.text for p in parts if isinstance(p, Text)]
@@ -174,6 +187,8 @@ class Counter:
         trusted is such a number, so at most a lower bound.
         """
         usage = message.usage
+        if not self._made(message):
+            return None
         least = (estimate.written + estimate.added) / 2 if trusted else estimate.plain
         if usage is None or usage.output <= 0 or usage.output < least:
             return None
@@ -182,7 +197,21 @@ class Counter:
         return usage.output
 
     def _pictures(self, parts: Sequence[Part]) -> float:
-        return float(sum(image_tokens(p, self.family.media) for p in parts if isinstance(p, Image)))
+        return float(sum(image_tokens(p, self._media) for p in parts if isinstance(p, Image)))
+
+    def _made(self, message: Assistant) -> bool:
+        """Say whether our model gave this answer, or a snapshot of it: only then its reported tokens and its signatures are ours to use."""
+        short, long = sorted((message.model, self.model.id), key=len)
+        return not short or (long.startswith(short) and _SNAPSHOT.fullmatch(long[len(short) :]) is not None)
+
+    def _thoughts(self, message: Assistant) -> float:
+        """The thinking in an answer. Another model of the same provider reads it as text; another provider never sees it."""
+        thoughts = [p for p in message.parts if isinstance(p, Thinking)]
+        if self._made(message):
+            return sum(self._thinking(p) for p in thoughts)
+        if message.provider != self.model.provider:
+            return 0.0
+        return sum(self.raw([p.text for p in thoughts if not p.redacted]))
 
     def _thinking(self, part: Thinking) -> float:
         text = self.raw([part.text])[0] if part.text else 0.0
@@ -194,7 +223,7 @@ class Counter:
 
 def ends_turn(message: Message) -> bool:
     """Say whether `message` begins a new turn: a person's words, however they came, not what a client adds beside results."""
-    return isinstance(message, User) and message.origin in ("prompt", "follow_up", "steering")
+    return isinstance(message, User) and message.origin not in ("command", "summary")
 
 
 def _arguments(call: ToolCall) -> str:

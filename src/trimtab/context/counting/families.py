@@ -2,7 +2,7 @@
 
 A family is what `ModelInfo.tokenizer` names, or what a model's id says where that is empty. Tokens of a text in a family are
 
-    scale × tokens in the vocabulary + profile · extra
+    scale × tokens in the vocabulary + classes of characters · extra
 
 `exact`: that is the model's own vocabulary and nothing is guessed. `spread` is how far off the sum may be, as a relative standard deviation,
 before any usage was reported: the width of the first band. The figures were measured on recorded sessions where a source says so; the others
@@ -11,13 +11,14 @@ come from a comparison of vocabularies (forty samples each of prose, code, JSON,
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
+from trimtab.context.counting.classes import Weights
 from trimtab.context.counting.media import MediaRule
-from trimtab.context.counting.weights import CLAUDE_4, CLAUDE_47, NOTHING, Weights
+from trimtab.context.counting.weights import CLAUDE_4, CLAUDE_47, NOTHING
 from trimtab.types.models import ModelInfo
 
-Keeps = Literal["all", "turn", "none"]
+Keeps: TypeAlias = Literal["all", "turn", "none"]
 """Thinking that a provider counts in later requests: all of it; that of the turn under way, until the person's next prompt; none."""
 
 
@@ -129,6 +130,18 @@ def family_of(model: ModelInfo) -> Family:
     if named in FAMILIES:
         return FAMILIES[named]
     return FAMILIES[_first(_BY_ID, named) or _first(_BY_ID, model_id) or "other"]
+
+
+_PATCHED: tuple[tuple[str, MediaRule], ...] = ((r"nano", "openai_patches_nano"), (r"mini", "openai_patches"))
+"""OpenAI's small models since GPT-4.1, which count pictures by patches."""
+
+
+def media_rule(model: ModelInfo) -> MediaRule:
+    """Return the formula by which `model` counts pictures."""
+    family = family_of(model)
+    if family.name == "o200k" and "4o" not in model.id:
+        return next((rule for part, rule in _PATCHED if part in model.id.lower()), family.media)
+    return family.media
 
 
 def _first(rows: tuple[tuple[str, str], ...], text: str) -> str | None:

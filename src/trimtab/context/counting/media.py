@@ -3,22 +3,22 @@
     Image ──(width, height: stated, or read from the head of its bytes)──▶ rule ──▶ tokens
 
 Sources: the providers' documentation of vision input. Anthropic: pixels / 750 after shrinking to a long side of 1,568 px (2,576 px for models
-from Opus 4.7 on). OpenAI: fit into 2,048 px, short side to 768 px, then a base and a price for each tile of 512 px; newer small models count
-patches of 32 px, at most 1,536. Google: 258 for each tile, tiles of about two thirds of the short side, at least 256 and at most 768 px.
+from Opus 4.7 on). OpenAI: fit into 2,048 px, short side to 768 px, then a base and a price for each tile of 512 px; its small models since GPT-4.1 count
+patches of 32 px, at most 1,536, times 1.62 to 1.72 (mini) or 2.46 (nano). Google: 258 for each tile, tiles of about two thirds of the short side, at least 256 and at most 768 px.
 Where a size isn't known, the largest picture that fits is assumed: a meter may be too careful, not too careless.
 """
-
-from __future__ import annotations
 
 import base64
 import binascii
 import struct
 from math import ceil, sqrt
-from typing import Literal
+from typing import Literal, TypeAlias, assert_never
 
 from trimtab.types.messages import Image
 
-MediaRule = Literal["anthropic", "anthropic_large", "openai_tiles", "openai_patches", "google"]
+MediaRule: TypeAlias = Literal[
+    "anthropic", "anthropic_large", "openai_tiles", "openai_patches", "openai_patches_nano", "google"
+]
 """The formulas."""
 
 _HEAD = 131_072
@@ -36,9 +36,13 @@ def image_tokens(image: Image, rule: MediaRule) -> int:
         case "openai_tiles":
             return _tiles(size or (2048, 2048))
         case "openai_patches":
-            return _patches(size or (2048, 2048))
+            return ceil(1.72 * _patches(size or (2048, 2048)))
+        case "openai_patches_nano":
+            return ceil(2.46 * _patches(size or (2048, 2048)))
         case "google":
             return _google(size or (1536, 1536))
+        case _:
+            assert_never(rule)
 
 
 def size_of(image: Image) -> tuple[int, int] | None:

@@ -1,7 +1,7 @@
 """Exact token counts of the vocabularies that are at hand, through `toktok`; without it, guesses by classes of characters.
 
     texts, vocabulary ──▶ toktok.batch_count ──▶ tokens          the wheel is there
-                     └──▶ profile · ALONE[vocabulary] ──▶ tokens   it isn't (no wheel for the platform, a broken install)
+                     └──▶ classes · ALONE[vocabulary] ──▶ tokens   it isn't (no wheel for the platform, a broken install)
 
 The library holds four vocabularies in its wheel and is loaded on first use (0.35 s, 64 MB); its counts are those of tiktoken and linear in
 the text, also in a megabyte without a blank. It counts outside of the interpreter's lock; one thread is asked for, because texts are short
@@ -14,15 +14,16 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from math import ceil
+from typing import TypeAlias
 
-from trimtab.context.counting.classes import profile, weigh
+from trimtab.context.counting.classes import weigh
 from trimtab.context.counting.weights import ALONE
 from trimtab.types.text import scrub
 
 VOCABULARIES = ("o200k_base", "o200k_harmony", "cl100k_base", "qwen3.5")
 """What the library holds, by its own names."""
 
-BatchCount = Callable[[Sequence[str], str, int], list[int]]
+BatchCount: TypeAlias = Callable[[Sequence[str], str, int], list[int]]
 """Texts, the name of a vocabulary, threads → tokens of each text."""
 
 
@@ -58,4 +59,4 @@ def count(texts: Sequence[str], vocabulary: str) -> list[int]:
 
 def guess(text: str, vocabulary: str) -> int:
     """Return what `text` has in `vocabulary`, by classes of characters alone; at least 1 for a text that isn't empty."""
-    return max(1, ceil(weigh(profile(text), ALONE[vocabulary]))) if text else 0
+    return max(1, ceil(weigh(text, ALONE[vocabulary]))) if text else 0

@@ -38,29 +38,38 @@ class Rules:
     fold_used: int = 4
     compact_from: float = 0.25
     compact_mode: str = "digest"
+    act: float = 0.9
+    left: float = 0.35
+    names: int = 400
+    keep_names: float = 0.2
+    keep: float = 0.5
     name: str = "rules"
 
     def decide(self, observation: Observation) -> Sequence[Action]:
         """Return one batch that brings the request to its aim; nothing below the soft threshold."""
-        if observation.used < observation.soft:
+        space = max(0, observation.hard - observation.fixed)
+        if observation.used < max(observation.soft, observation.fixed + self.act * space):
             return ()
         aim = self.aim(observation)
-        batch = _Batch(observation.used - aim)
+        batch = _Batch(observation.used - aim, self.names)
         urgent = observation.used > observation.hard
         self._take_stale(observation, batch)
         self._take_arguments(observation, batch, urgent=urgent)
         self._take_results(observation, batch, urgent=urgent)
-        missing = observation.used - observation.target - batch.gain
-        if missing > self.compact_from * observation.target:
-            keep = max(0, (observation.target - observation.fixed) // 2)
-            params = {"keep_tokens": keep, **({"mode": self.compact_mode} if self.compact_mode else {})}
+        missing = observation.used - aim - batch.gain
+        if missing > self.compact_from * space:
+            keep = int(self.keep * self.left * space)
+            params = {
+                "keep_tokens": keep,
+                **({"mode": self.compact_mode} if self.compact_mode else {}),
+                "names": int(self.keep_names * space),
+            }
             return (*batch.actions(), Action("compact", (), params, "hiding results is not enough"))
         return batch.actions()
 
     def aim(self, observation: Observation) -> int:
-        """The size that a batch goes down to, in tokens: the target, or less where a broken cache is dear against a read."""
-        discount = cache_discount(observation)
-        return max(observation.fixed, int(observation.target * (1 - self.deep * discount)))
+        """The size that a batch goes down to, in tokens."""
+        return observation.fixed + int(self.left * max(0, observation.hard - observation.fixed))
 
     def is_hot(self, item: ItemFacts) -> bool:
         """Whether an item is too likely to be needed at once: young, or just used; longer so for kinds that were fetched again before."""
@@ -100,11 +109,12 @@ class Rules:
             if batch.gain >= batch.need + self._slack(observation):
                 break
             self._hide(item, batch)
-        if urgent:
-            for item in sorted((item for item in candidates if self.is_hot(item)), key=value):
-                if batch.missing <= 0:
-                    break
-                self._hide(item, batch)
+        # A stub with names loses less than a summary, so what is hot goes before a compaction has to come.
+        slack = 0 if urgent else self.compact_from * max(0, observation.hard - observation.fixed)
+        for item in sorted((item for item in candidates if self.is_hot(item)), key=lambda i: (i.age <= 1, value(i))):
+            if batch.missing <= slack or (item.age <= 1 and not urgent):
+                break
+            self._hide(item, batch)
 
     def _goes_along(self, item: ItemFacts, observation: Observation, batch: "_Batch") -> bool:
         edge = batch.edge
@@ -132,8 +142,9 @@ def cache_discount(observation: Observation) -> float:
 class _Batch:
     """Wishes collected by kind and reason, with the tokens that they take out."""
 
-    def __init__(self, need: int) -> None:
+    def __init__(self, need: int, names: int = 0) -> None:
         self.need = need
+        self.names = names
         self.gain = 0
         self.edge: int | None = None
         self._taken: set[str] = set()
@@ -164,4 +175,7 @@ class _Batch:
 
     def actions(self) -> tuple[Action, ...]:
         """The wishes, each kind and reason one action."""
-        return tuple(Action(name, tuple(ids), reason=reason) for (name, reason), ids in self._wanted.items())
+        return tuple(
+            Action(name, tuple(ids), {"names": self.names} if name == "elide" and self.names else {}, reason)
+            for (name, reason), ids in self._wanted.items()
+        )

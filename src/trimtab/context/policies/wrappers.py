@@ -156,7 +156,11 @@ class DryRun:
         if not wanted:
             return ()
         weight = weigh(wanted, observation)
-        would = {"would": msgspec.to_builtins(wanted), "gain": weight.gain, "suffix": weight.suffix}
+        would = {
+            "would": msgspec.json.decode(msgspec.json.encode(wanted)),
+            "gain": weight.gain,
+            "suffix": weight.suffix,
+        }
         return (Action("keep", (), would, "dry run"),)
 
     def decide(self, observation: Observation) -> Sequence[Action]:

@@ -9,7 +9,7 @@ single letters of scripts without spaces, because a query may be one letter; a l
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
@@ -20,15 +20,21 @@ _UNSPACED = (
 )
 _MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u200d"
 """Marks that belong to the letter before them, which `\\w` leaves out."""
-_RUN = re.compile(rf"[\w{_MARKS}{_UNSPACED}]+")
-_PIECE = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
-_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_RUN = rf"[\w{_MARKS}{_UNSPACED}]+"
+_PIECE = rf"[{_UNSPACED}]+|[^{_UNSPACED}]+"
+_IS_UNSPACED = f"[{_UNSPACED}]"
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _ACCENT = re.compile("[\u0300-\u036f]")
 _LONGEST = 64
 """Characters of a word that count. Longer runs are data (base64, minified code), and parts of data are noise."""
 _CUT = 4 * _LONGEST
 """Characters of a run that are looked at, so that data isn't kept."""
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """The ranges of all scripts take long to compile; whoever never searches never pays for it."""
+    return re.compile(pattern)
 
 
 def plain(text: str) -> str:
@@ -50,12 +56,12 @@ def query_words(text: str) -> list[str]:
 
 def _words(text: str, *, letters: bool) -> list[str]:
     found: list[str] = []
-    for run in _RUN.findall(plain(text)):
+    for run in _compiled(_RUN).findall(plain(text)):
         if run.isascii():
             found += _identifier(run[:_CUT])
             continue
-        for piece in _PIECE.findall(run):
-            if _IS_UNSPACED.match(piece):
+        for piece in _compiled(_PIECE).findall(run):
+            if _compiled(_IS_UNSPACED).match(piece):
                 _pairs(piece.casefold(), found, letters=letters or len(piece) == 1)
             else:
                 found += _identifier(piece[:_CUT])

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from trimtab.context.summary.facts import facts_in
-from trimtab.context.summary.fit import Count, fit
+from trimtab.context.summary.fit import Count, both_ends, fit
 from trimtab.context.summary.rows import Rows, shorten_json, shorten_table
 from trimtab.context.summary.structure import (
     FAILURE,
@@ -26,6 +26,8 @@ from trimtab.context.summary.structure import (
 )
 
 _DIGITS = re.compile(r"\d+|0x[0-9a-f]+|[0-9a-f]{8,}")
+_NARROWEST = 300
+"""Characters up to which a line is never shortened; with more room, as many as there are tokens, which leaves place for others."""
 _MOST_SCORED = 4_000
 """Lines that are scored; of a longer text those between its ends are taken at even distances."""
 
@@ -66,11 +68,16 @@ def compress_source(
     blocks = tuple(replace(b, critical=True) if n < keep_first or n >= last else b for n, b in enumerate(blocks))
     if kind == "log":
         blocks = _without_repeats(blocks)
-    lines = [(b, line) for b, block in enumerate(blocks) for line in block.text.split("\n") if line.strip()]
+    widest = max(_NARROWEST, max_tokens)
+    every = [(b, line) for b, block in enumerate(blocks) for line in block.text.split("\n") if line.strip()]
+    lines = [(b, both_ends(line, widest)) for b, line in every]
     shown = _select(lines, blocks, max_tokens=max_tokens, count=count, words=keep_fields)
-    missing = {b for at, (b, _) in enumerate(lines) if at not in shown}
-    result = fit(_join(lines, shown), max_tokens=max_tokens, count=count)
-    return Compressed(result.text, kind, len(blocks) - len(missing), len(blocks), complete=False)
+    clipped = {b for b, line in every if len(line) > widest}
+    missing = clipped | {b for at, (b, _) in enumerate(every) if at not in shown}
+    result = fit(_join(lines, shown), max_tokens=max_tokens, count=count).text
+    if clipped and count(result) < max_tokens // 2:  # a few endless lines: their structure says less than their ends
+        result = fit(text, max_tokens=max_tokens, count=count).text
+    return Compressed(result, kind, len(blocks) - len(missing), len(blocks), complete=False)
 
 
 def _rows(
@@ -154,7 +161,7 @@ def _join(lines: Sequence[tuple[int, str]], shown: Iterable[int]) -> str:
     last = -1
     for at in (*sorted(shown), len(lines)):
         if at - last > 1:
-            out.append(f"[… {at - last - 1:,} lines left out …]")
+            out.append(f"[… {at - last - 1:,} {'line' if at - last == 2 else 'lines'} left out …]")
         if at < len(lines):
             out.append(lines[at][1])
         last = at

@@ -5,7 +5,7 @@
     identifier  of code, tickets, commits               url     addresses
     quote       what the user put in quotation marks    rule    a sentence of the user that forbids or demands, verbatim
 
-Each fact names the source that it was first seen in. It was *used* when a call made after that names it. Only a person can make a rule
+Each fact names the source that it was first seen in, or the message in which the user stated it. It was *used* when a call made after that names it. Only a person can make a rule
 or be quoted: an order inside what a tool printed is text like any other. Secrets are no facts.
 """
 
@@ -24,20 +24,25 @@ FactKind = Literal["rule", "quote", "number", "path", "identifier", "error", "ur
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact: its text as it stood, the id of its source, who stated it, and whether a later call used it."""
+    """One fact: its text as it stood, the id of its source, who stated it, and the place (from 1) of the last call that used it; 0: none."""
 
     kind: FactKind
     text: str
     source: str
     by_user: bool = False
-    used: bool = False
+    last_use: int = 0
+
+    @property
+    def used(self) -> bool:
+        """Whether a call that was made after it named it."""
+        return self.last_use > 0
 
 
 _UNITS = (
     r"%|‰|°C|°F|[kKMGT]i?B(?:/s)?|bytes?|bits?|[nµmu]?s|ms|sec(?:onds?)?|min(?:utes?)?|h|hours?|days?|weeks?|months?|years?|Hz|[kMG]Hz"
     r"|px|pt|em|[cmk]?m|kg|g|mg|[KMB]|tokens?|lines?|rows?|files?|items?|units?|pieces?|requests?|steps?|USD|EUR|GBP|JPY|€|円|元|個|件|人|日|分|秒|年|月"
 )
-_NUMBER = r"\d+(?:[.,:]\d+)*"
+_NUMBER = r"\d{1,24}(?:[.,:]\d{1,9}){0,6}"
 _NAMED = r"(?:port|version|line|pid|issue|pull|pr|build|release|rev|revision|row|page|step|limit|timeout|size|id|status|ポート|番号)"
 _PATTERNS: tuple[tuple[FactKind, re.Pattern[str]], ...] = (
     ("url", re.compile(r"\b(?:https?|ftp|ssh|git|file|wss?|postgres(?:ql)?|redis|s3)://[^\s\"'<>`|\\]{3,300}")),
@@ -72,7 +77,7 @@ _PATTERNS: tuple[tuple[FactKind, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_BARE_NUMBER = re.compile(r"(?<![\w.,:/-])\d{2,}(?:[.,]\d+)*(?![\w/-])")
+_BARE_NUMBER = re.compile(r"(?<![\w.,:/-])\d{2,24}(?:[.,]\d{1,9}){0,6}(?![\w/-])")
 _QUOTED = re.compile(
     r"\"([^\"\n]{3,200})\"|“([^”\n]{3,200})”|„([^“”\n]{3,200})[“”]|«([^»\n]{3,200})»|「([^」\n]{2,200})」|`([^`\n]{3,200})`"
 )
@@ -82,7 +87,7 @@ _RULE = re.compile(
     r"|mai|sempre|nooit|altijd|moet)\b|никогда|всегда|нельзя|обязательно|必ず|絶対|禁止|しないで|てはいけ|てはなら|ないでくださ|のみ|必须|不要|不得|务必|总是|반드시|절대|하지 마|항상",
     re.I,
 )
-_SENTENCE = re.compile(r"[^\n.!?。！？]*(?:[.!?。！？](?![\s\n]|$)[^\n.!?。！？]*)*[.!?。！？]?")
+_SENTENCE = re.compile(r"[^\n.!?。！？]*(?:[.!?](?!\s|$)[^\n.!?。！？]*)*[.!?。！？]?")
 _LONGEST_RULE = 400
 _MOST_READ = 1_000_000
 """Characters of one message that are searched, from both ends."""
@@ -117,9 +122,11 @@ def facts_of(
     """
     found: dict[tuple[FactKind, str], Fact] = {}
     by_text: dict[str, list[tuple[FactKind, str]]] = {}
+    calls = 0
     for source in sources_of(messages, ids):
         for call in source.calls:
-            _mark_used(call.raw, found, by_text)
+            calls += 1
+            _mark_used(call.raw, calls, found, by_text)
         text = redact(both_ends(source.text, _MOST_READ))
         for kind, fact in (*_spoken(text), *facts_in(text)) if source.by_user else facts_in(text):
             if "[secret:" in fact:
@@ -129,10 +136,11 @@ def facts_of(
                 found[kind, fact] = Fact(kind, fact, source.id, by_user=source.by_user)
                 by_text.setdefault(fact, []).append((kind, fact))
             elif source.by_user and not known.by_user:
-                found[kind, fact] = replace(known, by_user=True)
+                found[kind, fact] = replace(known, by_user=True, source=source.id)
     for source in sources_of(later):
         for call in source.calls:
-            _mark_used(call.raw, found, by_text)
+            calls += 1
+            _mark_used(call.raw, calls, found, by_text)
     return tuple(found.values())
 
 
@@ -146,8 +154,8 @@ def _spoken(text: str) -> Iterator[tuple[FactKind, str]]:
 
 
 def _mark_used(
-    arguments: str, found: dict[tuple[FactKind, str], Fact], by_text: dict[str, list[tuple[FactKind, str]]]
+    arguments: str, place: int, found: dict[tuple[FactKind, str], Fact], by_text: dict[str, list[tuple[FactKind, str]]]
 ) -> None:
     for _, text in facts_in(arguments):
         for key in by_text.get(text, ()):
-            found[key] = replace(found[key], used=True)
+            found[key] = replace(found[key], last_use=place)

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 _CODE = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\S*[/\\_=<>{}\[\]]\S*|\b\w+\.\w+\S*|^\s*[>$].*$", re.S | re.M
+    r"```.*?(?:```|\Z)|`[^`\n]*`|(?<!\S)\S*[/\\_=<>{}\[\]]\S*|\b\w+\.\w+\S*|^[ \t]*[>$][^\n]*$", re.S | re.M
 )
 _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("kana", re.compile("[\u3041-\u3096\u30a1-\u30fa\u31f0-\u31ff\uff66-\uff9d]")),
@@ -34,7 +34,9 @@ _FREQUENT = {
 _WORD = re.compile(r"[^\W\d_]+")
 _SHARE = 0.2
 _LEAST_LETTERS = 4
-_LEAST_WORDS = 8
+_LEAST_WORDS = 6
+_LATIN_ALONE = 30
+"""Latin letters of prose that show, with none of the wanted script among them, that a text is in another one."""
 
 NAMES = {
     "ja": "Japanese",
@@ -46,6 +48,7 @@ NAMES = {
     "he": "Hebrew",
     "hi": "Hindi",
     "th": "Thai",
+    "latin": "a language in Latin script",
     "en": "English",
     "de": "German",
     "fr": "French",
@@ -63,14 +66,10 @@ def language_of(text: str) -> str:
     A script other than Latin wins with a fifth of the letters: its users mix in English terms, the reverse is rare.
     """
     prose = _CODE.sub(" ", text)
-    letters = {name: len(pattern.findall(prose)) for name, pattern in _SCRIPTS}
+    letters = _letters(prose)
     total = sum(letters.values())
-    east = letters["kana"] + letters["han"]
-    shares = {"ja" if letters["kana"] * 10 >= east else "zh": east} | {
-        name: n for name, n in letters.items() if name not in ("kana", "han", "latin")
-    }
-    best = max(shares, key=lambda name: shares[name])
-    if shares[best] >= max(_LEAST_LETTERS, total * _SHARE):
+    best = max(letters, key=lambda name: letters[name] if name != "latin" else 0)
+    if best != "latin" and letters[best] >= max(_LEAST_LETTERS, total * _SHARE):
         return best
     return _by_words(prose)
 
@@ -78,7 +77,20 @@ def language_of(text: str) -> str:
 def other_language(text: str, wanted: str) -> str:
     """Return the language of `text` when it is surely not `wanted` (a key of `NAMES`, or empty: anything goes), else nothing."""
     found = language_of(text)
-    return found if wanted and found and found != wanted else ""
+    if not wanted or found == wanted:
+        return ""
+    letters = _letters(_CODE.sub(" ", text))
+    if not found and wanted in letters and letters["latin"] >= _LATIN_ALONE and not letters[wanted]:
+        return "latin"
+    return found
+
+
+def _letters(prose: str) -> dict[str, int]:
+    """Letters of each script; kana make the Chinese characters beside them Japanese."""
+    found = {name: len(pattern.findall(prose)) for name, pattern in _SCRIPTS}
+    kana, han = found.pop("kana"), found.pop("han")
+    japanese = kana * 10 >= kana + han
+    return found | {"ja": kana + han if japanese else 0, "zh": 0 if japanese else han}
 
 
 def _by_words(prose: str) -> str:

@@ -60,7 +60,7 @@ def plan_passes(
 def _steps(messages: Sequence[Message]) -> list[tuple[int, int]]:
     """Ranges that stay together: a message with the results behind it."""
     starts = [n for n, message in enumerate(messages) if n == 0 or not isinstance(message, ToolResult)]
-    return list(zip(starts, [*starts[1:], len(messages)], strict=True))
+    return list(pairwise([*starts, len(messages)]))
 
 
 def _size(messages: Sequence[Message], room: int, count: Count) -> int:

@@ -80,13 +80,18 @@ def build_summary_prompt(
 
 
 def in_place_instruction(
-    *, instructions: str = "", profile: Profile = "coding", language: str = "", least_words: int = 0
+    *,
+    instructions: str = "",
+    profile: Profile = "coding",
+    language: str = "",
+    least_words: int = 0,
+    turn_goes_on: bool = False,
 ) -> User:
     """Return the message that asks, behind a request as it was, for a summary of what stands above."""
     text = _fill("in_place", profile, language, least_words)
     if instructions.strip():
         text += f"\n<user-words>\n{escape(redact(instructions.strip()))}\n</user-words>\n{_WORDS}\n"
-    return user(text, origin="command")
+    return user(f"{text}\n{_TURN}\n" if turn_goes_on else text, origin="command")
 
 
 @cache

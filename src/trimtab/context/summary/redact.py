@@ -23,7 +23,7 @@ _REGISTRIES = r"\b(?:xox[abeoprs]-[0-9A-Za-z-]{10,}|npm_[0-9A-Za-z]{30,}|pypi-[0
 _MODELS = r"\b(?:sk|pk|rk)[-_](?:live[-_]|test[-_]|ant[-_]|proj[-_]|or[-_])?[0-9A-Za-z_-]{16,}"
 _SHAPES = (
     _Shape("private key", ("private key-----",), re.compile(_KEY_BLOCK, re.S)),
-    _Shape("token", ("eyj",), re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?")),
+    _Shape("token", ("eyj",), re.compile(r"\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?")),
     _Shape("key", ("akia", "asia", "agpa", "aida", "aroa"), re.compile(r"\bA(?:KIA|SIA|GPA|IDA|ROA)[0-9A-Z]{16}\b")),
     _Shape("key", ("aiza",), re.compile(r"\bAIza[0-9A-Za-z_-]{30,}")),
     _Shape("token", ("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_", "glpat-"), re.compile(_FORGES)),

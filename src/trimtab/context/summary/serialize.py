@@ -18,18 +18,23 @@ Thinking is left out: it is the model's own draft. Images are notes. Secrets are
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from trimtab.context.summary.blocks import compress_source
 from trimtab.context.summary.fit import Count, Piece, Slot, compose
 from trimtab.context.summary.redact import redact
 from trimtab.context.summary.sources import Source, sources_of
 from trimtab.types.messages import Assistant, Message, ToolCall, ToolResult, User
 
 TAGS = ("message", "call", "omitted", "conversation", "previous-summary", "user-words", "analysis", "summary")
-_INVISIBLE = r"[\s\u00ad\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\x00-\x1f]*"
+_INVISIBLE = r"[\s\u00ad\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\x00-\x1f]*+"
 _OPENING = re.compile(
     rf"[<＜﹤‹〈⟨](?={_INVISIBLE}[/／⁄∕\\]?{_INVISIBLE}(?:{'|'.join('[-‐‑–_]?'.join(t.split('-')) for t in TAGS)}))",
     re.I,
 )
+
+_MOST_STRUCTURED = 1_000_000
+"""Characters up to which a result is shortened along its structure; a longer one keeps its ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,26 +79,36 @@ def transcribe(
 ) -> Transcript:
     """Return `messages` as `<message>` elements, cut the same way every time when they have more than `max_tokens`.
 
-    First long bodies lose their middle (`per_message` tokens at most, the user's words three times that), then the oldest messages give
+    First long results are shortened along their structure and other bodies lose their middle (`per_message` tokens at most, the user's words three times that), then the oldest messages give
     way to a note, those of the user last and the first of them at the very end.
     """
     sources = sources_of(messages, ids)
     first = next((n for n, source in enumerate(sources) if source.by_user), -1)
-    pieces = [_piece(source, first=n == first) for n, source in enumerate(sources)]
+    pieces = [_piece(source, count, first=n == first) for n, source in enumerate(sources)]
     composed = compose(pieces, count=count, gap=_gap, max_tokens=max_tokens, per_piece=per_message)
     return Transcript(composed.text, composed.shortened, composed.omitted, tuple(source.id for source in sources))
 
 
-def _piece(source: Source, *, first: bool) -> Piece:
+def _piece(source: Source, count: Count, *, first: bool) -> Piece:
     attributes = "".join(f' {name}="{_attribute(value)}"' for name, value in _attributes(source))
     text = escape(redact(source.text))
     calls = [_call(call) for call in source.calls]
     slots = (
-        Slot(f"<message{attributes}>\n", text, "\n" if text or not calls else ""),
+        Slot(
+            f"<message{attributes}>\n",
+            text,
+            "\n" if text or not calls else "",
+            shorten=partial(_along_structure, count) if source.untrusted and len(text) <= _MOST_STRUCTURED else None,
+        ),
         *calls,
         Slot("", "", "</message>"),
     )
     return Piece(slots, weight=3 if source.by_user else 1, rank=2 if first else 1 if source.by_user else 0)
+
+
+def _along_structure(count: Count, text: str, max_tokens: int) -> str:
+    """A long result with its failures and rows rather than its ends. Reading JSON can undo what was escaped, so that is done again."""
+    return escape(redact(compress_source(text, max_tokens=max_tokens, count=count).text))
 
 
 def _attributes(source: Source) -> list[tuple[str, str]]:
@@ -120,7 +135,8 @@ def _call(call: ToolCall) -> Slot:
 
 def _attribute(value: str) -> str:
     plain = "".join(c if c.isprintable() else " " for c in redact(value))
-    return plain.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+    plain = plain.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+    return escape(plain)
 
 
 def _gap(number: int) -> str:

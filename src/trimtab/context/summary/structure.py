@@ -36,13 +36,14 @@ FAILURE = re.compile(
 """Words of a line that reports a failure."""
 _SYMBOL = re.compile(
     r"^(?:export |default |pub(?:\([a-z]+\))? |public |private |protected |static |async |abstract |final )*"
-    r"(?:def|class|func|fn|function|impl|struct|enum|trait|interface|type|module|namespace|const|let|var|package|import|from|use|#include|@\w)\b"
+    r"(?:(?:def|class|func|fn|function|impl|struct|enum|trait|interface|type|module|namespace|const|let|var)\b.*[({:=;<]"
+    r"|(?:package|import) [\w\"'{*.]|from \S+ import\b|use [\w:]+;|#include\b|@\w)"
 )
 _HEADING = re.compile(r"^#{1,6} \S")
 _BEGINS: tuple[tuple[Kind, re.Pattern[str], float], ...] = (
     ("log", _RECORD, 0.3),
     ("markdown", _HEADING, 0.0),
-    ("code", _SYMBOL, 0.05),
+    ("code", _SYMBOL, 0.01),
 )
 """How a block of each kind begins, and the share of lines that must do so for a text to be of that kind."""
 _SEPARATOR = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")

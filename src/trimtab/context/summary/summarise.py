@@ -36,20 +36,27 @@ from trimtab.types.usage import Usage
 Mode = Literal["in_place", "serialised", "digest", "none"]
 Asking: TypeAlias = Generator[Summarize, Summary | Failed, "SummaryOutcome"]
 
+_MOST_LOST = 50
+"""Facts without room in the block that the outcome still names, for a person who looks at the summary first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Summariser:
-    """The model that is asked. `window` and `max_output` are its own, in tokens; `thinks`: its thoughts come out of `max_output` too."""
+    """The model that is asked. `window` and `max_output` are its own, in tokens; `thinks`: its thoughts come out of `max_output` too.
+
+    `strict`: too little detail and another language than the user's are faults. A function that a program brings decides about both itself.
+    """
 
     model: str
     window: int
     max_output: int
     thinks: bool = False
+    strict: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class InPlace:
-    """The request as it was, for a summary behind it. `tokens`: its size; `window`: of its model."""
+    """The request as it was sent, up to the last message of the run, for a summary behind it. `tokens`: its size; `window`: of its model."""
 
     request: ModelRequest
     tokens: int
@@ -183,7 +190,11 @@ def _in_place(job: Job, asked: _Asked) -> _Way:
     limit = output_limit(job.wanted, most=place.max_output, window=place.window, thinks=place.thinks)
     language = _language(job)
     instruction = in_place_instruction(
-        instructions=job.instructions, profile=job.profile, language=language, least_words=_least_words(job, limit)
+        instructions=job.instructions,
+        profile=job.profile,
+        language=language,
+        least_words=_least_words(job, limit),
+        turn_goes_on=job.turn_goes_on,
     )
     asked.version = prompt_version(job.profile)
     answer = yield Summarize((instruction,), "in_place", limit, purpose=job.purpose, request=place.request)
@@ -234,12 +245,13 @@ def _judged(
         asked.rejected.append(f"{mode}: {answer.reason}")
         return None
     asked.note(answer)
+    strict = mode == "in_place" or job.summariser is None or job.summariser.strict
     verdict = judge(
         answer,
         replaces_tokens=job.replaces_tokens,
         count=job.count,
-        language=language,
-        least_tokens=least_detail(job.replaces_tokens, max_output=limit) if last else 0,
+        language=language if strict else "",
+        least_tokens=least_detail(job.replaces_tokens, max_output=limit) if last and strict else 0,
     )
     if verdict.accepted:
         return Verdict(redact(verdict.summary), redact(verdict.analysis))
@@ -258,6 +270,7 @@ def _with_facts(job: Job, summary: str) -> tuple[str, dict[str, Any]]:
         "added": len(block.shown),
         "left_out": len(block.left_out),
         "unused": found.unimportant,
+        "lost": [f"{fact.kind}: {fact.text} [{fact.source}]" for fact in block.left_out[:_MOST_LOST]],
     }
     return text, {"audit": told}
 
@@ -280,7 +293,7 @@ def _without_model(job: Job, key: SummaryKey, asked: _Asked) -> SummaryOutcome:
 
 
 def _key(job: Job) -> SummaryKey:
-    steering = content_hash("\0".join((job.instructions, job.purpose, str(job.wanted))))[:12]
+    steering = content_hash(f"{job.wanted} {job.instructions}")[:12]
     model = job.summariser.model if job.summariser else job.in_place.request.model.ref if job.in_place else "digest"
     content = content_hash(job.messages, previous=job.previous)
     return SummaryKey(content, f"{prompt_version(job.profile)}-{steering}", model)
@@ -298,7 +311,9 @@ def _meta(job: Job, key: SummaryKey, asked: _Asked) -> dict[str, Any]:
 
 
 def _language(job: Job) -> str:
-    return language_of(spoken_text((*sources_of(job.messages, job.ids), *sources_of(job.later))))
+    """Of what the user wrote, or of the earlier summary where a run holds nothing of the user."""
+    said = spoken_text((*sources_of(job.messages, job.ids), *sources_of(job.later)))
+    return language_of(said) or language_of(job.previous or "")
 
 
 def _least_words(job: Job, limit: int) -> int:

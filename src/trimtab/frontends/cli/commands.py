@@ -6,8 +6,10 @@ COMMANDS: Mapping[str, str] = {
     "answer": "answer a parked call, and go on",
     "chat": "talk line by line in this folder",
     "completion": "print shell completion",
+    "context": "see and change what a model sees of a session",
     "demo": "watch the main job, offline",
     "doctor": "what is configured, what answers, what is missing",
     "models": "list models",
+    "replay": "recorded sessions under another context policy",
     "sessions": "list and show sessions",
 }

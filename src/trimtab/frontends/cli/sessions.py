@@ -4,7 +4,6 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import assert_never
 
 import click
 import msgspec
@@ -14,8 +13,8 @@ from trimtab.coding.project import open_project
 from trimtab.coding.session_list import Row, list_sessions
 from trimtab.context.stores.disk import timestamp
 from trimtab.frontends.cli import completers
+from trimtab.frontends.cli.messages import message_text
 from trimtab.frontends.cli.screen import table, width_of
-from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, User
 from trimtab.types.text import strip_terminal
 
 _TITLE = 5
@@ -63,7 +62,7 @@ def show(session: str, *, as_json: bool) -> int:
             return 0
         click.echo(strip_terminal(f"session {log.header.id} in {log.cwd}\nfile {log.path}\n"))
         for message in messages:
-            click.echo(strip_terminal(_shown(message)))
+            click.echo(strip_terminal(message_text(message)))
     finally:
         log.close()
     return 0
@@ -103,35 +102,3 @@ def _age(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} s"
-
-
-def _shown(message: Message) -> str:
-    match message:
-        case User():
-            who = "you" if message.origin == "prompt" else f"you ({message.origin.replace('_', '-')})"
-        case Assistant():
-            who = f"{message.provider}/{message.model}" + (
-                "" if message.stop_reason in ("stop", "tool_use") else f" [{message.stop_reason}]"
-            )
-        case ToolResult():
-            who = f"{message.tool_name}" + (" [failed]" if message.is_error else "")
-        case _:
-            assert_never(message)
-    body = "\n".join(filter(None, map(_part, message.parts)))
-    return f"── {who}\n{body}\n"
-
-
-def _part(part: Part) -> str:
-    match part:
-        case Text():
-            return part.text
-        case Thinking():
-            return f"(thinking) {part.text}" if part.text else ""
-        case ToolCall():
-            return f"→ {part.name} {part.raw}"
-        case Image():
-            return f"[image {part.media_type}]"
-        case Opaque():
-            return f"[{part.provider} item]"
-        case _:
-            assert_never(part)

@@ -9,7 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from trimtab.types.errors import UsageError
 
-SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {"sessions": ("list", "show"), "completion": ("bash", "zsh", "fish")}
+SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {
+    "context": ("show", "log", "explain", "blame", "restore", "pin", "unpin", "revert", "bisect"),
+    "sessions": ("list", "show"),
+    "completion": ("bash", "zsh", "fish"),
+}
 _ABSENT: Mapping[str, str] = {
     "config": "Settings are lines of config.toml; trimtab doctor says where it is and what is in force.",
     "init": "Nothing needs to be set up; trimtab doctor says what is missing.",

@@ -1,0 +1,201 @@
+"""What a person wants done about the context of a saved session: restore, pin, unpin, take an edit back.
+
+    name ──resolve──▶ item or edit ──does it fit?──▶ the engine's plan, author `user` ──▶ the log
+
+Each wish is checked like a model's, and on top of that it must not leave a request that can't be sent: then nothing is written, and the refusal says the numbers.
+"""
+
+import dataclasses
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from trimtab.coding.context.saved import SavedContext
+from trimtab.context.actions import Action, ActionName
+from trimtab.context.applying import Done
+from trimtab.context.floor import floor_of
+from trimtab.context.look import Look
+from trimtab.context.naming import name_of
+from trimtab.context.planning import plan
+from trimtab.context.slots import Slot
+from trimtab.context.story import grown, whole
+from trimtab.context.view import View
+from trimtab.types.edits import Edit, Pin
+from trimtab.types.errors import TrimtabError, UsageError
+from trimtab.types.messages import ToolResult
+
+_CLOSE = 0.6
+_NEAR = 3
+_LEAST_PREFIX = 4
+
+
+class WishRefused(TrimtabError):
+    """What was wanted can't be done; nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """What came of a wish. `names` are those of the items that it touches; `unchanged` says why nothing had to be written. Tokens are those of the next request, before and after, of at most `limit`;
+    `pinned` are tokens of all pinned items.
+    """
+
+    done: tuple[Done, ...]
+    names: tuple[str, ...]
+    revert: str | None
+    before: int
+    after: int
+    limit: int
+    pinned: int
+    unchanged: str = ""
+
+
+def restore(saved: SavedContext, name: str, *, page: int | None = None, reason: str = "") -> Granted:
+    """Bring an item back: whole, or one page of it. Raises `UsageError` for an unknown name and `WishRefused`."""
+    target = item_named(saved, name)
+    slot = _slot(saved.view, target)
+    if page is None and slot.shown == whole(slot).shown:
+        return _granted(saved, saved.look(), unchanged=f"{name_of(slot)} is shown whole already")
+    params = {} if page is None else {"page": page}
+    return _act(saved, Action("reload", (target,), params, reason or "a person wants it back"))
+
+
+def pin(saved: SavedContext, name: str, *, reason: str = "") -> Granted:
+    """Keep an item from every policy. Raises as `restore` does."""
+    return _mark(saved, name, "pin", reason or "a person wants it kept")
+
+
+def unpin(saved: SavedContext, name: str, *, reason: str = "") -> Granted:
+    """Let policies have an item again. Raises as `restore` does."""
+    return _mark(saved, name, "unpin", reason)
+
+
+def revert(saved: SavedContext, name: str, *, reason: str = "") -> Granted:
+    """Take an edit, or an earlier revert, back; everything later stays. Raises as `restore` does."""
+    target = edit_named(saved, name)
+    before = saved.look()
+    made = saved.drive(saved.engine.revert(saved.view, saved.request, target, author="user", reason=reason))
+    if isinstance(made, str):
+        raise WishRefused(made, hint=_MAKE_ROOM if "may be sent" in made else "")
+    saved.view = made
+    return _granted(saved, before, revert=target)
+
+
+def item_named(saved: SavedContext, name: str) -> str:
+    """The name of the one item that `name` can mean: handle, call id, entry id or the start of one, `ENTRY#N`, label. Raises `UsageError`."""
+    view = saved.view
+    labelled = {label: target for target, label in saved.log.archive.labels.items()}
+    plain = labelled.get(name, name)
+    if view.find(plain) is None:
+        # A name may be copied with the brackets around it, or with the key of the marker that it was read in.
+        plain = name.strip().strip("[]").partition("~")[0]
+    address = view.find(plain)
+    if address is not None:
+        if address.edit is not None and view.edit(plain) is not None:
+            raise UsageError(
+                f"{plain} is an edit, not an item", hint=f"trimtab context revert SESSION {plain} takes it back."
+            )
+        return plain
+    known = [name for slot in view.slots for name in _names(slot)]
+    return _by_start(saved, plain, known, what="item")
+
+
+def edit_named(saved: SavedContext, name: str) -> str:
+    """The id of the one edit or revert of the path that `name` can mean: an id, the start of one, or `last`. Raises `UsageError`."""
+    view = saved.view
+    known = [*(applied.id for applied in view.applied), *(revert.id for revert in view.reverts)]
+    if name == "last":
+        standing = [applied.id for applied in view.applied if applied.id not in view.reverted]
+        if not standing:
+            raise UsageError("no edit of this session holds", hint="trimtab context log SESSION lists all of them.")
+        return standing[-1]
+    return name if name in known else _by_start(saved, name, known, what="edit")
+
+
+def _by_start(saved: SavedContext, name: str, known: Sequence[str], *, what: str) -> str:
+    fitting = sorted({k for k in known if len(name) >= _LEAST_PREFIX and k.startswith(name)})
+    if len(fitting) == 1:
+        return fitting[0]
+    session = saved.log.header.id
+    if fitting:
+        raise UsageError(
+            f"{name!r} fits {len(fitting)} {what}s of session {session}", hint=f"Those are {_few(fitting)}."
+        )
+    if saved.log.archive.matches(name):
+        raise UsageError(
+            f"{name!r} is no {what} of this branch of session {session}",
+            hint="It is an entry of another kind, or of another branch.",
+        )
+    near = difflib.get_close_matches(name, known, n=_NEAR, cutoff=_CLOSE)
+    listing = "log" if what == "edit" else "show"
+    guess = f"Near: {', '.join(near)}. " if near else ""
+    raise UsageError(
+        f"there is no {what} {name!r} in session {session}",
+        hint=f"{guess}trimtab context {listing} SESSION lists what there is.",
+    )
+
+
+def _few(names: Iterable[str]) -> str:
+    names = list(names)
+    return ", ".join(names[:_NEAR]) + (", …" if len(names) > _NEAR else "")
+
+
+def _names(slot: Slot) -> list[str]:
+    base = slot.base
+    if isinstance(base, ToolResult):
+        return [name for name in (base.handle, base.call_id, slot.id) if name]
+    return [slot.id]
+
+
+def _slot(view: View, name: str) -> Slot:
+    address = view.find(name)
+    assert address is not None
+    return view.slots[address.index]
+
+
+def _mark(saved: SavedContext, name: str, action: ActionName, reason: str) -> Granted:
+    target = item_named(saved, name)
+    slot = _slot(saved.view, target)
+    if slot.pinned == (action == "pin"):
+        return _granted(
+            saved, saved.look(), unchanged=f"{name_of(slot)} is {'' if slot.pinned else 'not '}pinned already"
+        )
+    return _act(saved, Action(action, (target,), reason=reason))
+
+
+def _act(saved: SavedContext, action: Action) -> Granted:
+    before = saved.look()
+    _require_room(before, plan(action, saved.view, saved.engine.manager.kit).edits)
+    outcome = saved.drive(saved.engine.act(saved.view, saved.request, [action], author="user"))
+    if not outcome.done:
+        raise WishRefused(outcome.failed or "; ".join(outcome.refused) or "nothing came of it")
+    saved.view = outcome.view
+    return _granted(saved, before, done=outcome.done)
+
+
+def _require_room(before: Look, edits: Sequence[Edit]) -> None:
+    """Refuse what would leave a request over the limit, or, for a pin, one that nothing could make fit."""
+    trial, limit = before.view, before.budget.hard
+    for number, edit in enumerate(edits):
+        trial = trial.with_edit(f"?{number}", edit)
+    if any(isinstance(edit, Pin) for edit in edits):
+        floor = floor_of(dataclasses.replace(before, view=trial))
+        if floor.total > limit:
+            raise WishRefused(
+                f"with it, what must stay has {floor.total:,} tokens (pinned items {floor.pinned:,}), and a request may have {limit:,}",
+                hint="Unpin something first; trimtab context show SESSION marks what is pinned.",
+            )
+    elif (used := before.used + grown(before, trial)) > limit and used > before.used:
+        raise WishRefused(f"with it the context has {used:,} tokens, and {limit:,} may be sent", hint=_MAKE_ROOM)
+
+
+_MAKE_ROOM = "Bring back one page (restore --page 1), or read it with recall; trimtab context show SESSION lists what takes the room."
+
+
+def _granted(
+    saved: SavedContext, before: Look, *, done: tuple[Done, ...] = (), revert: str | None = None, unchanged: str = ""
+) -> Granted:
+    after = dataclasses.replace(before, view=saved.view)
+    used = before.used + grown(before, saved.view)
+    targets = [target for one in done for target in one.entry.edit.targets]
+    names = tuple(name_of(_slot(saved.view, target)) for target in targets)
+    return Granted(done, names, revert, before.used, used, before.budget.hard, floor_of(after).pinned, unchanged)

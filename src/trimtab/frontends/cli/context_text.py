@@ -1,0 +1,220 @@
+"""What `trimtab context` prints: the meter, the items, the log and stories, as lines. Pure; whoever prints wraps and strips."""
+
+from collections.abc import Mapping, Sequence
+
+from trimtab.context.blame import Blamed, Later
+from trimtab.context.dropped import DroppedFact
+from trimtab.context.explain import LogRow, listed, price
+from trimtab.context.floor import floor_of
+from trimtab.context.look import Look
+from trimtab.context.naming import name_of
+from trimtab.context.observation import ItemFacts, Observation
+from trimtab.context.story import EditStory, ItemStory, Touch
+from trimtab.frontends.cli.screen import table
+from trimtab.types.codec import Entry
+from trimtab.types.messages import Assistant, Message, Text, ToolCall
+
+_PREVIEW = 120
+_FACTS = 8
+"""Facts that are listed of one edit."""
+_DIFF = 12
+"""Lines that are shown of each side of a change."""
+
+
+def meter_lines(look: Look, observation: Observation, *, policy: str) -> list[str]:
+    """The budget: what is used, of what, by whom, and from where on something happens."""
+    floor, budget = floor_of(look), look.budget
+    used = look.estimate.tokens
+    share = f"{100 * used // budget.room} %" if budget.room else "all"
+    over = f"; over by {look.used - budget.hard:,}" if look.used > budget.hard else ""
+    sure = "" if look.estimate.known else "about "
+    width = f" (at most {look.used:,})" if look.used > used else ""
+    messages = max(0, used - floor.system - floor.tools)
+    return [
+        f"{sure}{used:,} of {budget.room:,} tokens, {share}{width}{over}; {len(observation.items)} items",
+        f"policy {policy}: acts from {budget.soft:,}, aims at {budget.target:,}, never sends over {budget.hard:,}",
+        f"system prompt {floor.system:,} · tools {floor.tools:,} · messages {messages:,} · of these pinned {floor.pinned:,}",
+    ]
+
+
+def item_table(look: Look, observation: Observation, width: int | None) -> list[str]:
+    """The items of the next request in order, a line each."""
+    rows = [("NAME", "KIND", "STATE", "TOKENS", "AGE", "TEXT")]
+    for item, shown in zip(observation.items, look.view.shown(), strict=True):
+        state = f"{item.state}, pinned" if item.pinned else item.state
+        rows.append((item_name(item), _kind(item), state, f"{item.tokens:,}", str(item.age), _preview(shown.message)))
+    return table(rows, width, elastic=5)
+
+
+def item_name(item: ItemFacts) -> str:
+    """The name that a person or a model would use for it."""
+    return item.handle or item.call_id or item.id
+
+
+def biggest_lines(observation: Observation, most: int) -> list[str]:
+    """The items that take most, the biggest first."""
+    items = sorted(observation.items, key=lambda item: (-item.tokens, item.position))[:most]
+    width = max((len(f"{item.tokens:,}") for item in items), default=0)
+    return [
+        f"  {item.tokens:>{width},}  {item_name(item)} ({_kind(item)}, {item.state}, age {item.age})" for item in items
+    ]
+
+
+def log_text(
+    rows: Sequence[LogRow], entries: Mapping[str, Entry], dropped: Mapping[str, tuple[DroppedFact, ...]] | None
+) -> list[str]:
+    """The log: a line for what and by whom, one for sizes and reason, and with `dropped` what changed and which facts went."""
+    lines: list[str] = []
+    for row in rows:
+        lines.append(row_head(row, entries[row.entry_id].time))
+        if details := row_details(row):
+            lines.append(f"    {details}")
+        if dropped is None:
+            continue
+        for change in row.changes:
+            lines += [f"    {change.target}", *_side("- ", change.before), *_side("+ ", change.after)]
+        lines += _facts(dropped.get(row.entry_id, ()))
+    return lines
+
+
+def row_head(row: LogRow, time: str) -> str:
+    """Which entry, when, at which step, by whom, and what it did to what."""
+    targets = f" {listed(row.targets)}" if row.targets else ""
+    author = f"  {row.author}" if row.author else ""
+    return (
+        f"{row.entry_id}  {time[:19].replace('T', ' ')}  step {row.step}{author}  {row.kind.replace('_', ' ')}{targets}"
+    )
+
+
+def row_details(row: LogRow) -> str:
+    """Sizes, price and reason of a row, and whether it was taken back."""
+    size = f"{row.before:,} → {row.after:,} tokens" if row.before is not None and row.after is not None else ""
+    said = f"{size}{price(row.cost)}".removeprefix(", ")
+    back = f"taken back by {row.reverted}" if row.reverted else ""
+    return "; ".join(part for part in (said, row.reason, back) if part)
+
+
+def item_lines(story: ItemStory, session: str) -> list[str]:
+    """The story of an item."""
+    item = story.item
+    tool = f" of {item.tool}" if item.tool else ""
+    whole = f" of {story.full_tokens:,}" if story.tokens != story.full_tokens else ""
+    pinned = ", pinned" if story.pinned else ""
+    lines = [
+        f"{item.name}: {item.role}{tool}, step {item.step}, turn {item.turn}",
+        f"  {story.why}",
+        f"  takes {story.tokens:,}{whole} tokens{pinned}",
+    ]
+    lines += [f"  in its place: {story.text}"] if story.text else []
+    lines += [f"  {_touch(edit)}" for edit in story.edits]
+    used = list(dict.fromkeys(f"step {later.step}" for later in item.later if later.how == "used"))
+    lines += [f"  used later by {listed(used)}"] if used else []
+    if item.state != "full":
+        lines += [f"  way back: {way}" for way in ways_back(story, session)]
+    return lines
+
+
+def ways_back(story: ItemStory, session: str) -> list[str]:
+    """What a person can do to have an item whole again, and what the model can."""
+    ways = [f"trimtab context restore {session} {story.item.name}"]
+    ways += [f"trimtab context revert {session} {story.undone_by}"] if story.undone_by else []
+    return [*ways, f"the model: recall id={story.item.name}"]
+
+
+def edit_lines(story: EditStory, time: str, session: str) -> list[str]:
+    """The story of an edit."""
+    row = story.row
+    lines = [row_head(row, time), *([f"  {details}"] if (details := row_details(row)) else [])]
+    if story.now:
+        states = [f"{name} ({state})" for name, state in story.now.items()]
+        lines.append(f"  now: {listed(states)}")
+    if story.used_without is not None:
+        over = f", over the limit of {story.limit:,}" if story.used_without > story.limit else ""
+        lines.append(f"  without it the next request has {story.used_without:,} tokens instead of {story.used:,}{over}")
+        if not over:
+            lines.append(f"  way back: trimtab context revert {session} {row.entry_id}")
+    elif not story.holds:
+        lines.append("  it doesn't hold any more")
+    return lines
+
+
+def blame_text(found: Sequence[Blamed], times: Mapping[str, str]) -> list[str]:
+    """What became of each item, from where it came up to whether it can be reached."""
+    lines: list[str] = []
+    for item in found:
+        tool = f" of {item.tool}" if item.tool else ""
+        when = times.get(item.entry, "")[:19].replace("T", " ")
+        lines.append(f"{item.name}: {item.role}{tool}, step {item.step}, turn {item.turn}, {when}; now {item.state}")
+        lines += [f"  it stood there: {item.snippet}"] if item.snippet else []
+        for edit in item.hidden:
+            size = (
+                f", {edit.before:,} → {edit.after:,} tokens"
+                if edit.before is not None and edit.after is not None
+                else ""
+            )
+            undone = "" if edit.holds else " (undone)"
+            why = f": {edit.reason}" if edit.reason else ""
+            lines.append(
+                f"  hidden by {edit.edit} ({edit.kind}, step {edit.step}, {edit.author or 'unknown'}{size}{price(edit.cost)}){why}{undone}"
+            )
+        for how, words in _LATER.items():
+            steps = [_step(later) for later in item.later if later.how == how]
+            lines += [f"  {words}: {listed(steps)}"] if steps else []
+        lines.append(f"  reachable: {_WAYS[item.way]}")
+        if elsewhere := item.elsewhere:
+            lines.append(f"  also shown by {listed(elsewhere)}")
+    return lines
+
+
+_LATER = {"used": "used again in", "said": "named again in", "fetched": "fetched again in"}
+_WAYS = {
+    "shown": "yes, it stands in the context",
+    "stub": "yes, its place in the context names the way back",
+    "summary": "yes, a summary in the context names it as a source",
+    "archive": "only by search: nothing in the context leads to it",
+}
+
+
+def _step(later: Later) -> str:
+    return f"step {later.step} ({later.tool})" if later.tool else f"step {later.step}"
+
+
+def _touch(edit: Touch) -> str:
+    why = f": {edit.reason}" if edit.reason else ""
+    back = "" if edit.holds else " (taken back)"
+    return f"edit {edit.edit}, {edit.kind}, step {edit.step}, {edit.author or 'unknown'}{why}{back}"
+
+
+def _kind(item: ItemFacts) -> str:
+    return item.tool or item.kind
+
+
+def _preview(message: Message) -> str:
+    """How a message begins, on one line; of an answer without words, its calls."""
+    text = next((part.text for part in message.parts if isinstance(part, Text) and part.text.strip()), "")
+    if not text and isinstance(message, Assistant):
+        text = " ".join(f"→ {part.name} {part.raw}" for part in message.parts if isinstance(part, ToolCall))
+    return " ".join(text[: 4 * _PREVIEW].split())[:_PREVIEW]
+
+
+def _side(mark: str, text: str) -> list[str]:
+    lines = text.splitlines()
+    more = len(lines) - _DIFF
+    return [f"    {mark}{line}" for line in lines[:_DIFF]] + ([f"    {mark}… {more:,} more lines"] if more > 0 else [])
+
+
+def _facts(facts: Sequence[DroppedFact]) -> list[str]:
+    if not facts:
+        return []
+    more = len(facts) - _FACTS
+    lines = [f"    facts that left the context: {len(facts):,}"]
+    for fact in facts[:_FACTS]:
+        who = ", said by you" if fact.by_user else ""
+        lines.append(f"      {fact.kind}: {' '.join(fact.text.split())} [{fact.source}{who}]")
+    return [*lines, f"      and {more:,} more"] if more > 0 else lines
+
+
+def shown_names(look: Look) -> list[str]:
+    """For each message of the next request, the name of its item."""
+    slots = look.view.slots
+    return [slots[s.place].lead or "" if s.lead else name_of(slots[s.place]) for s in look.view.shown()]

@@ -1,0 +1,137 @@
+"""A batch: files in, a report out.
+
+paths ──expanded──▶ files ──read──▶ recordings ──replay──▶ entries ──▶ {"policy", "window", "files", "total"}
+                       └ unreadable ──▶ an entry {file, error}; the others go on
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from trimtab.context.policies.base import Policy
+from trimtab.sessions.detect import find_recordings, read_recordings
+from trimtab.sessions.recorded import Recording
+from trimtab.sessions.replay.dump import dumped
+from trimtab.sessions.replay.models import Terms, model_of
+from trimtab.sessions.replay.report import Figures, Predictions, figures_of, pooled, predictions_of, total_of
+from trimtab.sessions.replay.run import Plan, prepare, replay
+from trimtab.sessions.source import ImportFailed
+
+Write: TypeAlias = Callable[[bytes], object]
+STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file by name, or what stood on standard input."""
+
+    name: str
+    origin: Path | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be done with every file. `dump` gets the lines of a dump; None: none is wanted. `predict`: sizes and cache are predicted too."""
+
+    policy: Policy
+    terms: Terms = field(default_factory=Terms)
+    format: str | None = None
+    dump: Write | None = None
+    predict: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What came of one recording, or why there was none."""
+
+    file: str
+    recording: Recording | None = None
+    window: int | None = None
+    figures: Figures | None = None
+    predictions: Predictions | None = None
+    error: str = ""
+
+    def as_data(self) -> dict[str, Any]:
+        """The entry of the report."""
+        if self.recording is None or self.figures is None:
+            return {"file": self.file, "error": self.error}
+        head = {
+            "file": self.file,
+            "format": self.recording.format,
+            "model": self.recording.model,
+            "session": self.recording.id,
+            "window": self.window,
+        }
+        more = {} if self.predictions is None else self.predictions.as_data()
+        return {**head, **msgspec.to_builtins(self.figures), **more}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All entries under one policy. `window`: the one that was asked for; None: each file's own."""
+
+    policy: str
+    window: int | None
+    entries: tuple[Entry, ...]
+
+    @property
+    def total(self) -> Figures:
+        """The figures of all files that could be read."""
+        return total_of(e.figures for e in self.entries if e.figures is not None)
+
+    @property
+    def failed(self) -> tuple[Entry, ...]:
+        """Entries of files that couldn't be read."""
+        return tuple(e for e in self.entries if e.figures is None)
+
+    def as_data(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        predictions = [e.predictions for e in self.entries if e.predictions is not None]
+        more = pooled(predictions).as_data() if predictions or not self.entries else {}
+        return {
+            "policy": self.policy,
+            "window": self.window,
+            "files": [entry.as_data() for entry in self.entries],
+            "total": {**msgspec.to_builtins(self.total), **more},
+        }
+
+
+def expanded(names: Iterable[str], stdin: Callable[[], bytes]) -> Iterator[Input]:
+    """Yield the files that `names` stand for: folders give all sessions below them, `-` what stands on standard input."""
+    for name in names:
+        if name == STDIN:
+            yield Input("-", stdin())
+        elif Path(name).is_dir():
+            yield from (Input(str(path), path) for path in find_recordings(Path(name)))
+        else:
+            yield Input(name, Path(name))
+
+
+def replayed(inputs: Iterable[Input], wish: Wish) -> Iterator[Entry]:
+    """Replay one file after the other; yield an entry for each session in it."""
+    for one in inputs:
+        try:
+            recordings = read_recordings(one.origin, wish.format, name=one.name)
+        except ImportFailed as error:
+            yield Entry(one.name, error=error.message)
+            continue
+        for recording in recordings:
+            yield _entry(one.name, recording, wish)
+
+
+def report_of(policy: str, entries: Sequence[Entry], terms: Terms) -> Report:
+    """Put entries together."""
+    return Report(policy, terms.window, tuple(entries))
+
+
+def _entry(name: str, recording: Recording, wish: Wish) -> Entry:
+    model = model_of(recording, wish.terms)
+    run = replay(prepare(recording), Plan(wish.policy, model, items=wish.dump is not None))
+    if wish.dump is not None:
+        for line in dumped(name, run):
+            wish.dump(line)
+    predictions = predictions_of(recording, model) if wish.predict else None
+    return Entry(name, recording, model.context_window, figures_of(run), predictions)

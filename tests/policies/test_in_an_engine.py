@@ -1,0 +1,154 @@
+"""Policies in an engine: a long tool loop in a small window, driven by hand."""
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from support.edited import Story
+from support.observations import Fixed
+from trimtab.context.actions import Action
+from trimtab.context.asks import Failed, Record, Recorded
+from trimtab.context.engine import Engine
+from trimtab.context.explain import context_log, log_lines
+from trimtab.context.policies.peer_table import PEERS
+from trimtab.context.policies.registry import find_policy
+from trimtab.types.entries import CustomEntry, EditEntry
+from trimtab.types.errors import ContextFloor
+from trimtab.types.messages import Message, ToolResult
+from trimtab.types.models import ModelInfo, ModelRequest, Price
+
+MODEL = ModelInfo(
+    "anthropic",
+    "claude-x",
+    "anthropic",
+    context_window=16_000,
+    max_output=2_000,
+    prices=(Price(10.0, 50.0, 1.0, 12.5),),
+)
+SPECS = ["truncate", "mask", "mask(keep=3, batch=1)", "summary", "rules", "dry-run:rules", "cost-gate:mask"]
+
+
+class Session:
+    """A conversation whose requests an engine prepares. Records are kept, summaries refused."""
+
+    def __init__(self, policy: Any) -> None:
+        self.story = Story()
+        self.engine = Engine(MODEL, session_id="s", policy=policy)
+        self.sizes: list[int] = []
+
+    def request(self) -> tuple[Message, ...]:
+        """Prepare the next request."""
+        plan: Generator[Any, Any, Any] = self.engine.prepare(self.story.view, ModelRequest(MODEL, (), system="be good"))
+        prepared = self._driven(plan)
+        assert prepared.view.messages() == self.story.view.messages()
+        self.sizes.append(prepared.tokens)
+        return prepared.request.messages
+
+    def _driven(self, plan: Generator[Any, Any, Any]) -> Any:
+        answer: Any = None
+        while True:
+            try:
+                ask = plan.send(answer)
+            except StopIteration as stop:
+                return stop.value
+            answer = self._kept(ask) if isinstance(ask, Record) else Failed("nobody there")
+
+    def work(self, steps: int, *, start: int = 0) -> None:
+        """Read one file after another, with a request before each."""
+        self.story.says("read all of them")
+        for number in range(start, start + steps):
+            self.request()
+            body = "\n".join(f"line {n} of file_{number}.py holds value_{number}_{n}" for n in range(90))
+            self.story.calls("read", {"path": f"file_{number}.py"}, body)
+
+    def rows(self) -> list[Any]:
+        """The context log."""
+        return context_log(self.story.entries, whole=lambda message: message)
+
+    def _kept(self, record: Record) -> Recorded:
+        ids = []
+        for value in record.values:
+            assert isinstance(value, EditEntry | CustomEntry)
+            entry_id = f"e{len(self.story.entries) + 1}"
+            stamped = replace(value, id=entry_id, parent=self.story.archive.leaf, time="2030-01-01T00:00:00.000Z")
+            self.story.take(stamped)
+            ids.append(entry_id)
+        return Recorded(tuple(ids))
+
+
+@pytest.mark.parametrize("spec", [*SPECS, *(row.name for row in PEERS)])
+def test_a_session_goes_on_within_its_budget_under_every_policy(spec: str):
+    session = Session(find_policy(spec))
+    session.work(18)
+    assert max(session.sizes) <= session.engine.budget.room
+    calls = [c.id for m in session.request() for c in getattr(m, "tool_calls", ())]
+    assert calls == [m.call_id for m in session.request() if isinstance(m, ToolResult)]
+
+
+def test_rules_act_before_the_ladder_has_to():
+    session = Session("rules")
+    session.work(18)
+    authors = [row.author for row in session.rows()]
+    assert set(authors) == {"policy:rules"}
+    assert session.engine.manager.decider.counts.ladder_edits == 0
+
+
+def test_with_no_policy_a_full_window_is_a_clear_stop_and_nothing_was_cut():
+    session = Session("none")
+    with pytest.raises(ContextFloor, match="the policy 'none' changes nothing"):
+        session.work(18)
+    assert session.rows() == []
+
+
+class Bad:
+    """A policy of somebody else that fails its own way each time."""
+
+    name = "bad"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def decide(self, observation: Any) -> Any:
+        self.asked += 1
+        if self.asked == 1:
+            raise RuntimeError("oops")
+        return "nonsense" if self.asked == 2 else None
+
+
+def test_a_session_goes_on_with_rules_when_its_policy_fails_and_the_log_says_so():
+    policy = Bad()
+    session = Session(policy)
+    session.work(18)
+    assert policy.asked == 3
+    assert max(session.sizes) <= session.engine.budget.room
+    lines = log_lines(session.rows())
+    assert any("RuntimeError: oops; rules decides instead" in line for line in lines)
+    assert any("it isn't asked any more" in line for line in lines)
+
+
+def test_a_policy_that_wants_what_gains_nothing_neither_loops_nor_stops_the_session():
+    session = Session(Fixed((Action("elide", ("e1",)),)))
+    session.work(18)
+    assert max(session.sizes) <= session.engine.budget.room
+    assert {row.author for row in session.rows() if row.kind != "not_applied"} == {"recovery"}
+
+
+def test_a_dry_run_leaves_the_work_to_the_ladder_and_says_what_it_would_have_done():
+    session = Session(find_policy("dry-run:rules"))
+    session.work(18)
+    rows = session.rows()
+    assert {row.author for row in rows if row.kind not in ("dry_run",)} == {"recovery"}
+    assert any(row.details.get("would") for row in rows)
+
+
+def test_a_file_that_is_read_again_is_booked_to_the_edit_that_hid_it():
+    session = Session("rules")
+    session.work(16)
+    session.story.calls("read", {"path": "file_0.py"}, "again")
+    session.request()
+    session.work(8, start=50)
+    (booking,) = session.engine.manager.regret.bookings
+    assert booking.cause == "read"
+    assert booking.edit in {row.entry_id for row in session.rows()}

@@ -1,0 +1,72 @@
+"""The digest: no model, no chance, no more than its limit."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.talk import answer, call, conversations, result, said, words
+from trimtab.context.summary.digest import digest
+from trimtab.types.messages import User
+
+
+def test_roles_tools_errors_and_arguments_are_kept():
+    talk = [
+        said("Fix the parser."),
+        answer("I'll look.", call("c1", "read", '{"path": "parse.py"}')),
+        result("c1", "parse.py: no such file", error=True, handle="r7"),
+    ]
+    assert digest(talk, count=words) == (
+        'user m1: Fix the parser.\nassistant m2: I\'ll look.\n  read {"path": "parse.py"}\nread r7 (error): parse.py: no such file'
+    )
+
+
+@settings(max_examples=50)
+@given(conversations, st.integers(0, 100), st.integers(1, 60))
+def test_it_is_bounded_and_the_same_every_time(messages, max_tokens, per_message):
+    made = digest(messages, count=words, max_tokens=max_tokens, per_message=per_message)
+    assert words(made) <= max_tokens
+    assert made == digest(messages, count=words, max_tokens=max_tokens, per_message=per_message)
+
+
+def test_a_long_result_keeps_its_ends_and_the_names_and_codes_between():
+    body = "first line\n" + "noise noise\n" * 300 + "E4711 in src/core/pay.py\n" + "noise noise\n" * 300 + "last line"
+    made = digest([result("c1", body, tool="bash", handle="r3")], count=words)
+    assert made.startswith("bash r3: first line")
+    assert made.endswith("last line")
+    assert "E4711" in made
+    assert "src/core/pay.py" in made
+    assert words(made) < 200
+
+
+def test_a_rule_in_the_middle_of_a_long_message_of_the_user_stays_word_for_word():
+    talk = [
+        said(
+            "Look at this.\n" + "some words here\n" * 400 + "Never run the deploy script.\n" + "some words here\n" * 400
+        )
+    ]
+    assert "Never run the deploy script." in digest(talk, count=words)
+
+
+def test_the_task_outlives_long_work_with_tools():
+    talk = [said("Migrate billing to cents."), *(result(f"c{n}", "output " * 200) for n in range(200))]
+    made = digest(talk, count=words, max_tokens=300)
+    assert "Migrate billing to cents." in made
+    assert "c199" in made
+
+
+def test_a_single_line_of_ten_megabytes_is_read_at_its_ends_only():
+    counted = 0
+
+    def count(text: str) -> int:
+        nonlocal counted
+        counted += len(text)
+        return len(text) // 4
+
+    made = digest([result("c1", "x" * 10_000_000)], count=count, max_tokens=500)
+    assert count(made) <= 500
+    assert counted < 500_000
+
+
+def test_an_earlier_summary_is_named_as_one():
+    assert digest([User(said("So far: nothing.").parts, origin="summary")], count=words).startswith(
+        "earlier summary m1:"
+    )

@@ -1,0 +1,70 @@
+"""Secrets go, names and code stay."""
+
+import pytest
+from hypothesis import given
+
+from support.talk import hostile
+from trimtab.context.summary.redact import redact
+
+SECRETS = [
+    ("key", "sk-ant-" + "a1B2c3D4" * 4),
+    ("key", "sk_" + "live_" + "a1B2c3D4" * 3),
+    ("token", "ghp_" + "a1B2c3D4" * 5),
+    ("token", "github_pat_" + "a1B2c3D4" * 5),
+    ("token", "glpat-" + "a1B2c3D4" * 3),
+    ("token", "xoxb-" + "1234567890-abcdef"),
+    ("token", "hf_" + "a1B2c3D4" * 4),
+    ("key", "AKIA" + "ABCDEFGH12345678"),
+    ("key", "AIza" + "a1B2c3D4" * 5),
+    ("token", "eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl"),
+]
+
+
+@pytest.mark.parametrize(("kind", "secret"), SECRETS, ids=[s[:6] for _, s in SECRETS])
+def test_a_known_shape_goes_wherever_it_stands(kind, secret):
+    assert redact(f"before {secret} behind") == f"before [secret: {kind}] behind"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('password = "correct horse"', 'password = "correct horse"'),
+        ('password: "hunter2"', 'password: "[secret: value]"'),
+        ("DB_PASSWORD=hunter22", "DB_PASSWORD=[secret: value]"),
+        ("'api_key': 'AAAABBBB'", "'api_key': '[secret: value]'"),
+        ("the password is hunter22", "the password is [secret: value]"),
+        ("Authorization: Bearer abc123def456ghi", "Authorization: Bearer [secret: token]"),
+        ("postgres://me:pa55@db/x", "postgres://[secret: password]@db/x"),
+        ("AWS_SECRET_ACCESS_KEY=abc/def+123456", "AWS_SECRET_ACCESS_KEY=[secret: value]"),
+    ],
+)
+def test_a_value_behind_a_telling_name_goes_and_the_name_stays(text, left):
+    assert redact(text) == left
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "max_tokens=4096",
+        "token = settings.token",
+        "def login(password: str) -> None:",
+        "tokens: 123456",
+        "secret = os.environ['X']",
+        "see https://example.com:8080/path",
+        "task-list and risk-assessment-of-things",
+        "a basic understanding",
+    ],
+)
+def test_code_and_plain_words_stay(code):
+    assert redact(code) == code
+
+
+def test_a_private_key_goes_even_when_its_end_is_missing():
+    begin = "-----BEGIN RSA " + "PRIVATE KEY-----"
+    assert redact(f"x\n{begin}\nMIIEow\nAAAA") == "x\n[secret: private key]"
+
+
+@given(hostile)
+def test_redacting_twice_changes_nothing(text):
+    whole = f'{text} password={text}1a password: "{text}" Bearer {text}'
+    assert redact(redact(whole)) == redact(whole)
