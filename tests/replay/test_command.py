@@ -9,7 +9,27 @@ from support.cli import Cli
 from support.transcripts import CLAUDE_CODE
 from trimtab.sessions.replay.report import Figures
 
-PINNED = ["steps", "prompt_tokens", "cached_tokens", "uncached_tokens", "output_tokens", "cost_usd", "cost_usd_pessimistic", "peak_tokens", "edits", "edit_batches", "ladder_edits", "summary_calls", "reloads", "needed", "needed_visible", "needed_stub", "needed_lost", "overflows", "invalid_requests"]
+PINNED = [
+    "steps",
+    "prompt_tokens",
+    "cached_tokens",
+    "uncached_tokens",
+    "output_tokens",
+    "cost_usd",
+    "cost_usd_pessimistic",
+    "peak_tokens",
+    "edits",
+    "edit_batches",
+    "ladder_edits",
+    "summary_calls",
+    "reloads",
+    "needed",
+    "needed_visible",
+    "needed_stub",
+    "needed_lost",
+    "overflows",
+    "invalid_requests",
+]
 SIZES = {"n", "median_abs_pct", "p90_abs_pct", "p95_abs_pct"}
 CACHED = {"n", "median_abs_pct", "p95_abs_pct", "breaks_found", "breaks_missed"}
 
