@@ -108,6 +108,9 @@ def _digest(observation: Observation, need: int) -> list[Action]:
 
 
 def _summary(observation: Observation, need: int) -> list[Action]:
+    """A model is asked only while the request doesn't fit: it costs a request and the time of one."""
+    if observation.used <= observation.hard:
+        return []
     return [_compaction(observation, need, {})]
 
 
