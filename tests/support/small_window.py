@@ -71,7 +71,7 @@ class SmallRoom:
     context: Json = field(default_factory=dict)
 
     @classmethod
-    def at(cls, root: Path, window: int = 8_000, **context: object) -> "SmallRoom":
+    def at(cls, root: Path, window: int = 12_000, **context: object) -> "SmallRoom":
         """Make home and project below `root`, with six files that don't fit side by side."""
         (root / "work").mkdir()
         for letter in "abcdef":
@@ -106,12 +106,12 @@ class SmallRoom:
         choice: Choice | None = None,
         provider: Provider | None = None,
         tools: tuple[Tool, ...] = (),
-        **overrides: object,
+        settings: Json | None = None,
     ) -> AsyncIterator[Session]:
         """Open the session with a script."""
         talker = provider or Heard(lines)
         where = choice or AtFile(self.file)
-        async with open_session(self.project(**overrides), where, provider=talker, extra_tools=tools) as session:
+        async with open_session(self.project(**settings or {}), where, provider=talker, extra_tools=tools) as session:
             yield session
 
     def entries(self) -> list[Json]:

@@ -6,6 +6,8 @@ reference (flag, setting, or what the session used) → `resolve` → key, proxy
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+import anyio
+
 from trimtab.agent.ports import Provider
 from trimtab.coding.project import Project
 from trimtab.config.keys import find_ca_file, find_key, find_proxy
@@ -90,6 +92,14 @@ async def pick_model(project: Project, session_ref: str | None, *, provider: Pro
         e.hint = "\n  ".join((e.hint, *project.notices))
         raise
     return OpenModel(found.model, provider, found.thinking, ())
+
+
+async def close_provider(provider: Provider) -> None:
+    """Let go of what a provider holds open, whatever happens meanwhile."""
+    close = getattr(provider, "aclose", None)
+    if close is not None:
+        with anyio.CancelScope(shield=True):
+            await close()
 
 
 def _asks_server(project: Project, found: Resolved) -> bool:

@@ -20,11 +20,12 @@ from trimtab.agent.run import Agent
 from trimtab.coding.attachments import unseen_pictures
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.choose import Choice
+from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.marker_guard import MarkerGuard
 from trimtab.coding.context.open import OpenContext, open_context
 from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.logs import last_model, now, open_log, outputs_beside, writes_at_once
-from trimtab.coding.models import OpenModel, open_model, pick_model
+from trimtab.coding.models import OpenModel, close_provider, open_model, pick_model
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.project import Project
 from trimtab.coding.prompts import describe_tools, load_prompt
@@ -143,10 +144,10 @@ class Session:
         The old provider stays open until the session closes: a turn may be running on it.
         """
         opened = await open_model(self.project, ref)
-        self._stack.push_async_callback(_close, opened.provider)
+        self._stack.push_async_callback(close_provider, opened.provider)
+        self.context.use_model(opened.info, context_settings(self.project, opened.info))
         self.agent.provider, self.agent.model, self.agent.thinking = opened.provider, opened.info, opened.thinking
         self.agent.tools = (*self._kit.tools_for(opened.info), *self.context.tools)
-        self.context.engine.use_model(opened.info)
         for note in opened.notes:
             await self.feed.publish(Notice(message=note))
 
@@ -243,7 +244,7 @@ async def _kit(
     outputs = PrivateFolder()
     stack.callback(outputs.close)
     model = await pick_model(project, session_ref, provider=provider)
-    stack.push_async_callback(_close, model.provider)
+    stack.push_async_callback(close_provider, model.provider)
 
     def tools_for(info: ModelInfo) -> tuple[Tool, ...]:
         return (*build_tools(project, outputs, images="image" in info.input), *extra)
@@ -263,10 +264,3 @@ def system_prompt(project: Project, tools: tuple[Tool, ...]) -> str:
     }
     base = settings.system_prompt if settings.system_prompt is not None else load_prompt("system", values)
     return base + (f"\n{settings.append_system_prompt}\n" if settings.append_system_prompt else "")
-
-
-async def _close(provider: Provider) -> None:
-    close = getattr(provider, "aclose", None)
-    if close is not None:
-        with anyio.CancelScope(shield=True):
-            await close()

@@ -95,6 +95,8 @@ class ContextSettings(_Section, frozen=True):
     """The same as `hard` in tokens."""
     reserve_tokens: int | None = None
     """Tokens kept free for the answer."""
+    summary_model: str | None = None
+    """The model that writes summaries, `PROVIDER/ID`; the session's own when not set, or when this one fails."""
 
 
 class VerifySettings(_Section, frozen=True):

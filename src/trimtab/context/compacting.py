@@ -66,6 +66,9 @@ class Compactor:
         run = self.run(look, action)
         if not run:
             return Outcome(view, refused=("compact: there is nothing old enough to compact",))
+        if action.params.get("whole") is not True and all(view.slots[i].lead is not None for i in run):
+            # A summary of a summary alone says less and saves next to nothing.
+            return Outcome(view, refused=("compact: nothing came since the last summary",))
         outcome = yield from self._written(look, run, action, means.kit)
         if not outcome.text:
             return Outcome(view, refused=("compact: no summary was smaller than what it replaces", *outcome.rejected))

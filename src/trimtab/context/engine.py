@@ -118,6 +118,11 @@ class Engine:
         return self._account
 
     @property
+    def policy_name(self) -> str:
+        """Which policy decides."""
+        return self.policy if isinstance(self.policy, str) else self.policy.name
+
+    @property
     def manager(self) -> "Manager":
         """What edits the context."""
         if self._manager is None:
@@ -225,7 +230,7 @@ class Engine:
         return self.manager.observe(look)
 
     def way_of(self, slot: Slot) -> str:
-        """How the model reads again what `slot` hides: `recall`, or the path of a file."""
+        """How the model reads again what `slot` hides: `recall`, or the path of a file; empty when it has no tool for either."""
         return RECALL if self._way_back is None else self._way_back(slot)
 
     def time(self) -> float | None:
@@ -291,6 +296,7 @@ class Engine:
 
     def has_way(self, slot: Slot, text: str) -> bool:
         """Whether `text`, which stands in for the body of `slot`, tells a way to it that this request offers."""
-        if self.way_of(slot) == RECALL:
+        way = self.way_of(slot)
+        if way == RECALL:
             return "recall id=" in text or "memo action=read" in text
-        return "read path=" in text
+        return bool(way) and "read path=" in text

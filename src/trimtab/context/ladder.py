@@ -111,6 +111,9 @@ def _digest(observation: Observation, need: int) -> list[Action]:
 
 
 def _summary(observation: Observation, need: int) -> list[Action]:
+    """A model is asked only while the request doesn't fit: it costs a request and the time of one."""
+    if observation.used <= observation.hard:
+        return []
     return [_compaction(observation, need, {})]
 
 
@@ -124,17 +127,27 @@ def _compaction(observation: Observation, need: int, params: dict[str, object]) 
 
 
 def _newest(observation: Observation, need: int) -> list[Action]:
-    """Arguments that the model wrote just now, which the steps before leave alone, and what somebody has just brought back."""
+    """Arguments that the model wrote just now, which the steps before leave alone, and what somebody has just brought back.
+
+    Only while the request doesn't fit, and only as far: the next answer is about these.
+    """
+    over = over_hard(observation)
+    if over <= 0:
+        return []
     large = [i for i in observation.items if i.kind == "assistant" and i.arguments > STUB_TOKENS and not i.pinned]
     fresh = [i for i in large if i.state == "full"]
     back = [i for i in observation.items if i.kind == "result" and i.state != "stub" and not i.pinned]
     actions = [Action("offload", tuple(i.id for i in fresh), reason="nothing older is left")] if fresh else []
-    if back:
-        actions.append(Action("elide", tuple(i.id for i in back), reason="nothing else is left"))
+    chosen = _until(sorted(back, key=value), over - sum(i.arguments for i in fresh), lambda i: i.tokens - STUB_TOKENS)
+    if chosen:
+        actions.append(Action("elide", tuple(i.id for i in chosen), reason="nothing else is left"))
     return actions
 
 
 def _whole(observation: Observation, need: int) -> list[Action]:
+    """The newest step too, while the request doesn't fit."""
+    if observation.used <= observation.hard:
+        return []
     return [Action("compact", (), {"mode": "digest", "whole": True}, "nothing else is left")]
 
 

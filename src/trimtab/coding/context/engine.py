@@ -18,13 +18,21 @@ from trimtab.types.models import ModelInfo
 
 if TYPE_CHECKING:
     from trimtab.context.compacting import Compactor
+    from trimtab.context.summary.summarise import Summariser
+    from trimtab.context.view import View
 
 _HANDLE = re.compile(rb'"handle":"r(\d{1,9})"')
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 
 
 def build_engine(
-    project: Project, log: SessionLog, model: ModelInfo, *, archive: Path, now: Callable[[], float]
+    project: Project,
+    log: SessionLog,
+    model: ModelInfo,
+    *,
+    archive: Path,
+    now: Callable[[], float],
+    compactor: "Callable[[], Compactor] | None" = None,
 ) -> Engine:
     """Return the engine for a session. `archive` is the folder of hidden bodies for a model without `recall` that can open files.
 
@@ -40,7 +48,7 @@ def build_engine(
         now=now,
         next_handle=next_handle(log),
         way_back=_way_back(chosen.way_back, archive),
-        compactor=lambda: make_compactor(model),
+        compactor=compactor or (lambda: make_compactor(model)),
     )
 
 
@@ -83,13 +91,19 @@ def checked_policy(name: str) -> str:
     return name
 
 
-def make_compactor(model: ModelInfo) -> "Compactor":
-    """What writes summaries for a session on `model`."""
+def make_compactor(model: ModelInfo, *, reattached: "Callable[[View], str]" = lambda _view: "") -> "Compactor":
+    """What writes summaries for a session. `model` is asked for them; `reattached` gives what is put behind each from state."""
     from trimtab.context.compacting import Compactor  # noqa: PLC0415 - not needed while there is room
+    from trimtab.context.summary.cache import SummaryCache  # noqa: PLC0415 - as above
+
+    return Compactor(summariser=summariser_of(model), reattached=reattached, cache=SummaryCache())
+
+
+def summariser_of(model: ModelInfo) -> "Summariser":
+    """What the engine must know of a model that writes summaries: its own window and limit."""
     from trimtab.context.summary.summarise import Summariser  # noqa: PLC0415 - as above
 
-    thinks = bool(model.thinking)
-    return Compactor(summariser=Summariser(model.ref, model.context_window, model.max_output, thinks=thinks))
+    return Summariser(model.ref, model.context_window, model.max_output, thinks=bool(model.thinking))
 
 
 def next_handle(log: SessionLog) -> int:

@@ -3,24 +3,30 @@
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trimtab.agent.ports import Provider
 from trimtab.agent.run import Agent
 from trimtab.coding.context.chosen import chosen_tools
-from trimtab.coding.context.engine import build_engine, context_settings
+from trimtab.coding.context.engine import build_engine, context_settings, engine_settings, make_compactor
 from trimtab.coding.context.files import ArchiveFiles
 from trimtab.coding.context.marker_guard import SEARCHED
 from trimtab.coding.context.summariser import Summarisers
 from trimtab.coding.context.tools import ContextAgentTool, agent_tools, host_for
 from trimtab.coding.context.transcript import ManagedTranscript
 from trimtab.coding.logs import now, session_folder
+from trimtab.coding.models import OpenModel, close_provider, open_model, resolve_model
 from trimtab.coding.project import Project
 from trimtab.coding.tools.capture import PrivateFolder
+from trimtab.config.settings import ContextSettings
 from trimtab.context.engine import Engine
 from trimtab.context.hosting import EngineHost
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.messages import ToolCall
 from trimtab.types.models import ModelInfo, ModelRequest
+
+if TYPE_CHECKING:
+    from trimtab.context.view import View
 
 
 @dataclass(slots=True)
@@ -50,6 +56,20 @@ class OpenContext:
             raise RuntimeError("the context was never attached to an agent")
         return self._agent.provider, self._agent.model
 
+    def reattached(self, view: "View") -> str:
+        """What is put behind a summary from state."""
+        from trimtab.coding.context.state import SHARE, reattached  # noqa: PLC0415 - not needed while there is room
+
+        return reattached(view, room=self.engine.budget.room // SHARE, count=self.engine.tally.text)
+
+    def use_model(self, model: ModelInfo, settings: ContextSettings) -> None:
+        """Manage for another model from the next request on. Where its window is smaller, the one in use is asked to summarise first."""
+        provider, before = self.current()
+        self.engine.use_model(model)
+        self.engine.settings = engine_settings(settings, profile=self.engine.settings.tools)
+        if model.context_window < before.context_window:
+            self.transcript.leave(provider, before)
+
     def refuse(self, call: ToolCall) -> str | None:
         """Why `call` must not run: it would write a stub or pointer of this session."""
         return self.host.refuse(call.arguments or call.raw, searched=SEARCHED)
@@ -60,20 +80,56 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
     archive = PrivateFolder(archive_beside(log.path) if log.path else None)
     stack.callback(archive.close)
     chosen = chosen_tools(context_settings(project, model), project.settings.tools)
-    in_files = chosen.way_back == "files"
+    in_files = chosen.way_back != "recall"
     folder = archive.ensure() if in_files and archive.path is None else archive.path or Path()
-    engine = build_engine(project, log, model, archive=folder, now=lambda: now().timestamp())
     found: list[OpenContext] = []
+    ref = context_settings(project, model).summary_model
+    small = SmallModel(project, ref, stack) if ref else None
+    engine = build_engine(
+        project,
+        log,
+        model,
+        archive=folder,
+        now=lambda: now().timestamp(),
+        compactor=lambda: make_compactor(
+            small.info if small else found[0].engine.model, reattached=found[0].reattached
+        ),
+    )
     transcript = ManagedTranscript(
         log,
         engine,
-        summarisers=Summarisers(lambda: found[0].current()),
+        summarisers=Summarisers(lambda: found[0].current(), small=small.open if small else None),
         files=ArchiveFiles(archive) if in_files else None,
     )
     host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), now=now)
     context = OpenContext(engine, transcript, host, agent_tools(chosen, host))
     found.append(context)
     return context
+
+
+@dataclass(slots=True)
+class SmallModel:
+    """The model that writes summaries, where the settings name one. Known at once, opened when it is first asked.
+
+    Raises `UnknownModel` or `ConfigError` for one that there is not.
+    """
+
+    project: Project
+    ref: str
+    stack: AsyncExitStack
+    info: ModelInfo = field(init=False)
+    _open: OpenModel | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        """Find it."""
+        self.info = resolve_model(self.project, self.ref).model
+
+    async def open(self) -> tuple[Provider, ModelInfo]:
+        """The model, ready to be asked."""
+        if self._open is None:
+            self._open = await open_model(self.project, self.ref)
+            self.stack.push_async_callback(close_provider, self._open.provider)
+        return self._open.provider, self._open.info
 
 
 def archive_beside(session_file: Path) -> Path:

@@ -3,14 +3,16 @@
 What comes back is handed on as it is; the engine judges it.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import anyio
 from msgspec.structs import replace
 
 from trimtab.agent.ports import Provider
 from trimtab.context.asks import Answer, Failed, Summarize, Summary
+from trimtab.types.errors import TrimtabError
 from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.stream import Assembler
 
@@ -18,17 +20,46 @@ TIMEOUT_S = 180.0
 """How long a summary may take, in seconds, before the next way is taken."""
 
 
-@dataclass(frozen=True, slots=True)
-class Summarisers:
-    """Who is asked: `small` (a model of its own) for serialised conversations, else the session's model."""
+Asked: TypeAlias = tuple[Provider, ModelInfo]
 
-    current: Callable[[], tuple[Provider, ModelInfo]]
-    small: tuple[Provider, ModelInfo] | None = None
+
+@dataclass(slots=True)
+class Summarisers:
+    """Who is asked, in this order: `instead` (a model that a session is about to leave), `small` (one of its own, opened when first needed), `current`.
+
+    `notes` are for a person.
+    """
+
+    current: Callable[[], Asked]
+    small: Callable[[], Awaitable[Asked]] | None = None
     timeout_s: float = TIMEOUT_S
+    instead: Asked | None = None
+    notes: list[str] = field(default_factory=list)
 
     async def ask(self, ask: Summarize) -> Answer:
-        """Return what the model said, or why it said nothing."""
-        provider, model = self.small if self.small is not None and ask.mode != "in_place" else self.current()
+        """Return what the model said, or why it said nothing. A model of its own that fails gives way to the session's."""
+        if self.instead is not None:
+            return await self._say(self.instead, ask)
+        if self.small is None or ask.mode == "in_place":
+            return await self._say(self.current(), ask)
+        try:
+            answer = await self._say(await self.small(), ask)
+        except TrimtabError as problem:
+            self.small = None
+            answer = Failed(problem.message)
+        if isinstance(answer, Failed):
+            self.notes.append(f"the model for summaries failed ({answer.reason}); the session's own is asked")
+            return await self._say(self.current(), ask)
+        return answer
+
+    def take_notes(self) -> tuple[str, ...]:
+        """What a person should be told, once."""
+        notes = tuple(self.notes)
+        self.notes.clear()
+        return notes
+
+    async def _say(self, asked: Asked, ask: Summarize) -> Answer:
+        provider, model = asked
         began = anyio.current_time()
         assembler = Assembler(provider=model.provider, model=model.id)
         try:

@@ -11,26 +11,25 @@ Counting, folding and writing run in worker threads, one operation of the engine
 """
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 import anyio
 
 from trimtab.agent.events import BudgetChanged, ContextEdited, Event, Notice
-from trimtab.agent.ports import Prompt
+from trimtab.agent.ports import Prompt, Provider
+from trimtab.coding.context.engine import summariser_of
 from trimtab.coding.context.files import ArchiveFiles
-from trimtab.coding.context.summariser import Summarisers
+from trimtab.coding.context.summariser import Asked, Summarisers
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Record, Recorded, Summarize
 from trimtab.context.engine import Engine
 from trimtab.context.prepared import Prepared
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.edits import edit_kind
+from trimtab.types.entries import EditEntry
 from trimtab.types.errors import ErrorInfo, TrimtabError
 from trimtab.types.messages import Assistant, Message
-from trimtab.types.models import ModelRequest
-
-if TYPE_CHECKING:
-    from trimtab.context.applying import Done
+from trimtab.types.models import ModelInfo, ModelRequest
 
 T = TypeVar("T")
 
@@ -48,7 +47,8 @@ class ManagedTranscript:
     ) -> None:
         self.log = log
         self.engine = engine
-        self.last_request: ModelRequest | None = None
+        self._untold: list[Event] = []
+        self._departed: Asked | None = None
         self._summarisers = summarisers
         self._files = files
         self._turn = anyio.Lock()
@@ -72,9 +72,24 @@ class ManagedTranscript:
 
     async def reduce(self, request: ModelRequest, refusal: ErrorInfo) -> Prompt | None:
         """Return a smaller request than the one that the server refused; None when nothing got smaller."""
-        before = self.log.snapshot()
+        edits = len(self.log.snapshot().applied)
         prompt = await self._prepared(request, refusal)
-        return None if self.log.snapshot() is before else prompt
+        if len(self.log.snapshot().applied) == edits:
+            self._untold = [*prompt.news, *self._untold]
+            return None
+        said = f"{refusal.limit:,} tokens" if refusal.limit else "less than was sent"
+        return replace(
+            prompt, news=(*prompt.news, Notice(message=f"the server takes {said}; the context was made smaller"))
+        )
+
+    def leave(self, provider: Provider, model: ModelInfo) -> None:
+        """Another model takes over from `model`, whose window was larger: before the next request it is asked for a summary, if that must shrink."""
+        self._departed = (provider, model)
+
+    def take_edits(self) -> tuple[Event, ...]:
+        """The edits that were recorded and not told yet, once. Those that nobody takes are told with the next request."""
+        edits, self._untold = self._untold, []
+        return tuple(edits)
 
     async def run(self, plan: Generator[Ask, Answer, T]) -> T:
         """Run a plan of the engine, answering what it asks."""
@@ -83,10 +98,39 @@ class ManagedTranscript:
 
     async def _prepared(self, request: ModelRequest, refusal: ErrorInfo | None) -> Prompt:
         async with self._turn:
-            self.last_request = request
+            if self._departed is not None:
+                await self._take_leave(request, self._departed)
             view = await anyio.to_thread.run_sync(self.log.snapshot)
             prepared = await self._drive(self.engine.prepare(view, request, after=refusal))
-        return Prompt(prepared.request, prepared.tokens, news_of(prepared, self.engine))
+        return Prompt(prepared.request, prepared.tokens, self._news(prepared))
+
+    async def _take_leave(self, request: ModelRequest, departed: Asked) -> None:
+        """Let the larger model summarise what the new one can't take. Whatever comes of it, the ladder does the rest."""
+        self._departed = None
+        view = await anyio.to_thread.run_sync(self.log.snapshot)
+        look = await anyio.to_thread.run_sync(self.engine.look, view, request)
+        if look.used <= look.budget.hard or self._summarisers is None or self.engine.policy_name == "none":
+            return
+        from trimtab.context.actions import Action  # noqa: PLC0415 - a switch to a smaller window is rare
+
+        _, model = departed
+        wish = Action("compact", reason=f"the window of {self.engine.model.ref} is smaller than that of {model.ref}")
+        manager = self.engine.manager
+        manager.compactor.summariser, usual = summariser_of(model), manager.compactor.summariser
+        self._summarisers.instead = departed
+        try:
+            await self._drive(self.engine.act(view, request, [wish], author="recovery"))
+        finally:
+            manager.compactor.summariser = usual
+            self._summarisers.instead = None
+
+    def _news(self, prepared: Prepared) -> tuple[Event, ...]:
+        """What watchers should hear about how a request was made, and what the model's own tools edited before it."""
+        news: list[Event] = [*self.take_edits()]
+        notes = [*prepared.notes, *(self._summarisers.take_notes() if self._summarisers else ())]
+        if news:
+            news.append(BudgetChanged(used_tokens=prepared.tokens, window=self.engine.budget.window))
+        return (*news, *(Notice(message=note) for note in notes))
 
     def _append(self, messages: Sequence[Message]) -> tuple[str, ...]:
         admitted = []
@@ -108,9 +152,11 @@ class ManagedTranscript:
         match ask:
             case Record(values=values):
                 try:
-                    return Recorded(await anyio.to_thread.run_sync(self.log.append, values))
+                    ids = await anyio.to_thread.run_sync(self.log.append, values)
                 except TrimtabError as problem:
                     return Failed(problem.message)
+                self._untold += [edited(i, v) for i, v in zip(ids, values, strict=True) if isinstance(v, EditEntry)]
+                return Recorded(ids)
             case Keep(texts=texts):
                 if self._files is None:
                     return Failed("this session has no folder for its archive")
@@ -123,20 +169,10 @@ class ManagedTranscript:
                 return Failed("no policy elsewhere is reachable here")
 
 
-def news_of(prepared: Prepared, engine: Engine) -> tuple[Event, ...]:
-    """What watchers should hear about how a request was made."""
-    news: list[Event] = [edited(done) for done in prepared.edits]
-    news += [Notice(message=note) for note in prepared.notes]
-    if prepared.edits:
-        news.append(BudgetChanged(used_tokens=prepared.tokens, window=engine.model.context_window))
-    return tuple(news)
-
-
-def edited(done: "Done") -> ContextEdited:
+def edited(entry_id: str, entry: EditEntry) -> ContextEdited:
     """The event for an edit that was recorded."""
-    entry = done.entry
     return ContextEdited(
-        entry_id=done.entry_id,
+        entry_id=entry_id,
         kind=edit_kind(entry.edit),
         targets=entry.edit.targets,
         reason=entry.reason,

@@ -63,11 +63,16 @@ def current_todos(messages: Iterable[Message]) -> tuple[TodoItem, ...]:
     return found
 
 
+def show_todos(items: Iterable[TodoItem]) -> str:
+    """The list, a line each."""
+    return "\n".join(f"{_MARKS[item.status]} {item.content}" for item in items)
+
+
 async def _handle(arguments: Mapping[str, Any], _run: ToolRun) -> ToolOutput:
     items = _items(arguments.get("items"))
     if not items:
         return ToolOutput.text("todo list is empty", details={"todos": []})
-    rows = "\n".join(f"{_MARKS[item.status]} {item.content}" for item in items)
+    rows = show_todos(items)
     done = sum(item.status == "done" for item in items)
     return ToolOutput.text(f"{done} of {len(items)} done\n{rows}", details={"todos": msgspec.to_builtins(list(items))})
 

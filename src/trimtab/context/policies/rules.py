@@ -116,7 +116,10 @@ class Rules:
         for item in sorted((item for item in candidates if self.is_hot(item)), key=lambda i: (i.age <= 1, value(i))):
             if batch.missing <= slack or (item.age <= 1 and batch.gain >= over):
                 break
-            self._hide(item, batch)
+            if not item.sent and item.state == "full" and item.tokens > 2 * FOLDED_TOKENS:
+                batch.add("fold", item, "large, and too new to hide")
+            else:
+                self._hide(item, batch)
 
     def _goes_along(self, item: ItemFacts, observation: Observation, batch: "_Batch") -> bool:
         edge = batch.edge

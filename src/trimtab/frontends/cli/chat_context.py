@@ -8,7 +8,6 @@ from typing import Protocol
 
 from trimtab.agent.run import AgentBusy
 from trimtab.coding.context.open import OpenContext
-from trimtab.coding.context.transcript import edited
 from trimtab.coding.session import Session
 from trimtab.context.actions import Action
 from trimtab.context.applying import Done, Outcome
@@ -45,8 +44,9 @@ async def compact(talk: ContextTalk, instructions: str) -> None:
     if not outcome.done:
         why = outcome.failed or "; ".join(outcome.refused) or "nothing came of it"
         raise TrimtabError(why.removeprefix("compact: "), hint="The conversation is as it was.")
+    for event in context.transcript.take_edits():
+        await talk.session.feed.publish(event)
     for done in outcome.done:
-        await talk.session.feed.publish(edited(done))
         talk.tell(_compaction(done))
 
 
