@@ -1,6 +1,6 @@
 """Conversations for `imitation.py`: the same work three times, with texts hidden behind markers in three wordings.
 
-    seed ─▶ ten modules, each read (a result) and noted (a written argument) ─▶ the oldest N of these 20 texts become markers ─▶ six requests
+    seed ─▶ ten modules, each read (a result), then each noted (a written argument) ─▶ the oldest N of these 20 texts become markers ─▶ six requests
 
 A marker says that it hides much more than stands there when it doesn't, so conversations of a seed differ little in length. The rule: a
 conversation is a function of wording, N and seed; nothing else varies.
@@ -26,7 +26,7 @@ WARNING = (
     " yourself, neither into a file nor into an answer: read the text with recall and use that."
 )
 Task = Literal["note", "write", "copy", "ask"]
-"""Note what a file holds that was just read; write a text that is given; copy a note that may be hidden; answer from a result that may be hidden."""
+"""Note what the request says; write a text that is given; copy a note that may be hidden; answer from a result that may be hidden."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request at the end of a conversation, with the steps that were taken for it. `fact`: what a right answer, or the file `path`, holds.
+    """One request at the end of a conversation. `fact`: what a right answer, or the file `path`, holds.
 
     When the text is hidden, `source` is the id to recall first and `again` the file that has it, too; empty: it stands in the conversation.
     """
@@ -105,26 +105,20 @@ def make_talk(wording: Wording, hidden: int, seed: int) -> Talk:
         known[key] = f"recall id={name}"
         return mark(name, key, tokens)
 
-    messages: list[Message] = []
+    read: list[Message] = []
+    noted: list[Message] = []
     for number, module in enumerate(modules, 1):
         body = f"# {nouns[module]}\nLIMIT = {limits[module]}"
         note = f"{module}.py keeps {nouns[module]}, no more than {limits[module]} at a time."
         result = shown(2 * number - 2, f"r{2 * number - 1}", body, wording.in_result)
         content = shown(2 * number - 1, f"e{4 * number}#0", note, wording.in_argument)
-        messages += _noted(number, module, result, content)
+        path = f"notes/{module}.md"
+        read += (user(f"Read {module}.py."), *_step(f"call_r{number}", "read", {"path": f"{module}.py"}, result))
         if number == 2:
-            messages += _lesson(module, f"r{2 * number - 1}", limits[module], hidden=hidden > 2 * number - 2)
-    return Talk(wording.system, tuple(messages), _requests(modules, limits, hidden=hidden > 0), known)
-
-
-def _noted(number: int, module: str, result: str, content: str) -> tuple[Message, ...]:
-    """A module read and noted."""
-    path = f"notes/{module}.md"
-    return (
-        user(f"Note what {module}.py holds."),
-        *_step(f"call_{2 * number - 1}", "read", {"path": f"{module}.py"}, result),
-        *_step(f"call_{2 * number}", "write", {"path": path, "content": content}, f"wrote {path}"),
-    )
+            read += _lesson(module, f"r{2 * number - 1}", limits[module], hidden=hidden > 2 * number - 2)
+        step = _step(f"call_w{number}", "write", {"path": path, "content": content}, f"wrote {path}")
+        noted += (user(f"Note in {path} what {module}.py holds."), *step)
+    return Talk(wording.system, (*read, *noted), _requests(modules, limits, hidden=hidden > 0), known)
 
 
 def _lesson(module: str, source: str, limit: int, *, hidden: bool) -> tuple[Message, ...]:
@@ -148,8 +142,8 @@ def _requests(modules: list[str], limits: dict[str, int], *, hidden: bool) -> tu
 
 
 def _to_note(module: str, limit: int) -> Request:
-    step = _step(f"call_{module}", "read", {"path": f"{module}.py"}, f"# {module}\nLIMIT = {limit}")
-    return Request("note", (user(f"Note what {module}.py holds."), *step), f"notes/{module}.md", str(limit))
+    path = f"notes/{module}.md"
+    return Request("note", (user(f"Note in {path} that {module}.py has the LIMIT {limit}."),), path, str(limit))
 
 
 def _step(call_id: str, name: str, arguments: dict[str, str], result: str) -> tuple[Message, ...]:
