@@ -183,7 +183,7 @@ def wrong_answers() -> dict[str, Answer | None]:
 @pytest.mark.parametrize("kind", sorted(wrong_answers()))
 def test_a_bad_summary_is_refused_and_a_digest_stands_in(kind: str) -> None:
     compactor = Compactor(summariser=Summariser("p/small", window=200_000, max_output=4_000))
-    engine = Engine(model(), session_id="s", policy="summary", compactor=compactor)
+    engine = Engine(model(), session_id="s", policy="summary", compactor=lambda: compactor)
     session = Session(engine, outside=Outside(summarize=lambda _: wrong_answers()[kind] or Failed("")))
     session.say(TASK)
     for number in range(12):
@@ -203,7 +203,8 @@ def test_a_good_summary_is_taken_and_says_who_wrote_it() -> None:
 
     compactor = Compactor(summariser=Summariser("p/small", window=200_000, max_output=4_000))
     session = Session(
-        Engine(model(), session_id="s", policy="summary", compactor=compactor), outside=Outside(summarize=summarize)
+        Engine(model(), session_id="s", policy="summary", compactor=lambda: compactor),
+        outside=Outside(summarize=summarize),
     )
     session.say(TASK)
     for number in range(12):
