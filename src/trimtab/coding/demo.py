@@ -1,6 +1,8 @@
 """The demo: a small project with a failing test, and a script that plays the model which repairs it.
 
-The loop, the tools, the permissions and the session on disk are the real ones; only the model's words are written here beforehand.
+The loop, the tools, the permissions, the context engine and the session on disk are the real ones; only the model's words are written here
+beforehand. The window is far too small for what the tools bring, so the engine has to work; one line of what leaves the window, an order number in
+a log, is what the answer needs in the end.
 """
 
 import json
@@ -10,7 +12,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-PROMPT = "The tests fail. Find out why, repair the code, and show that they pass."
+PROMPT = "The tests fail. Find out why, repair the code, show that they pass, and name the first order in sales.log that was charged nothing."
+WINDOW = 5_400
+"""Tokens of the model's window, of which the answer and a margin take some: the three files alone have more."""
+MAX_OUTPUT = 800
+NEEDLE = "order 20417"
+"""What the answer needs, and what has left the window by then."""
+PRICES = {"price_input": 3.0, "price_output": 15.0, "price_cache_read": 0.3, "price_cache_write": 3.75}
+"""USD per million tokens, so that there is a bill; of the order of a large model's."""
+
+
+def sales_log(first: int, orders: int) -> str:
+    """A log of `orders` orders from number `first` on. One of those of the first log was charged nothing."""
+    lines = []
+    for number in range(first, first + orders):
+        cents = 900 + number * 37 % 4100
+        charged = 0 if number == 20417 else cents
+        lines.append(
+            f"2026-03-{1 + number % 28:02} order {number} items {1 + number % 5} sum {cents} charged {charged}\n"
+        )
+    return "".join(lines)
+
 
 FILES = {
     "receipt.py": '''"""Adds up a receipt."""
@@ -40,6 +62,9 @@ if __name__ == "__main__":
     unittest.main()
 """,
     "README.md": "# Receipt\n\nPrices are in cents. A discount is in percent.\n",
+    "sales.log": sales_log(20_390, 90),
+    "returns.log": sales_log(31_000, 90),
+    "stock.log": sales_log(47_500, 90),
 }
 
 
@@ -54,39 +79,46 @@ def run_tests_command() -> str:
     return f"{json.dumps(sys.executable)} -m unittest 2>&1"
 
 
+FINDINGS = (
+    "receipt.py adds price times quantity in cents and then takes the discount off; test_receipt.py has two tests, one without and one with a"
+    " discount of 10 percent. The second fails: it gets 0 and wants 1098. The sum without a discount is right, so the fault is in the line with"
+    " discount_percent. Prices are whole cents everywhere, so the division has to stay a whole one (//). Nothing else imports receipt.py. The logs"
+    " hold an order a line: date, number, items, sum and what was charged, both in cents. Plan: change the divisor from 10 to 100 in that line and"
+    " nothing else, since both tests call total() with the same items and only the discount differs; run the tests again; look through the other"
+    " two logs, whether anything in them was charged nothing as well; then answer with the number of the first such order in sales.log, which is"
+    " archived by now and can be asked for by its words. Not to do: change the tests, round to other units, or touch the logs."
+)
+"""What the model works out and keeps as a memo."""
+
+
 def script_lines() -> tuple[Mapping[str, Any], ...]:
     """What the scripted model says, a request a line."""
     tests = run_tests_command()
+
+    def calls(text: str, *wanted: tuple[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+        return {"text": text, "tool_calls": [{"name": name, "arguments": arguments} for name, arguments in wanted]}
+
+    edit = {"old": "discount_percent // 10\n", "new": "discount_percent // 100\n"}
+    memo = {
+        "action": "write",
+        "key": "findings",
+        "summary": "where the fault is, and what the logs hold",
+        "content": FINDINGS,
+    }
+    archive = {"action": "archive", "ids": ["r1"], "summary": "orders from 20390 on, an order a line; one is charged 0"}
     return (
+        calls("I'll run the tests and read the sales.", ("bash", {"command": tests}), ("read", {"path": "sales.log"})),
+        calls("The discount test fails: 0 instead of 1098.", ("read", {"path": "receipt.py"}), ("archive", archive)),
+        calls("A percentage is divided by 10 instead of 100.", ("memo", memo)),
+        calls("", ("edit", {"path": "receipt.py", "edits": [edit]})),
+        calls("Is it the same elsewhere?", ("read", {"path": "returns.log"})),
+        calls("", ("read", {"path": "stock.log"})),
+        calls("", ("bash", {"command": tests})),
+        calls("Both pass. Which order was it?", ("recall", {"query": "charged 0"})),
         {
-            "thinking": "First see the failure for myself.",
-            "text": "I'll run the tests and look around.",
-            "tool_calls": [
-                {"name": "bash", "arguments": {"command": tests}},
-                {"name": "ls", "arguments": {}},
-                {"name": "grep", "arguments": {"pattern": "discount"}},
-            ],
-        },
-        {
-            "text": "The discount test fails: 0 instead of 1098. Reading the code.",
-            "tool_calls": [{"name": "read", "arguments": {"path": "receipt.py"}}],
-        },
-        {
-            "text": "A percentage is divided by 10 instead of 100.",
-            "tool_calls": [
-                {
-                    "name": "edit",
-                    "arguments": {
-                        "path": "receipt.py",
-                        "edits": [{"old": "discount_percent // 10\n", "new": "discount_percent // 100\n"}],
-                    },
-                }
-            ],
-        },
-        {"tool_calls": [{"name": "bash", "arguments": {"command": tests}}]},
-        {
-            "text": "Repaired. `total` divided the discount percentage by 10 instead of 100, so a 10 % discount took everything off. "
-            "I changed that one number in receipt.py and ran the tests again: both pass.",
+            "text": f"Repaired. `total` divided the discount percentage by 10 instead of 100, so a 10 % discount took everything off. "
+            f"I changed that one number in receipt.py and ran the tests again: both pass. The first order that was charged nothing is {NEEDLE}.",
+            "expect": {"contains": [NEEDLE]},
         },
     )
 

@@ -36,6 +36,9 @@ WORTHWHILE = 0.85
 KEEP_SHARE = 0.4
 """Of the target: how much of the end of the conversation stays when nobody says how much."""
 
+MOST_LEFT = 0.9
+"""Of what a compaction replaces: a summary that is larger isn't worth the words that it loses."""
+
 
 @dataclass(slots=True)
 class Compactor:
@@ -75,9 +78,10 @@ class Compactor:
         names = _names(view, run, outcome.text, action, means.kit)
         attached = "\n\n".join(part for part in (names, self.reattached(view)) if part)
         text = _framed(view, run, outcome.text, attached, means.kit)
-        least = 1.0 if author == "recovery" else WORTHWHILE
-        if means.kit.count(text) >= least * shown_size(view, run, means.size):
-            return Outcome(view, refused=("compact: the summary would not be smaller than what it replaces",))
+        whole = action.params.get("whole") is True
+        most = 1.0 if whole else MOST_LEFT if author == "recovery" else WORTHWHILE
+        if means.kit.count(text) >= most * shown_size(view, run, means.size):
+            return Outcome(view, refused=("compact: the summary would not be much smaller than what it replaces",))
         edit = self._edit(view, run, text, outcome)
         tokens = outcome.usage.prompt + outcome.usage.output if outcome.usage else 0
         cost = EditCost(model_tokens=tokens, ms=int(outcome.meta.get("ms") or 0))

@@ -22,7 +22,7 @@ SHARE = 8
 
 def state_of(view: View) -> State:
     """Return what the session knows apart from what its messages show."""
-    slots = view.slots.range(0, len(view.slots))
+    slots = tuple(view.slots.range(0, len(view.slots)))
     plan = next(
         (a.edit.text for a in reversed(view.applied) if isinstance(a.edit, Restate) and a.edit.label == LABEL), ""
     )

@@ -10,10 +10,12 @@ import anyio
 import click
 
 from trimtab.coding.choose import New
-from trimtab.coding.demo import PROMPT, script_lines, tests_pass, write_project
+from trimtab.coding.demo import MAX_OUTPUT, PRICES, PROMPT, WINDOW, script_lines, tests_pass, write_project
 from trimtab.coding.project import open_project
 from trimtab.coding.session import open_session
 from trimtab.config.home import environment
+from trimtab.frontends.cli.demo_account import account_lines
+from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.providers.scripted import ScriptedProvider
 from trimtab.types.messages import user
@@ -47,7 +49,16 @@ async def _demo(folder: Path) -> int:
     _say("Everything else is real: the loop, the tools, the files, the test runs, the session on disk.\n")
     _say(f"Project: {work} (a small program whose test fails)\nPrompt:  {PROMPT}\n")
     env = {**environment(), "TRIMTAB_HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
-    overrides = {"model": "scripted/demo", "permissions": {"mode": "full"}}
+    scripted = {
+        "context_window": WINDOW,
+        "max_output": MAX_OUTPUT,
+        "models": [{"id": "demo", "tokenizer": "o200k", **PRICES}],
+    }
+    overrides = {
+        "model": "scripted/demo",
+        "permissions": {"mode": "full"},
+        "providers": {"scripted": scripted},
+    }
     project = open_project(work, overrides=overrides, env=env)
     async with open_session(project, New(), provider=ScriptedProvider(script_lines())) as session:
         printer = TextPrinter(live=True, progress=True)
@@ -57,10 +68,14 @@ async def _demo(folder: Path) -> int:
             turn = await session.prompt(user(PROMPT))
             result = session.result(turn)
             session.feed.close()
+        account = await account_lines(session)
     fixed = tests_pass(work)
     _say("")
     _say(f"The tests, run once more outside the agent: {'pass' if fixed else 'FAIL'}.")
     _say(f"Changed: {', '.join(os.path.basename(f) for f in result.changed_files)}. Steps: {result.steps}.")
+    _say("")
+    for line in account:
+        _say(wrapped(line, width_of(sys.stdout)))
     entries = await anyio.Path(result.session_file).read_bytes() if result.session_file else b""
     _say(f"The session file held {entries.count(10)} lines, each on disk before the step after it.")
     _say('Next: trimtab doctor shows what is configured; trimtab -p "…" works in your own project.')

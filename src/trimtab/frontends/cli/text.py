@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any, TextIO, assert_never
 
 from trimtab.agent.events import (
+    ContextEdited,
     Error,
     Event,
     MessageDelta,
@@ -38,6 +39,12 @@ _LINE = 300
 _LINES = 4
 """And how many lines, beside the first."""
 _SUBJECT = ("command", "path", "pattern", "key", "query")
+
+
+def edit_words(event: ContextEdited) -> str:
+    """An edit of the context in a line: what, of how many items, from what size to what, by whom."""
+    items = "1 item" if len(event.targets) == 1 else f"{len(event.targets)} items"
+    return f"{event.kind} of {items}, {event.before_tokens:,} → {event.after_tokens:,} tokens ({event.author})"
 
 
 class TextPrinter:
@@ -93,6 +100,9 @@ class TextPrinter:
                 self._end_line()
             case ToolEnded():
                 self._tool(event)
+            case ContextEdited():
+                if self.progress:
+                    self.say(f"context: {edit_words(event)}")
             case Error():
                 self._show_answer()  # what the model said comes before what went wrong with it
                 self.say(f"error: {event.message}" + (f"\n  {event.hint}" if event.hint else ""))
