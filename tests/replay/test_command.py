@@ -9,10 +9,27 @@ from support.cli import Cli
 from support.transcripts import CLAUDE_CODE
 from trimtab.sessions.replay.report import Figures
 
-PINNED = (
-    "steps prompt_tokens cached_tokens uncached_tokens output_tokens cost_usd cost_usd_pessimistic peak_tokens edits edit_batches ladder_edits"
-    " summary_calls reloads needed needed_visible needed_stub needed_lost overflows invalid_requests"
-).split()
+PINNED = [
+    "steps",
+    "prompt_tokens",
+    "cached_tokens",
+    "uncached_tokens",
+    "output_tokens",
+    "cost_usd",
+    "cost_usd_pessimistic",
+    "peak_tokens",
+    "edits",
+    "edit_batches",
+    "ladder_edits",
+    "summary_calls",
+    "reloads",
+    "needed",
+    "needed_visible",
+    "needed_stub",
+    "needed_lost",
+    "overflows",
+    "invalid_requests",
+]
 SIZES = {"n", "median_abs_pct", "p90_abs_pct", "p95_abs_pct"}
 CACHED = {"n", "median_abs_pct", "p95_abs_pct", "breaks_found", "breaks_missed"}
 
@@ -43,9 +60,9 @@ def test_the_report_has_every_pinned_field_per_file_and_in_total(cli, session):
     for part in (entry, found["total"]):
         assert set(PINNED) <= part.keys()
         assert all(
-            SIZES <= part["predicted_vs_reported"][name].keys() for name in ("anchored", "increment", "unanchored")
+            part["predicted_vs_reported"][name].keys() >= SIZES for name in ("anchored", "increment", "unanchored")
         )
-        assert CACHED <= part["predicted_vs_reported_cached"].keys()
+        assert part["predicted_vs_reported_cached"].keys() >= CACHED
 
 
 def test_a_packed_file_a_folder_and_standard_input_give_the_same_figures(cli, session):
