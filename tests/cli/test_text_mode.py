@@ -146,12 +146,13 @@ def test_an_unlisted_model_is_sent_as_written_with_a_note(cli: Cli) -> None:
 
 
 def test_tools_can_be_chosen_and_turned_off(cli: Cli) -> None:
-    with FakeServer(said(), said(), said()) as server:
-        for flags in ([], ["--tools", "read,ls"], ["--no-tools"]):
+    off = ["--set", "context.tools=off"]
+    with FakeServer(*[said()] * 5) as server:
+        for flags in ([], off, ["--tools", "read,ls"], ["--tools", "read,recall"], ["--no-tools"]):
             assert cli.inside("-p", "hi", *flags, *local(server)).code == 0
     names = [sorted(t["function"]["name"] for t in r.json.get("tools", ())) for r in server.requests]
-    assert names == [["bash", "edit", "find", "grep", "ls", "read", "todo", "write"], ["ls", "read"], []]
-    assert len(server.requests[0].body) <= 6_144
+    coding = ["bash", "edit", "find", "grep", "ls", "read", "todo", "write"]
+    assert names == [sorted([*coding, "archive", "memo", "recall"]), coding, ["ls", "read"], ["read", "recall"], []]
 
 
 def test_the_system_prompt_can_be_replaced_and_extended_from_files(cli: Cli) -> None:

@@ -128,13 +128,8 @@ def test_a_value_with_a_newline_is_one_value() -> None:
 
 
 def test_setting_a_section_that_does_not_act_yet_gives_a_notice() -> None:
-    loaded = load([set_layer(["context.soft=0.5"])])
-    assert loaded.notices == ("[context] is read, but this version doesn't act on it yet",)
-
-
-def test_setting_the_context_of_one_model_gives_the_same_notice() -> None:
-    loaded = load([set_layer(['models."local/tiny".context.soft=0.5'])])
-    assert loaded.notices == ('[models."local/tiny".context] is read, but this version doesn\'t act on it yet',)
+    loaded = load([set_layer(["verify.rounds=3", "context.soft=0.5", 'models."local/tiny".context.soft=0.5'])])
+    assert loaded.notices == ("[verify] is read, but this version doesn't act on it yet",)
 
 
 def test_a_mistake_in_a_file_is_named_with_the_line_of_its_statement(tmp_path: Path) -> None:

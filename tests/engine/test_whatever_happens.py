@@ -1,27 +1,29 @@
 """Whatever the history, the edits and the policy: each request is valid, fits, and grows at its end; nothing that was recorded is lost."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.engine_session import Session, folded_again, run
-from support.engine_strategies import APIS, AnyPolicy, histories, small_model, wishes
+from support.engine_session import Session, folded_again, host_of
+from support.engine_strategies import APIS, AnyPolicy, histories, raw_edits, small_model, wishes
 from support.wire_rules import broken, sent_body
-from trimtab.context.cycle import Prepared
+from trimtab.context.account import Account
 from trimtab.context.engine import Engine
-from trimtab.context.hosting import EngineHost
-from trimtab.context.stores.memories import Memories
-from trimtab.context.stores.notes import MemoDict
+from trimtab.context.faults import faultfinder
+from trimtab.context.planning import body_of
+from trimtab.context.prepared import Prepared
+from trimtab.context.tally import MeterTally
 from trimtab.context.validate import rules_for, validate
 from trimtab.context.view import View
-from trimtab.types.entries import EditEntry, RevertEntry
-from trimtab.types.errors import ContextFloor
-from trimtab.types.messages import Assistant, Message
+from trimtab.types.entries import EditEntry, MessageEntry, RevertEntry
+from trimtab.types.errors import ContextFloor, ErrorInfo
+from trimtab.types.messages import Assistant, Message, ToolResult
 from trimtab.types.models import Api
 
-POLICIES = ("rules", "rules", "mask", "truncate", "summary")
+POLICIES = ("rules", "rules", "mask", "truncate", "summary", "codex", "opencode-dcp")
+_MOST_ASKS = 60
 _TURNS = {"anthropic": "messages", "openai-chat": "messages", "openai-responses": "input", "google": "contents"}
 
 
@@ -31,63 +33,47 @@ class Life:
 
     api: Api
     session: Session
+    texts: dict[str, str] = field(default_factory=dict)
     sent: tuple[Message, ...] = ()
-    body: list[Any] = field(default_factory=list)
     changes: int = 0
-    floors: int = 0
+    prepared: list[Prepared] = field(default_factory=list)
+    floors: list[str] = field(default_factory=list)
 
     def take(self, piece: list[Message]) -> None:
         """What comes between two requests: an answer with its results, a prompt."""
         for message in piece:
             if isinstance(message, Assistant):
                 self.session.engine.answered(message)
-            self.session.log.append([self.session.engine.admit(message)])
+            admitted = self.session.engine.admit(message)
+            (entry_id,) = self.session.log.append([admitted])
+            self.texts[entry_id] = body_of(admitted)
 
-    def step(self) -> Prepared | None:
-        """One request; None where it ends in a typed stop."""
+    def step(self, *, after: ErrorInfo | None = None) -> None:
+        """One request, or a typed stop."""
         session = self.session
         session.outside.asked.clear()
         try:
-            prepared = session.prepare()
+            prepared = session.prepare(after=after)
         except ContextFloor as stop:
-            assert any(digit.isdigit() for digit in str(stop))
-            self.floors += 1
-            prepared = None
-        assert len(session.outside.asked) < 60
-        self.holds(prepared)
-        return prepared
-
-    def holds(self, prepared: Prepared | None) -> None:
-        """What is always true."""
-        session = self.session
+            self.floors.append(str(stop))
+        else:
+            self.prepared.append(prepared)
+            self._may_leave(prepared)
+        assert len(session.outside.asked) < _MOST_ASKS
         assert folded_again(session.log).messages() == session.view.messages()
-        if prepared is None:
-            return
-        messages = prepared.request.messages
-        rules = rules_for(session.engine.model)
-        assert validate(messages, rules=rules) == ()
-        body = sent_body(session.engine.model, messages)
-        assert broken(self.api, body) == []
-        look = session.engine.look(prepared.view, session.request)
-        assert look.used <= session.engine.budget.hard
-        assert prepared.request.max_output is not None
-        assert prepared.request.max_output >= 1
-        changes = self.changed()
-        turns = list(_plain(body)[_TURNS[self.api]])
-        if changes == self.changes and self.sent:
+
+    def _may_leave(self, prepared: Prepared) -> None:
+        engine, messages = self.session.engine, prepared.request.messages
+        assert validate(messages, rules=rules_for(engine.model)) == ()
+        assert broken(self.api, sent_body(engine.model, messages)) == []
+        assert engine.look(prepared.view, self.session.request).used <= engine.budget.hard
+        changes = self._changes()
+        if changes == self.changes:
             assert messages[: len(self.sent)] == self.sent
-        self.sent, self.body, self.changes = messages, turns, changes
+        self.sent, self.changes = messages, changes
 
-    def changed(self) -> int:
-        """How many edits and reverts there are."""
+    def _changes(self) -> int:
         return sum(isinstance(e.value, EditEntry | RevertEntry) for e in self.session.log.archive)
-
-
-def _plain(value: Any) -> Any:
-    """JSON without marks of the cache, which move with every request."""
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items() if k != "cache_control"}
-    return [_plain(v) for v in value] if isinstance(value, list) else value
 
 
 def names(view: View) -> list[str]:
@@ -96,43 +82,122 @@ def names(view: View) -> list[str]:
 
 
 @st.composite
-def lives(draw: st.DrawFn, *, policy: Any = None) -> tuple[Life, list[list[Message]]]:
+def lives(draw: st.DrawFn) -> tuple[Life, list[list[Message]]]:
     """A session before its first step, and what is going to come."""
     api = draw(st.sampled_from(APIS))
-    window = draw(st.sampled_from([3_000, 6_000, 12_000]))
-    die = AnyPolicy(draw(st.integers(0, 1_000)))
-    engine = Engine(
-        small_model(api, window),
-        session_id="s",
-        policy=draw(st.sampled_from([die, *POLICIES])) if policy is None else policy,
-    )
-    return Life(api, Session(engine)), draw(histories(api))
+    policy = draw(st.sampled_from([AnyPolicy(draw(st.integers(0, 1_000))), *POLICIES]))
+    model = small_model(api, draw(st.sampled_from([3_000, 6_000, 12_000])))
+    return Life(api, Session(Engine(model, session_id="s", policy=policy))), draw(histories(api))
 
 
-@settings(max_examples=150)
-@given(st.data(), lives())
-def test_each_request_is_valid_and_fits_or_the_session_stops_with_numbers(
-    data: st.DataObject, lived: tuple[Life, list[list[Message]]]
-) -> None:
+def live(data: st.DataObject, lived: tuple[Life, list[list[Message]]]) -> Life:
+    """Live it: between two requests somebody may wish something, or take something back, or the server may say no."""
     life, pieces = lived
     session = life.session
     for piece in pieces:
         life.take(piece)
         if data.draw(st.integers(0, 2)) == 0:
-            wish = data.draw(wishes(names(session.view)))
-            session.act(wish, author=data.draw(st.sampled_from(["user", "model"])))
-        if session.view.applied and data.draw(st.integers(0, 3)) == 0:
-            edit = data.draw(st.sampled_from([a.id for a in session.view.applied]))
-            session.revert(edit)
+            session.act(data.draw(wishes(names(session.view))), author=data.draw(st.sampled_from(["user", "model"])))
+        if len(session.view.applied) and data.draw(st.integers(0, 3)) == 0:
+            session.revert(data.draw(st.sampled_from([applied.id for applied in session.view.applied])))
         life.step()
+    return life
 
 
-def host(session: Session) -> EngineHost:
-    return EngineHost(
-        session.engine,
-        view=lambda: session.view,
-        request=lambda: session.request,
-        drive=lambda plan: run(plan, session.log, session.outside),
-        memos=MemoDict(),
-        memories=Memories(None, now=None, redact=lambda text: text),
-    )
+@settings(max_examples=40)
+@given(st.data(), lives())
+def test_each_request_is_valid_and_fits_or_the_session_stops_with_numbers(
+    data: st.DataObject, lived: tuple[Life, list[list[Message]]]
+) -> None:
+    life = live(data, lived)
+    assert all(any(c.isdigit() for c in stop) for stop in life.floors)
+
+
+@settings(max_examples=12)
+@given(st.data(), lives())
+def test_every_recorded_text_can_be_read_whatever_was_edited(
+    data: st.DataObject, lived: tuple[Life, list[list[Message]]]
+) -> None:
+    life = live(data, lived)
+    host = host_of(life.session)
+    hidden = set(life.session.view.repairs.orphans) | set(life.session.view.repairs.duplicates)
+    for entry_id, text in life.texts.items():
+        entry = life.session.log.archive.get(entry_id)
+        assert entry is not None
+        assert isinstance(entry.value, MessageEntry)
+        message = entry.value.message
+        if isinstance(message, ToolResult) and message.call_id in hidden:
+            continue
+        assert text in (host.text_of(entry_id) or "")
+
+
+@settings(max_examples=12)
+@given(st.data(), lives())
+def test_taking_every_edit_back_brings_the_recorded_messages_back(
+    data: st.DataObject, lived: tuple[Life, list[list[Message]]]
+) -> None:
+    life = live(data, lived)
+    view = life.session.view
+    plain = View()
+    for entry in life.session.log.archive.path():
+        if isinstance(entry.value, MessageEntry):
+            plain = plain.with_message(entry.id, entry.value.message)
+    for number, applied in enumerate(view.applied):
+        if applied.id not in view.reverted:
+            view = view.with_revert(f"?{number}", applied.id)
+    assert view.messages() == plain.messages()
+
+
+@settings(max_examples=12)
+@given(lives())
+def test_the_same_session_gives_the_same_log(lived: tuple[Life, list[list[Message]]]) -> None:
+    life, pieces = lived
+    model, policy = life.session.engine.model, life.session.engine.policy
+    again = Life(life.api, Session(Engine(model, session_id="s", policy=policy)))
+    for piece in pieces:
+        for each in (life, again):
+            each.take(piece)
+            each.step()
+    assert [e.raw for e in life.session.log.archive] == [e.raw for e in again.session.log.archive]
+    assert [p.request for p in life.prepared] == [p.request for p in again.prepared]
+
+
+@settings(max_examples=15)
+@given(st.data(), lives())
+def test_looking_at_what_is_new_finds_what_looking_at_everything_finds(
+    data: st.DataObject, lived: tuple[Life, list[list[Message]]]
+) -> None:
+    life, pieces = lived
+    session = life.session
+    engine = session.engine
+    for piece in pieces:
+        life.take(piece)
+        life.step()
+        view = session.view
+        for number, edit in enumerate(data.draw(st.lists(raw_edits(names(view)), max_size=3))):
+            view = view.with_edit(f"?{number}", edit)
+            if data.draw(st.booleans()):
+                view = view.with_message(f"?m{number}", data.draw(st.sampled_from(piece)))
+            afresh = faultfinder(engine.model, has_way=engine.has_way)
+            assert engine.faults(view) == afresh(view)
+
+
+@settings(max_examples=15)
+@given(st.data(), lives())
+def test_counts_and_shapes_that_grow_are_those_made_afresh(
+    data: st.DataObject, lived: tuple[Life, list[list[Message]]]
+) -> None:
+    life, pieces = lived
+    session = life.session
+    engine = session.engine
+    for piece in pieces:
+        life.take(piece)
+        view = session.view
+        for number, edit in enumerate(data.draw(st.lists(raw_edits(names(view)), max_size=2))):
+            view = view.with_edit(f"?{number}", edit)
+        look = engine.look(view, session.request)
+        afresh = MeterTally(engine.model)
+        afresh.estimate(view, session.system, ())
+        assert engine.tally.meter.total.plain == pytest.approx(afresh.meter.total.plain)
+        assert engine.account.shape(look).segments == Account(engine.model).shape(look).segments
+        life.step()

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Callable
 from importlib.metadata import PackagePath, distribution, requires
 from pathlib import Path
 
@@ -14,16 +15,39 @@ from support.servers import FakeServer
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ["read", "write", "edit", "bash", "grep", "find", "ls", "todo"]
+CONTEXT_TOOLS = {
+    "off": [],
+    "archive": ["archive", "memo", "recall"],
+    "pilot": ["archive", "memo", "recall", "plan", "edit_context", "memory", "context_status"],
+}
 
 
-def test_the_first_request_holds_the_system_prompt_and_all_tools_in_six_kilobytes(tmp_path: Path) -> None:
-    """Every later request pays for it again."""
-    with FakeServer(said()) as server:
-        assert Cli.at(tmp_path).inside("-p", "hi", *local(server)).code == 0
-        (request,) = [r for r in server.requests if r.method == "POST"]
-    names = [t["function"]["name"] for t in request.json["tools"]]
-    assert names[: len(TOOLS)] == TOOLS
-    assert len(request.body) <= 6 * 1024
+@pytest.fixture
+def first_body(tmp_path: Path) -> Callable[[str], bytes]:
+    """What the first request for `hi` holds in a profile of context tools; every later request pays for it again."""
+
+    def body(profile: str) -> bytes:
+        (tmp_path / profile).mkdir()
+        with FakeServer(said()) as server:
+            cli = Cli.at(tmp_path / profile)
+            assert cli.inside("-p", "hi", "--set", f"context.tools={profile}", *local(server)).code == 0
+            (request,) = [r for r in server.requests if r.method == "POST"]
+        names = [t["function"]["name"] for t in request.json["tools"]]
+        assert names == [*TOOLS, *CONTEXT_TOOLS[profile]]
+        return request.body.replace(str(tmp_path / profile).encode(), b"/home")
+
+    return body
+
+
+def test_the_first_request_holds_the_system_prompt_and_the_eight_tools_in_six_kilobytes(
+    first_body: Callable[[str], bytes],
+) -> None:
+    assert len(first_body("off")) <= 6 * 1024
+
+
+@pytest.mark.parametrize(("profile", "most"), [("archive", 3 * 1024), ("pilot", 6 * 1024)])
+def test_context_tools_add_little_to_it(first_body: Callable[[str], bytes], profile: str, most: int) -> None:
+    assert 0 < len(first_body(profile)) - len(first_body("off")) <= most
 
 
 @pytest.mark.parametrize("text", ["word" * 8192, "né\n\u4e16" * 8192], ids=["ascii", "other-scripts"])

@@ -90,16 +90,17 @@ def test_rules_leave_what_was_used_lately_and_what_is_new():
     assert "t1" in chosen
 
 
-def test_over_the_hard_limit_rules_take_hot_items_last():
+def test_over_the_hard_limit_rules_take_hot_items_last_and_only_until_the_request_fits():
     items = [
         prompt(0),
         answer(0, age=9),
         result(0, 3_000, age=9),
         *(result(n, 3_000, age=0, group=None) for n in range(1, 5)),
     ]
-    chosen = targets(Rules().decide(seen(items, used=15_000)), "elide")
-    assert chosen[0] == "t0"
-    assert len(chosen) > 1
+    over = seen(items, used=15_000).hard
+    assert targets(Rules().decide(seen(items, used=over + 2_000)), "elide") == ["t0"]
+    chosen = targets(Rules().decide(seen(items, used=over + 5_000)), "elide")
+    assert (chosen[0], len(chosen)) == ("t0", 2)
 
 
 def test_rules_act_late_and_go_down_to_their_aim():

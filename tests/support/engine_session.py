@@ -7,15 +7,19 @@ Session ──say, work, prepare──▶ what an agent does between two request
 import json
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import count
 from typing import Any, TypeVar
 
 from trimtab.context.archive import Archive
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Kept, Record, Recorded, Summarize
-from trimtab.context.cycle import Prepared
 from trimtab.context.engine import Engine
 from trimtab.context.fold import fold
+from trimtab.context.hosting import EngineHost
 from trimtab.context.memory_log import MemoryLog
+from trimtab.context.prepared import Prepared
+from trimtab.context.stores.memories import Memories
+from trimtab.context.stores.notes import MemoDict
 from trimtab.context.view import View
 from trimtab.types.codec import decode_line
 from trimtab.types.entries import CustomEntry, EditEntry
@@ -26,6 +30,7 @@ from trimtab.types.tools import ToolSpec
 from trimtab.types.usage import Usage
 
 T = TypeVar("T")
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MOST_ASKS = 200
 """No step asks as often as this."""
 
@@ -157,6 +162,18 @@ class Session:
         """What the engine said in the log about itself."""
         values = [e.value for e in self.log.archive.path()]
         return [v.data for v in values if isinstance(v, CustomEntry) and v.kind == "context"]
+
+
+def host_of(session: Session) -> EngineHost:
+    """What the context tools of the session work with."""
+    return EngineHost(
+        session.engine,
+        view=lambda: session.view,
+        request=lambda: session.request,
+        drive=lambda plan: run(plan, session.log, session.outside),
+        memos=MemoDict(now=lambda: NOW),
+        memories=Memories(None, now=lambda: NOW, redact=lambda text: text),
+    )
 
 
 def call_of(call_id: str, name: str, arguments: dict[str, Any]) -> ToolCall:

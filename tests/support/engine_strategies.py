@@ -18,6 +18,7 @@ from support.conversations import MAKERS, conversations
 from support.engine_session import lines
 from trimtab.context.actions import ACTIONS, Action
 from trimtab.context.observation import Observation
+from trimtab.types.edits import Compact, Drop, Edit, Elide, Fold, Offload, Pin, Restate, Restore
 from trimtab.types.messages import Assistant, Message, Part, Text, ToolCall, ToolResult, User
 from trimtab.types.models import Api, CacheRules, ModelInfo, Price
 
@@ -108,7 +109,7 @@ def wishes(draw: st.DrawFn, names: Sequence[str]) -> Action:
         | st.sampled_from(["r1", "nothing", "", "e1#9"])
     )
     targets = tuple(draw(st.lists(name, max_size=4)))
-    return Action(draw(st.sampled_from(ACTIONS)), targets, draw(_PARAMS), "somebody wanted it")  # type: ignore[arg-type]
+    return Action(draw(st.sampled_from(ACTIONS)), targets, draw(_PARAMS), "somebody wanted it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +152,24 @@ class AnyPolicy:
             ]
         )
         return Action(die.choice(ACTIONS), targets, params, "the die")  # type: ignore[arg-type]
+
+
+@st.composite
+def raw_edits(draw: st.DrawFn, names: Sequence[str]) -> Edit:
+    """An edit as any file may hold it: nobody planned or checked it."""
+    known = st.sampled_from(list(names) or ["e1"])
+    targets = tuple(draw(st.lists(known | st.builds(lambda n, k: f"{n}#{k}", known, st.integers(0, 2)), max_size=3)))
+    texts = {
+        target: draw(st.sampled_from(["short", "", "[archived r1~abcdefgh: read, 9 tokens]"])) for target in targets
+    }
+    kind = draw(st.sampled_from([Elide, Fold, Drop, Restore, Offload, Compact, Restate, Pin]))
+    if kind in (Elide, Fold):
+        return kind(targets=targets, texts=texts)
+    if kind is Offload:
+        return Offload(targets=targets, arguments=dict.fromkeys(targets, '{"content": "pointer"}'))
+    if kind is Compact:
+        return Compact(targets=targets, summary=draw(st.sampled_from(["so far", ""])))
+    if kind is Restate:
+        return Restate(targets=targets, text="the goal")
+    made: Edit = kind(targets=targets)
+    return made

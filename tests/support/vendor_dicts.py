@@ -10,7 +10,7 @@ Dict = dict[str, Any]
 
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12).filter(lambda t: t.strip() != "")
 base64 = st.sampled_from(["AAAA", "iVBORw0KGgo=", "R0lGODlh"])
-mark = st.builds(dict, type=st.just("ephemeral"))
+mark: st.SearchStrategy[Dict] = st.just({"type": "ephemeral"})
 objects = st.dictionaries(words, st.none() | st.booleans() | st.integers(-9, 9) | words, max_size=3)
 
 
@@ -48,8 +48,8 @@ def chat_step(draw: st.DrawFn, n: int) -> list[Dict]:
     if calls:
         answer["tool_calls"] = [_chat_call(f"call_{n}_{i}", *call) for i, call in enumerate(calls)]
     for i in range(len(calls)):
-        content = draw(st.just("") | words | st.lists(chat_text, min_size=1, max_size=2))
-        out.append({"role": "tool", "tool_call_id": f"call_{n}_{i}", "content": content})
+        told: Any = draw(st.one_of(st.just(""), words, st.lists(chat_text, min_size=1, max_size=2)))
+        out.append({"role": "tool", "tool_call_id": f"call_{n}_{i}", "content": told})
     return out
 
 

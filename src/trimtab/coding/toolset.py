@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from trimtab.agent.ports import Tool
+from trimtab.coding.context.chosen import CONTEXT_TOOLS
 from trimtab.coding.guard import workspace_of
 from trimtab.coding.project import Project
 from trimtab.coding.tools.bash import BashTool
@@ -24,7 +25,7 @@ from trimtab.types.errors import ConfigError
 
 
 def build_tools(project: Project, outputs: PrivateFolder, *, images: bool) -> tuple[Tool, ...]:
-    """Make the tools that are on. `outputs` takes long outputs of commands; `images`: whether the model takes pictures.
+    """Make the tools that are on, the context tools aside. `outputs` takes long outputs of commands; `images`: whether the model takes pictures.
 
     Raises `ConfigError` for an unknown tool name.
     """
@@ -50,9 +51,10 @@ def build_tools(project: Project, outputs: PrivateFolder, *, images: bool) -> tu
         "todo": todo_tool,
     }
     wanted = tuple(makers) if settings.enabled is None else settings.enabled
-    unknown = [name for name in wanted if name not in makers]
+    every = (*makers, *CONTEXT_TOOLS["pilot"])
+    unknown = [name for name in wanted if name not in every]
     if unknown:
-        raise ConfigError(f"there is no tool {unknown[0]!r}", hint=f"Tools: {', '.join(makers)}.")
+        raise ConfigError(f"there is no tool {unknown[0]!r}", hint=f"Tools: {', '.join(every)}.")
     return tuple(make() for name, make in makers.items() if name in wanted)
 
 

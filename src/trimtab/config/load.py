@@ -116,7 +116,7 @@ def load(layers: Iterable[Layer | None], *, notices: tuple[str, ...] = ()) -> Lo
             merged = _apply_text(merged, path, text, label)
             origins[".".join(path)] = label
     settings = _check(merged, "the merged settings")
-    return Loaded(settings, origins, (*notices, *_without_effect(origins, settings)))
+    return Loaded(settings, origins, (*notices, *_without_effect(origins)))
 
 
 def sift(layers: Iterable[Layer | None]) -> tuple[tuple[Layer, ...], tuple[ConfigError, ...]]:
@@ -141,11 +141,10 @@ def _pieces(layer: Layer) -> Iterable[Layer]:
         yield replace(layer, values={}, raw=(raw,))
 
 
-def _without_effect(origins: Mapping[str, str], settings: Settings) -> Iterable[str]:
+def _without_effect(origins: Mapping[str, str]) -> Iterable[str]:
     """What is set although nothing acts on it."""
     sections = sorted({name.split(".")[0] for name in origins} & set(NOT_USED_YET))
-    models = [f'models."{ref}".context' for ref, override in settings.models.items() if override.context is not None]
-    return [f"[{name}] is read, but this version doesn't act on it yet" for name in (*sections, *models)]
+    return [f"[{name}] is read, but this version doesn't act on it yet" for name in sections]
 
 
 def _apply_text(merged: dict[str, Any], path: tuple[str, ...], text: str, label: str) -> dict[str, Any]:

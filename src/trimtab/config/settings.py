@@ -55,7 +55,7 @@ class ToolSettings(_Section, frozen=True):
     """Which tools there are. Their limits stand in tables of their own."""
 
     enabled: tuple[str, ...] | None = None
-    """Names of the tools that are on; all when not set."""
+    """Names of the tools that are on, context tools included; when not set, all, and of the context tools those of `context.tools`."""
     read: ReadTool = ReadTool()
     bash: BashTool = BashTool()
     grep: SearchTool = SearchTool()

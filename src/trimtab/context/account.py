@@ -23,7 +23,6 @@ from trimtab.context.economics.savings import Savings
 from trimtab.context.economics.shapes import RequestShape, Segment, key_of, shape_of
 from trimtab.context.economics.survival import remaining
 from trimtab.context.look import Look
-from trimtab.context.view import View
 from trimtab.types.codec import encode_message
 from trimtab.types.edits import Edit, EditCost, Restate
 from trimtab.types.messages import Assistant, Message
@@ -31,6 +30,8 @@ from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.usage import Usage
 
 _KEPT_KEYS = 20_000
+_IN_PLACE = 64
+"""Messages that an edit may change one by one; where more differ, the rest is taken in anew."""
 
 
 @dataclass(slots=True)
@@ -40,7 +41,7 @@ class _Shaped:
     lineage: object
     epoch: int
     fixed_key: bytes
-    count: int
+    messages: tuple[Message, ...]
     shape: RequestShape
 
 
@@ -65,19 +66,41 @@ class Account:
     def shape(self, look: Look) -> RequestShape:
         """The request as the cache sees it. Costs what is new while the view only grows."""
         view, request = look.view, look.request
-        shown = view.shown()
+        messages = view.messages()
         fixed_key = _fixed_key(request)
         known = self._shaped
-        base, start = None, 0
-        if known and known.lineage is view.lineage and known.epoch == view.epoch and known.fixed_key == fixed_key:
-            base, start = known.shape, known.count
-        if base is None:
+        if known is None or known.fixed_key != fixed_key:
             base = shape_of([Segment(fixed_key, look.fixed, 2)], model=request.model.ref, fixed=1)
-        fresh = [self._segment(s.message, look.tally.message(s.message)) for s in shown[start:]]
+            start = 0
+        elif (known.lineage, known.epoch) == (view.lineage, view.epoch):
+            base, start = known.shape, len(known.messages)
+        else:
+            base, start = self._reshaped(known, messages, look)
+        fresh = [self._segment(message, look.tally.message(message)) for message in messages[start:]]
         shape = base.extended(fresh) if fresh else base
         if not view.open_calls:
-            self._shaped = _Shaped(view.lineage, view.epoch, fixed_key, len(shown), shape)
+            self._shaped = _Shaped(view.lineage, view.epoch, fixed_key, messages, shape)
         return shape
+
+    @property
+    def last_sent(self) -> tuple[Segment, ...] | None:
+        """The last request as the cache saw it; None before any."""
+        return None if self._last is None else self._last.segments
+
+    def was_sent(self, look: Look, segments: Sequence[Segment]) -> None:
+        """Take `segments` for the last request: that of `look` is the next."""
+        self._last = shape_of(segments, model=look.request.model.ref, fixed=1)
+        self.shape(look)
+
+    def _reshaped(self, known: _Shaped, messages: tuple[Message, ...], look: Look) -> tuple[RequestShape, int]:
+        """The known shape with what an edit changed in place, and how many messages it has; of a longer change, only what stands in front."""
+        before = known.messages
+        changed = [i for i, (old, new) in enumerate(zip(before, messages, strict=False)) if old is not new]
+        if len(changed) <= _IN_PLACE and len(messages) >= len(before):
+            segments = {i + 1: self._segment(messages[i], look.tally.message(messages[i])) for i in changed}
+            return known.shape.edited(segments), len(before)
+        same = changed[0] if changed else min(len(before), len(messages))
+        return known.shape.edited(dict.fromkeys(range(same + 1, known.shape.size))), same
 
     def is_cold(self, now: float | None) -> bool:
         """Whether the cache probably holds nothing."""
@@ -92,16 +115,14 @@ class Account:
         """What this request costs as it stands."""
         return self._bill(self._marked(self.shape(look)), now)
 
-    def sent_count(self, view: View) -> int:
-        """How many of the messages that the view shows now went out like this before."""
-        if self._last is None or self._shaped is None:
-            return 0
-        return max(0, self._last.shared_with(self._shaped.shape) - 1)
+    def sent_count(self, look: Look) -> int:
+        """How many of the messages of this request went out like this before."""
+        return 0 if self._last is None else max(0, self._last.shared_with(self.shape(look)) - 1)
 
     def gate(self, look: Look, edits: Sequence[Edit], now: float | None, *, hard: bool = False) -> Passed:
         """Let through what pays now: whole batches, compared by what all calls that may follow would cost."""
         shape = self.shape(look)
-        sent = self.sent_count(look.view)
+        sent = self.sent_count(look)
         marked: list[MarkedEdit] = []
         free: list[Edit] = []
         places = _first_message(look)
@@ -128,12 +149,12 @@ class Account:
         cost = EditCost(cache_usd=share if self.model.prices else None)
         return Passed(tuple(through), waiting, decision.reason, cost)
 
-    def settle(self, look: Look, answer: Assistant, now: float | None) -> None:
+    def settle(self, look: Look, answer: Assistant | None, now: float | None) -> None:
         """A request went out and was answered: take in what the cache holds now and what the provider reported."""
         shape = self._marked(self.shape(look))
         sent = self._bill(shape, now)
         idle = None if now is None or self.last_sent_s is None else now - self.last_sent_s
-        if answer.usage is not None and self._last is not None:
+        if answer is not None and answer.usage is not None and self._last is not None:
             self.warmth = self.warmth.observed(sent.read, answer.usage, idle_s=idle)
         kept = shape.total + self.removed
         served = min(kept, sent.read + self.removed)
@@ -141,7 +162,8 @@ class Account:
         self.savings = self.savings.with_request(sent, reference)
         if self._last is not None and shape.total > self._last.total:
             self.growth = 0.8 * self.growth + 0.2 * (shape.total - self._last.total)
-        following = (self._segment(answer, look.tally.message(answer)),) if self.model.cache.caches_answer else ()
+        caches = self.model.cache.caches_answer
+        following = (self._segment(answer, look.tally.message(answer)),) if answer is not None and caches else ()
         self.state = self.state.after(shape, self.model.cache, answer=following, now=now)
         self.calls += 1
         self._last = shape

@@ -4,7 +4,7 @@ The log knows it, so that what a person restores between two runs is as safe as 
 """
 
 from trimtab.context.view import View
-from trimtab.types.edits import Restore
+from trimtab.types.edits import Expire, Pin, Restate, Restore, Unpin
 
 
 def brought_back(view: View, steps: int) -> dict[str, int]:
@@ -23,7 +23,9 @@ def brought_back(view: View, steps: int) -> dict[str, int]:
         if revert.step < since:
             break
         edit = view.edit(view.edit_behind(revert.id))
-        if edit is not None and edit.id in view.reverted and revert.id not in view.reverted:
+        if edit is None or isinstance(edit.edit, Restore | Restate | Pin | Unpin | Expire):
+            continue  # such an edit hid nothing
+        if edit.id in view.reverted and revert.id not in view.reverted:
             ids = (view.slots[index].id for index in edit.slots)
             found.update((slot_id, max(revert.step, found.get(slot_id, 0))) for slot_id in ids)
     return found

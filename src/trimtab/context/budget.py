@@ -23,6 +23,7 @@ class Thresholds:
     target_tokens: int | None = None
     hard_tokens: int | None = None
     reserve_tokens: int | None = None
+    safety_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def budget_for(model: ModelInfo, thresholds: Thresholds | None = None) -> Budget
     wanted = thresholds or Thresholds()
     window = model.context_window
     reserve = min(model.max_output, window // 4) if wanted.reserve_tokens is None else wanted.reserve_tokens
-    safety = max(256, window * 2 // 100)
+    safety = max(256, window * 2 // 100) if wanted.safety_tokens is None else wanted.safety_tokens
     room = max(0, window - reserve - safety)
     hard = _lower(room, wanted.hard, wanted.hard_tokens)
     soft = min(hard, _lower(room, wanted.soft, wanted.soft_tokens))

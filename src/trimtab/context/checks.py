@@ -15,9 +15,9 @@ from trimtab.context.overlays import Address
 from trimtab.context.slots import Slot
 from trimtab.context.view import View
 from trimtab.types.edits import Compact, Drop, Edit, Expire, Pin, Restate, Restore, Unpin, edit_kind
-from trimtab.types.messages import Message, ToolResult, User
+from trimtab.types.messages import Image, Message, ToolResult, User
 
-Faults: TypeAlias = Callable[[View, Sequence[Message]], frozenset[str]]
+Faults: TypeAlias = Callable[[View], frozenset[str]]
 """What is wrong with the messages of a view, as comparable words; empty: nothing."""
 
 
@@ -39,12 +39,12 @@ def check(edits: Iterable[Edit], view: View, *, author: str, faults: Faults) -> 
             wanted.append(edit)
         else:
             refused.append(f"{edit_kind(edit)}: {reason}")
-    before = faults(view, view.messages())
-    if not faults(trial := _applied(view, wanted), trial.messages()) - before:
+    before = faults(view)
+    if not faults(_applied(view, wanted)) - before:
         return Checked(tuple(wanted), tuple(refused))
     fine: list[Edit] = []
     for edit in wanted:
-        new = faults(trial := _applied(view, [*fine, edit]), trial.messages()) - before
+        new = faults(_applied(view, [*fine, edit])) - before
         if new:
             refused.append(f"{edit_kind(edit)} of {', '.join(edit.targets[:3])}: {'; '.join(sorted(new)[:2])}")
         else:
@@ -70,10 +70,14 @@ def refusal(view: View, edit: Edit, *, author: str) -> str | None:
 def newest_request(view: View) -> int | None:
     """The index of what the user said last."""
     for index in range(len(view.slots) - 1, -1, -1):
-        base = view.slots[index].base
-        if isinstance(base, User) and base.origin not in ("note", "summary"):
+        if is_request(view.slots[index].base):
             return index
     return None
+
+
+def is_request(message: Message) -> bool:
+    """Say whether `message` is something that the user wants, not what an edit or the engine says in their name."""
+    return isinstance(message, User) and message.origin not in ("note", "summary")
 
 
 def _of_target(view: View, edit: Edit, target: str, address: Address, *, author: str) -> str | None:
@@ -95,15 +99,18 @@ def _of_target(view: View, edit: Edit, target: str, address: Address, *, author:
 def _of_members(
     view: View, edit: Edit, target: str, members: Sequence[Slot], address: Address, *, author: str
 ) -> str | None:
-    if any(isinstance(slot.base, ToolResult) and not slot.answered for slot in members):
+    slot = view.slots[address.index]
+    if any(isinstance(m.base, ToolResult) and not m.answered for m in members):
         return f"{target!r} still waits for an answer"
-    if author != "user" and any(slot.pinned for slot in members):
+    if author == "recovery" and address.part is not None and isinstance(slot.base.parts[address.part], Image):
+        return None  # a picture that the provider refuses goes wherever it stands
+    if author != "user" and any(m.pinned for m in members):
         return f"{target!r} is pinned"
     if isinstance(edit, Expire):
         return None
-    if view.slots[address.index].state == "gone":
+    if slot.state == "gone":
         return f"{target!r} is not shown"
-    if author != "user" and address.index == newest_request(view):
+    if author != "user" and is_request(slot.base) and address.index == newest_request(view):
         return f"{target!r} is what the user asked for last"
     return None
 

@@ -18,16 +18,18 @@ from trimtab.context.checks import newest_request
 from trimtab.context.look import Look
 from trimtab.context.markers import RECALL
 from trimtab.context.naming import body_of, name_of
-from trimtab.context.planning import Kit, plan, standing_strings
+from trimtab.context.planning import Kit, number_in, plan, standing_strings, words_in
 from trimtab.context.shorten.names import names_line
+from trimtab.context.slots import Slot
 from trimtab.context.strings import distinctive_strings
+from trimtab.context.summary.blocks import compress_source
 from trimtab.context.summary.cache import SummaryCache
 from trimtab.context.summary.facts import Fact, facts_of
-from trimtab.context.summary.frame import frame
+from trimtab.context.summary.frame import frame, unframed
 from trimtab.context.summary.summarise import InPlace, Job, Summariser, SummaryOutcome, summarise
 from trimtab.context.view import View
 from trimtab.types.edits import Compact, EditCost
-from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult
+from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult, User
 
 WORTHWHILE = 0.85
 """Of what it replaces: a summary larger than this isn't worth the cache that it breaks, unless the window is over full."""
@@ -103,22 +105,23 @@ class Compactor:
         for index in run:
             slot = view.slots[index]
             for message in slot.shown:
-                messages.append(message)
+                messages.append(_unframed(message))
                 ids.append(name_of(slot))
-        behind = run[-1] + 1
+        taken = set(run)
+        later = tuple(m for index, slot in enumerate(view.slots) if index not in taken for m in slot.shown)
         job = Job(
             messages=tuple(messages),
             ids=tuple(ids),
             count=kit.count,
             replaces_tokens=shown_size(view, run, look.tally.message),
-            later=tuple(m for slot in view.slots.range(behind, len(view.slots)) for m in slot.shown),
+            facts=_facts_below(view, run, later),
+            later=later,
             instructions=str(action.params.get("instructions") or ""),
             wanted=min(self.wanted_tokens, max(200, look.budget.room // 10)),
             summariser=None if action.params.get("mode") == "digest" else self.summariser,
             in_place=self._in_place(look) if action.params.get("mode") != "digest" else None,
             turn_goes_on=_turn_goes_on(view, run),
             cache=self.cache,
-            facts=_earlier_facts(view, run),
         )
         if self.profile == "general":
             job = replace(job, profile="general")
@@ -158,7 +161,7 @@ class Compactor:
     ) -> Generator[Ask, Answer, Outcome]:
         """One summary for each target, in place of its body."""
         wanted = []
-        refused: list[str] = []
+        refused: list[str] = [] if action.targets else ["summarize needs targets"]
         view = look.view
         for name in action.targets:
             address = view.find(name)
@@ -166,22 +169,47 @@ class Compactor:
                 refused.append(f"there is no item {name!r} in this conversation")
                 continue
             slot = view.slots[address.index]
+            text, mode, rejected = yield from self._text_for(slot, action, means.kit)
+            params = {**action.params, "summary": text, "mode": mode}
+            made = plan(Action("summarize", (name,), params, action.reason), view, means.kit)
+            wanted += [(edit, action.reason) for edit in made.edits]
+            refused += [*made.refused, *rejected]
+        return (yield from record(view, wanted, means, author=author, batch=batch, refused=refused))
+
+    def _text_for(
+        self, slot: Slot, action: Action, kit: Kit
+    ) -> Generator[Ask, Answer, tuple[str, str, tuple[str, ...]]]:
+        """The summary of one body, how it was made, and what led nowhere: by the model, else of the blocks that the body has."""
+        body = body_of(slot.base)
+        size = kit.count(body)
+        wanted = number_in(action.params, "max_tokens", 0) or max(200, size // 5)
+        rejected: tuple[str, ...] = ()
+        if self.summariser is not None and action.params.get("mode") != "digest":
             job = Job(
                 messages=(slot.base,),
                 ids=(name_of(slot),),
-                count=means.kit.count,
-                replaces_tokens=means.kit.count(body_of(slot.base)),
-                wanted=int(action.params.get("max_tokens") or max(200, means.kit.count(body_of(slot.base)) // 5)),
+                count=kit.count,
+                replaces_tokens=size,
+                wanted=wanted,
                 instructions=str(action.params.get("instructions") or ""),
                 purpose="summarize",
                 summariser=self.summariser,
+                digest_allowed=False,
                 cache=self.cache,
             )
             outcome = yield from _relayed(job)
-            made = plan(Action("summarize", (name,), {"summary": outcome.text}, action.reason), view, means.kit)
-            wanted += [(edit, action.reason) for edit in made.edits]
-            refused += [*made.refused, *outcome.rejected]
-        return (yield from record(view, wanted, means, author=author, batch=batch, refused=refused))
+            if outcome.text:
+                return outcome.text, outcome.mode, outcome.rejected
+            rejected = outcome.rejected
+        made = compress_source(
+            body,
+            max_tokens=min(wanted, max(1, size - 1)),
+            count=kit.count,
+            keep_first=number_in(action.params, "keep_first", 0),
+            keep_last=number_in(action.params, "keep_last", 0),
+            keep_fields=words_in(action.params.get("keep_fields")),
+        )
+        return made.text, "blocks", rejected
 
 
 def _relayed(job: Job) -> Generator[Ask, Answer, SummaryOutcome]:
@@ -231,25 +259,13 @@ def _framed(view: View, run: Sequence[int], text: str, attached: str, kit: Kit) 
     slots = [view.slots[i] for i in run]
     handles = [slot.base.handle for slot in slots if isinstance(slot.base, ToolResult) and slot.base.handle]
     way = kit.way_back(slots[0])
-    way_back = (
-        "To read any of them: recall id=ID; to find something: recall query=WORDS."
-        if way == RECALL
-        else f"To read them: read path={way.rpartition('/')[0] or way}"
-    )
+    if way == RECALL:
+        way_back = "To read any of them: recall id=ID; to find something: recall query=WORDS."
+    else:
+        way_back = f"To read them: read path={way.rpartition('/')[0] or way}" if way else ""
     body = "\n\n".join(part for part in (text.strip(), attached.strip()) if part)
     sources = _ranges([*handles, *_handles_below(view, run)])
     return frame(body, replaced=sum(len(slot.shown) for slot in slots), sources=sources, way_back=way_back)
-
-
-def _earlier_facts(view: View, run: Sequence[int]) -> tuple[Fact, ...]:
-    """Facts of what earlier summaries in the run stand for, so that a rule outlives any number of compactions."""
-    places: list[int] = []
-    for index in run:
-        lead = view.slots[index].lead
-        applied = view.edit(lead) if lead else None
-        places += applied.slots if applied else ()
-    slots = [view.slots[place] for place in dict.fromkeys(places)]
-    return facts_of([slot.base for slot in slots], ids=[name_of(slot) for slot in slots]) if slots else ()
 
 
 def _names(view: View, run: Sequence[int], text: str, action: Action, kit: Kit) -> str:
@@ -265,6 +281,14 @@ def _names(view: View, run: Sequence[int], text: str, action: Action, kit: Kit) 
     return names_line("\n".join((*written, *read)), standing=standing, max_tokens=most, count=kit.count, taken=taken)
 
 
+def _unframed(message: Message) -> Message:
+    """An earlier summary without its frame."""
+    if not isinstance(message, User) or message.origin != "summary":
+        return message
+    parts = tuple(structs.replace(p, text=unframed(p.text)) if isinstance(p, Text) else p for p in message.parts)
+    return structs.replace(message, parts=parts)
+
+
 def _handles_below(view: View, run: Sequence[int]) -> list[str]:
     """Handles of what earlier summaries in the run stand for."""
     handles: list[str] = []
@@ -276,6 +300,14 @@ def _handles_below(view: View, run: Sequence[int]) -> list[str]:
             if isinstance(base, ToolResult) and base.handle:
                 handles.append(base.handle)
     return handles
+
+
+def _facts_below(view: View, run: Sequence[int], later: tuple[Message, ...]) -> tuple[Fact, ...]:
+    """What the user said in messages that earlier summaries of the run stand for: it outlives any number of compactions."""
+    leads = (view.edit(lead) for index in run if (lead := view.slots[index].lead) is not None)
+    places = sorted({place for applied in leads if applied is not None for place in applied.slots})
+    said = [view.slots[place] for place in places if isinstance(view.slots[place].base, User)]
+    return facts_of([slot.base for slot in said], ids=[slot.id for slot in said], later=later) if said else ()
 
 
 def _ranges(handles: Iterable[str]) -> list[str]:

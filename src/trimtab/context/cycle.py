@@ -1,6 +1,6 @@
 """One cycle: what happens to the context before one request.
 
-    look ──▶ floor? ──▶ policy, above soft ──▶ ladder, above hard ──▶ validate, mend ──▶ Prepared
+    look ──▶ floor? ──▶ policy, above soft ──▶ ladder, above hard ──▶ pictures ──▶ validate, mend ──▶ Prepared
 
 A generator that owns no state: what lasts longer than a request lives in the `Desk` it is given. Every way out is a request that the
 validator passes and that is not over the limit, or a typed error with the numbers. Each stage runs a bounded number of times, and only
@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from trimtab.context.actions import Action
-from trimtab.context.applying import BLANK, Done, Means, Outcome, apply
+from trimtab.context.applying import BLANK, Done, Means, Outcome, apply, record
 from trimtab.context.asks import Answer, Ask, Record, Recorded
 from trimtab.context.floor import over_with_policy_off, require_floor, stuck
 from trimtab.context.look import Look
 from trimtab.context.policies.base import Manners
 from trimtab.context.prepared import Prepared, with_room
 from trimtab.context.view import View
+from trimtab.types.edits import Edit
 from trimtab.types.entries import CustomEntry
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelRequest
@@ -83,6 +84,10 @@ class Desk(Protocol):
         """Edits of bytes that no request has carried, which are free at any size."""
         ...
 
+    def pictures(self, view: View, *, refused: bool) -> Sequence[tuple[Edit, str]]:
+        """Edits that take out the pictures that the provider won't take; `refused`: it said so, of the last request."""
+        ...
+
     def compact(self, look: Look, action: Action, *, author: str, batch: str) -> Generator[Ask, Answer, Outcome]:
         """Do a `compact` or `summarize` that has no text yet."""
         ...
@@ -115,8 +120,17 @@ class _Run:
         return f"{self.look.view.step}.{self.number}"
 
 
-def cycle(desk: Desk, view: View, request: ModelRequest, *, forced: bool = False) -> Generator[Ask, Answer, Prepared]:
+def cycle(
+    desk: Desk,
+    view: View,
+    request: ModelRequest,
+    *,
+    forced: bool = False,
+    refused_media: bool = False,
+    decide: bool = True,
+) -> Generator[Ask, Answer, Prepared]:
     """Make the next request. `forced`: a server said that the last one was too large, so it shrinks to the target whatever the count says.
+    `decide`: the policy is asked; without it there is only the ladder.
 
     Raises `ContextFloor` when no valid request fits.
     """
@@ -127,11 +141,13 @@ def cycle(desk: Desk, view: View, request: ModelRequest, *, forced: bool = False
         require_floor(run.look)
     if desk.policy_name != "none":
         yield from _act(run, desk.housekeeping(run.look), author="policy:housekeeping", forced=True)
-    if desk.policy_name != "none" and (desk.manners.early or run.look.used >= run.look.budget.soft):
+    if decide and desk.policy_name != "none" and (desk.manners.early or run.look.used >= run.look.budget.soft):
         actions = yield from desk.decide(run.look)
         yield from _act(run, actions, author=desk.policy_author, forced=not desk.manners.guarded)
     if run.look.used > run.look.budget.hard or forced:
         yield from _climb(run, forced=forced)
+    if edits := desk.pictures(run.look.view, refused=refused_media):
+        yield from _without_pictures(run, edits)
     return _prepared(run)
 
 
@@ -152,6 +168,13 @@ def _act(run: _Run, actions: Sequence[Action], *, author: str, forced: bool) -> 
         outcome = yield from desk.compact(run.look, action, author=author, batch=batch)
         gained += yield from _take(run, outcome, [action], author=author)
     return gained
+
+
+def _without_pictures(run: _Run, edits: Sequence[tuple[Edit, str]]) -> Generator[Ask, Answer, None]:
+    """Record that pictures go, so that the same bytes go out from then on. What can't be recorded, the last look before sending leaves out."""
+    means = run.desk.means(run.look, forced=True)
+    outcome = yield from record(run.look.view, edits, means, author="recovery", batch=run.batch())
+    yield from _take(run, outcome, (), author="recovery")
 
 
 def _take(run: _Run, outcome: Outcome, actions: Sequence[Action], *, author: str) -> Generator[Ask, Answer, int]:
@@ -191,7 +214,7 @@ def _climb(run: _Run, *, forced: bool) -> Generator[Ask, Answer, None]:
             if gained <= 0:
                 break
     if run.look.used > hard:
-        raise stuck(run.look, list(dict.fromkeys(tried)))
+        raise stuck(run.look, list(dict.fromkeys(tried)), failures=list(dict.fromkeys(run.notes)))
 
 
 def _prepared(run: _Run) -> Prepared:

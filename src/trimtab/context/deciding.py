@@ -7,6 +7,7 @@ The door to code of others is `Fallback`, the guards are the wrappers of `polici
 nothing rests: a policy may always try to save a request that can't go out.
 """
 
+from bisect import bisect_left
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
@@ -50,6 +51,21 @@ class TurnCounts(msgspec.Struct, frozen=True, omit_defaults=True):
     thrash: bool = False
 
 
+class DeciderState(msgspec.Struct, frozen=True):
+    """What a decider remembers, as it is saved; see its fields."""
+
+    last: tuple[Action, ...]
+    acted_at: dict[str, int]
+    counts: TurnCounts
+    cooldown: int
+    resting_until: int
+    decided_by: str
+    failures: int
+    fruitless: int
+    stalled_at: int | None
+    batch_step: tuple[str, int]
+
+
 @dataclass(slots=True)
 class Decider:
     """Asks the policy of one session. `last` are the actions of late, newest last; `acted_at` tells the step of each kind of action.
@@ -87,15 +103,40 @@ class Decider:
         """Who the log says decided: the policy, or the rules in its place."""
         return f"policy:{self.decided_by}"
 
+    @property
+    def state(self) -> DeciderState:
+        """Everything remembered, as a value."""
+        return DeciderState(
+            tuple(self.last),
+            dict(self.acted_at),
+            self.counts,
+            self.cooldown,
+            self.resting_until,
+            self.decided_by,
+            self._fallback.failures,
+            self._fruitless,
+            self._stalled_at,
+            self._batch_step,
+        )
+
+    def restore(self, state: DeciderState) -> None:
+        """Take over what another decider of the same policy remembered."""
+        self.last, self.acted_at, self.counts = list(state.last), dict(state.acted_at), state.counts
+        self.cooldown, self.resting_until, self.decided_by = state.cooldown, state.resting_until, state.decided_by
+        self._fallback.failures, self._fruitless = state.failures, state.fruitless
+        self._stalled_at, self._batch_step = state.stalled_at, state.batch_step
+
     def decide(self, observation: Observation) -> Generator[Ask, Answer, Sequence[Action]]:
         """Return what is wanted now; nothing while the policy rests."""
         urgent = observation.used > observation.hard
         if not urgent and (observation.step < self.resting_until or self._stalled(observation)):
             return ()
-        verdict = yield from self._ask(observation)
-        self.decided_by = verdict.by
-        yield from self._tell(verdict)
-        return self._held_back(observation, verdict)
+        return self._held_back(observation, (yield from self._heard(observation)))
+
+    def ask(self, observation: Observation) -> Generator[Ask, Answer, Sequence[Action]]:
+        """Return what the policy wants now, however lately something was done, and with nothing held back."""
+        verdict = yield from self._heard(observation)
+        return [action for action in verdict.actions if action.action != "keep"]
 
     def acted(self, outcome: Outcome, actions: Sequence[Action], *, author: str, step: int) -> None:
         """Keep in mind what came of `actions`, whoever wanted them."""
@@ -131,6 +172,12 @@ class Decider:
             return self._fallback.judge(observation, answer.actions)
         reason = answer.reason if isinstance(answer, Failed) else f"unexpected answer {type(answer).__name__}"
         return self._fallback.judge(observation, (), reason)
+
+    def _heard(self, observation: Observation) -> Generator[Ask, Answer, Verdict]:
+        verdict = yield from self._ask(observation)
+        self.decided_by = verdict.by
+        yield from self._tell(verdict)
+        return verdict
 
     def _held_back(self, observation: Observation, verdict: Verdict) -> Sequence[Action]:
         """The actions that the guards let through. What `rules` decide in place of another policy is guarded like any policy."""
@@ -202,11 +249,8 @@ class Decider:
 
 def _before_turn(view: View) -> int:
     """The step at which the newest turn began."""
-    for index in range(len(view.slots) - 1, -1, -1):
-        slot = view.slots[index]
-        if slot.turn != view.turn:
-            return slot.step
-    return 0
+    first = bisect_left(range(len(view.slots)), view.turn, key=lambda index: view.slots[index].turn)
+    return view.slots[first - 1].step if first else 0
 
 
 def _custom(data: dict[str, object]) -> Record:

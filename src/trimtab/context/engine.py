@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import structs
 
 from trimtab.context.budget import Budget, budget_for
+from trimtab.context.counting.anchor import Estimate
 from trimtab.context.faults import faultfinder
 from trimtab.context.housekeeping import housekeeping
 from trimtab.context.look import Look, Tally, look
 from trimtab.context.markers import RECALL
 from trimtab.context.policies.base import Policy, manners_of
 from trimtab.context.prepared import Prepared, with_room
+from trimtab.context.refusals import NOTHING, Lesson, lesson_of
 from trimtab.context.settings import EngineSettings
 from trimtab.context.slots import Slot
 from trimtab.context.tally import MeterTally
@@ -41,8 +43,6 @@ if TYPE_CHECKING:
     from trimtab.context.observation import Observation
 
 Now: TypeAlias = Callable[[], float]
-_TIGHTER = 0.8
-"""Of the counted size: what a request may have after a server refused it as too large without saying what it takes."""
 _LEAST_CAP = 1_000
 
 
@@ -89,6 +89,7 @@ class Engine:
         self.next_handle = next_handle
         self.compactor = compactor
         self.window_cap: int | None = None
+        self.output_cap: int | None = None
         self.steps = steps
         self._now = now
         self._way_back = way_back
@@ -102,8 +103,9 @@ class Engine:
         """Manage for another model from here on: other counts, other rules, another cache. What was learned about the last one goes."""
         self.model = model
         self.tally: Tally = tally or MeterTally(model)
-        self.faults = faultfinder(model, has_way=self._has_way)
-        self.window_cap = None
+        self.faults = faultfinder(model, has_way=self.has_way)
+        self.window_cap = self.output_cap = None
+        self._asked = 0
         self._account = None
 
     @property
@@ -143,9 +145,9 @@ class Engine:
             return message
         if sum(len(part.text) for part in message.parts if isinstance(part, Text)) * 4 < self.settings.headed_tokens:
             return message  # no token is less than a byte: too small to be cut or named
-        most = max(_LEAST_CAP, int(self.budget.room * self.settings.result_share))
         size = self.tally.message(message)
-        if size > most:
+        share = self.settings.result_share
+        if share is not None and size > (most := max(_LEAST_CAP, int(self.budget.room * share))):
             message = self._cut(message, most)
             size = self.tally.message(message)
         if self.settings.tools != "off" and message.handle is None and size >= self.settings.headed_tokens:
@@ -154,26 +156,37 @@ class Engine:
         return message
 
     def prepare(
-        self, view: View, request: ModelRequest, *, after: ErrorInfo | None = None
+        self, view: View, request: ModelRequest, *, after: ErrorInfo | None = None, decide: bool = True
     ) -> "Generator[Ask, Answer, Prepared]":
-        """Make the next request out of `view`. `after`: the server refused the last one as too large.
+        """Make the next request out of `view`. `after`: why the server refused the last one (see `refusals`); no rate limit shortens anything.
+        `decide`: the policy may act.
 
         Raises `ContextFloor` when no valid request fits.
         """
-        if after is not None:
-            self._learn_limit(after, view, request)
+        lesson = NOTHING if after is None else self._learn_from(after, view, request)
+        if self.output_cap is not None:
+            most = min(request.max_output or self.output_cap, self.output_cap)
+            request = structs.replace(request, max_output=most)
         now = (self._glance(view, request) if after is None else None) or self.look(view, request)
-        if after is None and self._is_quiet(now):
-            messages, notes = self.faults.ready(now)
-            prepared = Prepared(with_room(now, messages), now.estimate.tokens, view, notes=notes)
-        else:
-            prepared = yield from self.manager.prepare(view, request, forced=after is not None)
+        prepared = None if lesson.shrink or lesson.media else self._as_it_stands(now)
+        if prepared is None:
+            prepared = yield from self.manager.prepare(
+                view, request, forced=lesson.shrink, refused_media=lesson.media, decide=decide
+            )
             now = self.look(prepared.view, request)
-        self._last = now
+        self._last, self._asked = now, prepared.request.max_output or 0
         if self.model.cache.kind != "explicit":
             return prepared
         marks = self.account.marks(now)
         return replace(prepared, request=structs.replace(prepared.request, cache_marks=marks))
+
+    def make_room(self, view: View, request: ModelRequest) -> "Generator[Ask, Answer, View]":
+        """Bring `view` under the limit without the policy and without a request. Raises `ContextFloor` when nothing valid fits."""
+        return (yield from self.manager.prepare(view, request, forced=False, decide=False)).view
+
+    def sent(self, view: View, request: ModelRequest) -> None:
+        """Take the request that `view` makes for the one that is out: what `prepare` does, for a conversation that goes on elsewhere."""
+        self._last = Look(view, request, self.budget, Estimate(0, 0, known=False, anchored=False), self.tally)
 
     def answered(self, answer: Assistant) -> None:
         """The last prepared request was answered: learn from what was reported, when that is first needed."""
@@ -239,13 +252,22 @@ class Engine:
             return None
         return Look(view, request, budget, size, self.tally)
 
+    def _as_it_stands(self, now: Look) -> Prepared | None:
+        """The request without an edit; None where something has to be decided first."""
+        if not self._is_quiet(now):
+            return None
+        messages, notes = self.faults.ready(now)
+        if notes and self.faults.pictures(now.view, refused=False):
+            return None
+        return Prepared(with_room(now, messages), now.estimate.tokens, now.view, notes=notes)
+
     def _is_quiet(self, now: Look) -> bool:
         """Whether this request needs nobody's decision: there is room, and nothing to tidy."""
         if now.used >= now.budget.soft:
             return False
         if not isinstance(self.policy, str) and manners_of(self.policy).early:
             return False
-        return not housekeeping(now.view, sent=self._account.sent_count(now.view) if self._account else 0)
+        return not housekeeping(now.view, sent=self._account.sent_count(now) if self._account else 0)
 
     def _cut(self, result: ToolResult, most: int) -> ToolResult:
         from trimtab.context.shorten.cap import cap_text  # noqa: PLC0415 - results this large are rare
@@ -256,18 +278,19 @@ class Engine:
         text, cut = cap_text("\n".join(texts), most, self.tally.text, where=where)
         return structs.replace(result, parts=(Text(text), *others), cut=cut or result.cut)
 
-    def _learn_limit(self, error: ErrorInfo, view: View, request: ModelRequest) -> None:
-        """A request was refused as too large: the window is what the server says, or smaller than what was sent."""
+    def _learn_from(self, error: ErrorInfo, view: View, request: ModelRequest) -> Lesson:
+        """Take in why a request was refused."""
         counted = self.look(view, request).used
-        limit = error.limit if error.limit and error.limit > 0 else None
-        if limit is not None and error.actual and error.actual > limit and counted:
-            # Both figures are the server's; our count of the same request tells how its tokens relate to ours.
-            limit = int(limit * min(1.0, counted / error.actual))
-        elif limit is None or limit >= self.budget.window:
-            limit = int(counted * _TIGHTER)
-        self.window_cap = max(1_000, min(limit, self.window_cap or limit))
+        asked = self._asked or request.max_output or self.model.max_output
+        lesson = lesson_of(error, counted=counted, asked=asked, window=self.budget.window)
+        if lesson.window is not None:
+            self.window_cap = min(lesson.window, self.window_cap or lesson.window)
+        if lesson.output is not None:
+            self.output_cap = min(lesson.output, self.output_cap or lesson.output)
+        return lesson
 
-    def _has_way(self, slot: Slot, text: str) -> bool:
+    def has_way(self, slot: Slot, text: str) -> bool:
+        """Whether `text`, which stands in for the body of `slot`, tells a way to it that this request offers."""
         if self.way_of(slot) == RECALL:
             return "recall id=" in text or "memo action=read" in text
         return "read path=" in text

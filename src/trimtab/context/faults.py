@@ -3,21 +3,24 @@
     before an edit    faults(view) now and after: whatever is new, the edit breaks
     before a request  ready(look): mended messages, or the typed stop
 
-One validator, one set of rules; edits and requests can't disagree about what is valid.
+One validator, one set of rules; edits and requests can't disagree about what is valid. What was found sound is kept in mind (see `sound`), so a
+step costs what is new in it.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from trimtab.context.checks import newest_request
 from trimtab.context.look import Look
 from trimtab.context.markers import hides
 from trimtab.context.slots import Slot
+from trimtab.context.sound import Sound, grown, recorded, sound_of
 from trimtab.context.validate.check import validate
+from trimtab.context.validate.media import after_refusal, to_hide, without_pictures
 from trimtab.context.validate.mend import mend
 from trimtab.context.validate.problems import Problem
 from trimtab.context.validate.rules import WireRules, rules_for
 from trimtab.context.view import Shown, View
+from trimtab.types.edits import Elide
 from trimtab.types.errors import ContextFloor
 from trimtab.types.messages import Message, Text, User
 from trimtab.types.models import ModelInfo
@@ -25,31 +28,66 @@ from trimtab.types.models import ModelInfo
 _LISTED = 3
 
 
-@dataclass(frozen=True, slots=True)
 class Faultfinder:
     """Knows the rules of one model's wire. `has_way(slot, text)`: whether what stands in for that slot's body tells a way back that exists."""
 
-    rules: WireRules
-    has_way: Callable[[Slot, str], bool]
+    def __init__(self, rules: WireRules, has_way: Callable[[Slot, str], bool]) -> None:
+        self.rules = rules
+        self._has_way = has_way
+        self._sound: Sound | None = None
 
-    def __call__(self, view: View, messages: Sequence[Message]) -> frozenset[str]:
+    def __call__(self, view: View) -> frozenset[str]:
         """What is wrong with the messages of `view`, in words that are the same for the same fault elsewhere in the list."""
-        found = self._problems(view, view.shown(), messages)
+        if self._sound is not None and grown(self._sound, view, self.rules, self._reachable) is not None:
+            return frozenset()
+        found = self._problems(view, view.shown(), view.messages())
         return frozenset(f"{p.kind}: {p.message}" for p in found)
 
     def ready(self, look: Look) -> tuple[tuple[Message, ...], tuple[str, ...]]:
         """The messages of a request as they may go out, and what was mended. Raises `ContextFloor` when they can't be made right."""
-        shown = look.view.shown()
-        messages = tuple(s.message for s in shown)
-        problems = self._problems(look.view, shown, messages, tokens=look.used, limit=look.budget.room)
-        if not problems:
+        view, fits = look.view, look.used <= look.budget.room
+        messages = view.messages()
+        sound = grown(self._sound, view, self.rules, self._reachable) if self._sound is not None and fits else None
+        if sound is not None:
+            self._remember(sound)
             return messages, ()
-        mending = mend(messages, rules=self.rules, original=_original(look.view, shown))
+        shown = view.shown()
+        problems = self._problems(view, shown, messages, tokens=look.used, limit=look.budget.room)
+        if not problems:
+            self._remember(sound_of(view))
+            return messages, ()
+        return self._mended(look, shown, messages)
+
+    def pictures(self, view: View, *, refused: bool) -> tuple[tuple[Elide, str], ...]:
+        """Edits that put notes in place of the pictures that the provider won't take, each with its reason.
+
+        `refused`: it said no to the media of the last request, and no limit tells why.
+        """
+        sound = self._sound
+        if not refused and sound is not None and grown(sound, view, self.rules, self._reachable) is not None:
+            return ()
+        shown, messages = view.shown(), view.messages()
+        hidden = after_refusal(messages) if refused else to_hide(messages, self.rules.media)
+        noted = without_pictures(messages, hidden) if hidden else ()
+        reasons: dict[str, dict[str, str]] = {}
+        for (number, part), why in hidden.items():
+            slot, note = view.slots[shown[number].place], noted[number].parts[part]
+            image = messages[number].parts[part]
+            at = next((n for n, own in enumerate(slot.base.parts) if own is image), None)
+            if at is not None and isinstance(note, Text):
+                reasons.setdefault(why, {})[f"{slot.id}#{at}"] = note.text.strip()
+        return tuple((Elide(targets=tuple(texts), texts=texts), why) for why, texts in reasons.items())
+
+    def _mended(
+        self, look: Look, shown: Sequence[Shown], messages: tuple[Message, ...]
+    ) -> tuple[tuple[Message, ...], tuple[str, ...]]:
+        original = self._original(look.view, shown)
+        mending = mend(messages, rules=self.rules, original=original)
         left = validate(
             mending.messages,
             rules=self.rules,
-            original=mending.original(_original(look.view, shown)),
-            reachable=mending.reachable(self._reachable(look.view, shown)),
+            original=mending.original(original),
+            reachable=mending.reachable(lambda number: self._reachable(look.view, shown[number])),
             newest=_newest(look.view),
             tokens=look.used,
             limit=look.budget.room,
@@ -57,6 +95,11 @@ class Faultfinder:
         if left:
             raise unsendable(left)
         return mending.messages, tuple(dict.fromkeys(note.text for note in mending.notes))
+
+    def _remember(self, sound: Sound | None) -> None:
+        # While a call waits for its answer, what was sound before it is still the place to look from.
+        if sound is not None and not sound.view.open_calls:
+            self._sound = sound
 
     def _problems(
         self,
@@ -70,24 +113,23 @@ class Faultfinder:
         return validate(
             messages,
             rules=self.rules,
-            original=_original(view, shown),
-            reachable=self._reachable(view, shown),
+            original=self._original(view, shown),
+            reachable=lambda number: self._reachable(view, shown[number]),
             newest=_newest(view),
             tokens=tokens,
             limit=limit,
         )
 
-    def _reachable(self, view: View, shown: Sequence[Shown]) -> Callable[[int], bool]:
-        def reachable(number: int) -> bool:
-            place = shown[number]
-            slot = view.slots[place.place]
-            if place.lead or slot.note or slot.state in ("full", "gone"):
-                return True
-            texts = [part.text for part in place.message.parts if isinstance(part, Text)]
-            hidden = [text for text in texts if hides(text) is not None]
-            return all(self.has_way(slot, text) for text in hidden)
+    def _original(self, view: View, shown: Sequence[Shown]) -> Callable[[int], Message | None]:
+        return lambda number: recorded(view, shown[number])
 
-        return reachable
+    def _reachable(self, view: View, place: Shown) -> bool:
+        slot = view.slots[place.place]
+        if place.lead or slot.note or slot.state in ("full", "gone"):
+            return True
+        texts = [part.text for part in place.message.parts if isinstance(part, Text)]
+        hidden = [text for text in texts if hides(text) is not None]
+        return all(self._has_way(slot, text) for text in hidden)
 
 
 def faultfinder(model: ModelInfo, *, has_way: Callable[[Slot, str], bool]) -> Faultfinder:
@@ -102,15 +144,6 @@ def unsendable(problems: Sequence[Problem]) -> ContextFloor:
         f"the request can't be sent: {said}",
         hint="Revert the last context edits (trimtab context log), or use another model.",
     )
-
-
-def _original(view: View, shown: Sequence[Shown]) -> Callable[[int], Message | None]:
-    def original(number: int) -> Message | None:
-        place = shown[number]
-        slot = view.slots[place.place]
-        return None if place.lead or slot.note else slot.base
-
-    return original
 
 
 def _newest(view: View) -> User | None:

@@ -95,15 +95,13 @@ def _offload(observation: Observation, need: int) -> list[Action]:
 
 def _fold(observation: Observation, need: int) -> list[Action]:
     large = [i for i in observation.items if hideable(i) and i.state == "full" and i.tokens > 2 * FOLDED_TOKENS]
-    large.sort(key=lambda i: (i.age <= _FRESH_STEPS, value(i)))
-    chosen = _until(large, need, lambda i: i.tokens - FOLDED_TOKENS)
+    chosen = _fresh_last(large, observation, need, lambda i: i.tokens - FOLDED_TOKENS)
     return [Action("fold", tuple(i.id for i in chosen), reason="a large result")] if chosen else []
 
 
 def _elide(observation: Observation, need: int) -> list[Action]:
     candidates = [i for i in observation.items if hideable(i) and i.tokens > LARGE // 4]
-    candidates.sort(key=lambda i: (i.age <= _FRESH_STEPS, value(i)))
-    chosen = _until(candidates, need, lambda i: i.tokens - STUB_TOKENS)
+    chosen = _fresh_last(candidates, observation, need, lambda i: i.tokens - STUB_TOKENS)
     ids = tuple(i.id for i in chosen)
     return [Action("elide", ids, {"names": NAMES}, "the least likely to be needed")] if chosen else []
 
@@ -140,9 +138,29 @@ def _whole(observation: Observation, need: int) -> list[Action]:
     return [Action("compact", (), {"mode": "digest", "whole": True}, "nothing else is left")]
 
 
+def over_hard(observation: Observation) -> int:
+    """How many tokens of items have to go until the request fits. `used` is the end of a band, and items are counted without it."""
+    shown = sum(item.tokens for item in observation.items)
+    share = min(1.0, shown / max(1, observation.used - observation.fixed))
+    return math.ceil((observation.used - observation.hard) * share)
+
+
 def hideable(item: ItemFacts) -> bool:
     """Whether an item is a result whose body may be hidden."""
     return item.kind == "result" and item.state not in ("stub", "gone") and touchable(item)
+
+
+def _fresh_last(
+    items: Sequence[ItemFacts], observation: Observation, need: int, gain: Callable[[ItemFacts], int]
+) -> list[ItemFacts]:
+    """Those that take out `need` tokens, the least valuable first; fresh ones only as far as the request doesn't fit otherwise.
+
+    A result that no request has shown yet is what the next answer is about.
+    """
+    ranked = sorted(items, key=value)
+    chosen = _until([i for i in ranked if i.age > _FRESH_STEPS], need, gain)
+    over = min(need, over_hard(observation)) - sum(map(gain, chosen))
+    return chosen + _until([i for i in ranked if i.age <= _FRESH_STEPS], over, gain)
 
 
 def _until(items: Sequence[ItemFacts], need: int, gain: Callable[[ItemFacts], int]) -> list[ItemFacts]:

@@ -8,7 +8,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from trimtab.context.actions import Action
-from trimtab.context.applying import BLANK, Means, Outcome, Passed, apply
+from trimtab.context.applying import BLANK, Means, Outcome, Passed, apply, shown_size
 from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
 from trimtab.context.brought_back import brought_back
 from trimtab.context.compacting import Compactor
@@ -54,10 +54,18 @@ class Manager:
         page = max(500, engine.budget.room // 8)
         return Kit(engine.session_id, engine.tally.text, engine.way_of, page_tokens=page)
 
-    def prepare(self, view: View, request: ModelRequest, *, forced: bool) -> Generator[Ask, Answer, Prepared]:
+    def prepare(
+        self,
+        view: View,
+        request: ModelRequest,
+        *,
+        forced: bool,
+        refused_media: bool = False,
+        decide: bool = True,
+    ) -> Generator[Ask, Answer, Prepared]:
         """Make the next request, with edits. Raises `ContextFloor` when no valid request fits."""
         self.decider.notes.clear()
-        prepared = yield from cycle(self, view, request, forced=forced)
+        prepared = yield from cycle(self, view, request, forced=forced, refused_media=refused_media, decide=decide)
         return replace(prepared, notes=(*self.decider.notes, *prepared.notes))
 
     def act(
@@ -86,15 +94,28 @@ class Manager:
         if target in view.reverted:
             return f"edit {target!r} is reverted already"
         trial = view.with_revert("?revert", target)
-        size = self.engine.look(trial, request)
-        if size.used > size.budget.hard:
-            return f"without edit {target!r} the context has {size.used:,} tokens, and {size.budget.hard:,} may be sent"
-        if new := self.engine.faults(trial, trial.messages()) - self.engine.faults(view, view.messages()):
+        used = self._used_by(trial, view, request)
+        if used > max(self.engine.budget.hard, self.look(view, request).used):
+            return (
+                f"without edit {target!r} the context has {used:,} tokens, and {self.engine.budget.hard:,} may be sent"
+            )
+        if new := self.engine.faults(trial) - self.engine.faults(view):
             return f"without edit {target!r} the request would be invalid: {'; '.join(sorted(new)[:2])}"
         answer = yield Record((RevertEntry(**BLANK, target=target, reason=reason, author=author),))
         if not isinstance(answer, Recorded):
             return f"the log can't be written: {answer.reason if isinstance(answer, Failed) else 'unexpected answer'}"
         return view.with_revert(answer.ids[0], target)
+
+    def _used_by(self, trial: View, view: View, request: ModelRequest) -> int:
+        """The size of a request that shows `trial`, which differs from `view` in what a revert changes. Nothing is learned from it."""
+        changed = {
+            index
+            for edit_id in trial.reverted ^ view.reverted
+            if (applied := trial.edit(edit_id)) is not None
+            for index in applied.slots
+        }
+        size = self.engine.tally.message
+        return self.look(view, request).used + shown_size(trial, changed, size) - shown_size(view, changed, size)
 
     def observe(self, look: Look) -> Observation:
         """What a policy sees of this request."""
@@ -103,7 +124,7 @@ class Manager:
         return self.observer.observe(
             look,
             Circumstances(
-                sent=self.engine.account.sent_count(look.view),
+                sent=self.engine.account.sent_count(look),
                 cached=self.engine.account.cached(look, now),
                 cold=self.engine.account.is_cold(now),
                 remaining=expected_remaining(look.view.step),
@@ -159,7 +180,11 @@ class Manager:
 
     def housekeeping(self, look: Look) -> Sequence[Action]:
         """Edits of bytes that no request has carried."""
-        return housekeeping(look.view, sent=self.engine.account.sent_count(look.view))
+        return housekeeping(look.view, sent=self.engine.account.sent_count(look))
+
+    def pictures(self, view: View, *, refused: bool) -> Sequence[tuple[Edit, str]]:
+        """Edits that take out the pictures that the provider won't take."""
+        return self.engine.faults.pictures(view, refused=refused)
 
     def compact(self, look: Look, action: Action, *, author: str, batch: str) -> Generator[Ask, Answer, Outcome]:
         """Do a `compact` or `summarize` that has no text yet."""

@@ -3,16 +3,16 @@
 Everything the engine needs of a log and nothing of a disk. Ids are running numbers, so the same steps give the same bytes on every run.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TypeVar
 
 from msgspec import structs
 
 from trimtab.context.archive import Archive
-from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
+from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded, Summarize, Summary
 from trimtab.context.fold import Conversation
 from trimtab.context.view import View
-from trimtab.types.codec import entry_of
+from trimtab.types.codec import decode_line, entry_of
 from trimtab.types.entries import KnownEntry, MessageEntry
 from trimtab.types.messages import Message
 
@@ -39,6 +39,18 @@ class MemoryLog:
         """Record entries of any kind; `id` and `parent` are filled in here."""
         return tuple(self._take(value, value.message if isinstance(value, MessageEntry) else None) for value in values)
 
+    def lines(self) -> list[str]:
+        """Everything recorded, a line of JSON an entry."""
+        return [entry.raw.decode("utf-8", "replace") for entry in self.archive]
+
+    def load(self, lines: Iterable[str]) -> None:
+        """Record what `lines` gave. Raises `ValueError` for a line that is no entry."""
+        for number, line in enumerate(lines):
+            entry = decode_line(line.encode())
+            if entry is None:
+                raise ValueError(f"line {number} of the log is no entry")
+            self._conversation.take(entry)
+
     def _take(self, value: KnownEntry, message: Message | None) -> str:
         entry_id = f"e{len(self.archive) + 1}"
         entry = entry_of(structs.replace(value, id=entry_id, parent=self.archive.leaf))
@@ -46,8 +58,15 @@ class MemoryLog:
         return entry_id
 
 
-def drive(plan: Generator[Ask, Answer, T], log: MemoryLog) -> T:
-    """Run a plan of the engine to its end with nothing but `log`: there is no model to write summaries and no policy elsewhere."""
+def nobody(_ask: Summarize) -> Failed:
+    """The summariser of a conversation that has none."""
+    return Failed("nobody is there to write it")
+
+
+def drive(
+    plan: Generator[Ask, Answer, T], log: MemoryLog, *, summarize: Callable[[Summarize], Summary | Failed] = nobody
+) -> T:
+    """Run a plan of the engine to its end with nothing but `log` and whoever writes summaries: there is no policy elsewhere."""
     answer: Answer | None = None
     while True:
         try:
@@ -55,4 +74,10 @@ def drive(plan: Generator[Ask, Answer, T], log: MemoryLog) -> T:
         except StopIteration as stop:
             value: T = stop.value
             return value
-        answer = Recorded(log.record(ask.values)) if isinstance(ask, Record) else Failed("nobody is there to answer")
+        match ask:
+            case Record():
+                answer = Recorded(log.record(ask.values))
+            case Summarize():
+                answer = summarize(ask)
+            case _:
+                answer = Failed("nobody is there to answer")

@@ -155,7 +155,7 @@ def _elide(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> 
     summary = str(action.params.get("summary") or "").strip()
     draft = _Draft(kit)
     newest = max(targets, key=lambda t: t.address.index)
-    names = _number(action.params, "names", 0)
+    names = number_in(action.params, "names", 0)
     standing = standing_strings(view, but={target.address.index for target in targets}) if names else set()
     for target in targets:
         if target.slot.state == "stub":
@@ -216,12 +216,12 @@ def _shorten(
 
 
 def _fold(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
-    words = _words(action.params.get("keep"))
+    words = words_in(action.params.get("keep"))
     default = FoldRule()
     rule = FoldRule(
-        head=_number(action.params, "head", default.head),
-        tail=_number(action.params, "tail", default.tail),
-        matches=_number(action.params, "matches", default.matches),
+        head=number_in(action.params, "head", default.head),
+        tail=number_in(action.params, "tail", default.tail),
+        matches=number_in(action.params, "matches", default.matches),
     )
     draft = _shorten(kit, targets, "folded", lambda _, body, key: fold(body, words=words, rule=rule, key=key))
     return _texts(Fold, action, draft)
@@ -235,7 +235,7 @@ def _truncate(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) 
 
 def _compress(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
     compressor = kit.compressor or Extractive(kit.count)
-    words = _words(action.params.get("keep"))
+    words = words_in(action.params.get("keep"))
     share = action.params.get("share", 0.3)
     share = float(share) if isinstance(share, int | float) and not isinstance(share, bool) else 0.3
 
@@ -263,7 +263,7 @@ def _reload(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) ->
     texts: dict[str, str] = {}
     for target in targets:
         body = body_of(target.slot.base, target.address.part)
-        number = _number(action.params, "page", 0)
+        number = number_in(action.params, "page", 0)
         if number or kit.count(body) > kit.page_tokens:
             name = name_of(target.slot) if target.address.part is None else target.id
             piece = page(body, max(1, number), kit.page_tokens, kit.count)
@@ -385,12 +385,14 @@ def _ids(targets: Sequence[_Target]) -> tuple[str, ...]:
     return tuple(target.name if target.address.edit else target.id for target in targets)
 
 
-def _words(value: object) -> tuple[str, ...]:
+def words_in(value: object) -> tuple[str, ...]:
+    """The words that a parameter holds: a text, or a list of them."""
     if isinstance(value, str):
         return (value,)
     return tuple(str(word) for word in value) if isinstance(value, list | tuple) else ()
 
 
-def _number(params: Mapping[str, Any], name: str, default: int) -> int:
+def number_in(params: Mapping[str, Any], name: str, default: int) -> int:
+    """A parameter that counts something; `default` where there is none, or none that makes sense."""
     value = params.get(name, default)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else default

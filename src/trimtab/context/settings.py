@@ -15,7 +15,8 @@ class EngineSettings:
     `tools` is the profile of context tools that the model has. `min_gain` is the share of the room that a batch of a policy must take out.
     `cooldown` is how many requests pass between two batches of one policy. `attempts` bounds the tries of each rung of the ladder before one request.
     `immune` is how many requests what somebody brought back stays untouched. `headed_tokens`: results of so many tokens get a handle.
-    `result_share` is the share of the room that one fresh result may have; what is above is cut when it is recorded.
+    `result_share` is the share of the room that one fresh result may have; what is above is cut when it is recorded. None: nothing is cut,
+    for callers whose log is the only place that holds the whole.
     """
 
     thresholds: Thresholds = field(default_factory=Thresholds)
@@ -25,4 +26,4 @@ class EngineSettings:
     attempts: int = 3
     immune: int = 5
     headed_tokens: int = 400
-    result_share: float = 0.5
+    result_share: float | None = 0.5

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from trimtab.context.counting.anchor import Estimate, Meter
 from trimtab.context.counting.counter import Counter
+from trimtab.context.counting.size import Size
 from trimtab.context.counting.tokenizers import guess
 from trimtab.context.view import View
 from trimtab.types.messages import Assistant, Message, Text, Thinking, ToolCall
@@ -23,32 +24,29 @@ class MeterTally:
     def __init__(self, model: ModelInfo, *, counter: Counter | None = None, complete: bool = True) -> None:
         self.counter = counter or Counter(model)
         self.meter = Meter(self.counter, complete=complete)
-        self._sizes: dict[int, tuple[Message, int]] = {}
+        self._sizes: dict[int, tuple[Message, Size]] = {}
         self._seen: tuple[object, int, int] | None = None
-        self._fixed: tuple[str, tuple[ToolSpec, ...], int] | None = None
+        self._fixed: tuple[str, tuple[ToolSpec, ...], Size] | None = None
 
     def text(self, text: str) -> int:
         """Tokens of a text."""
         return self.counter.text(text)
 
     def message(self, message: Message) -> int:
-        """Tokens of a message as later requests carry it."""
+        """Tokens of a message as later requests carry it, by all that was learned until now."""
         known = self._sizes.get(id(message))
-        if known is not None and known[0] is message:
-            return known[1]
-        if len(self._sizes) > 50_000:
-            self._sizes.clear()
-        size = self.counter.message(message)
-        self._sizes[id(message)] = (message, size)
-        return size
+        if known is None or known[0] is not message:
+            if len(self._sizes) > 50_000:
+                self._sizes.clear()
+            known = self._sizes[id(message)] = (message, self.counter.size(message))
+        return max(1, self.counter.tokens(known[1]))
 
     def fixed(self, system: str, tools: Sequence[ToolSpec]) -> int:
         """Tokens of what stands in front of the messages."""
         tools = tuple(tools)
         if self._fixed is None or self._fixed[:2] != (system, tools):
-            size = self.counter.tokens(self.counter.fixed_size(system, tools))
-            self._fixed = (system, tools, size)
-        return self._fixed[2]
+            self._fixed = (system, tools, self.counter.fixed_size(system, tools))
+        return self.counter.tokens(self._fixed[2])
 
     def estimate(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate:
         """The size of a whole request that shows `view`."""

@@ -3,14 +3,16 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
+from trimtab.coding.context.chosen import WayBack, chosen_tools
 from trimtab.coding.project import Project
 from trimtab.config.settings import ContextSettings
 from trimtab.context.budget import Thresholds
 from trimtab.context.engine import Engine
 from trimtab.context.naming import name_of
-from trimtab.context.settings import EngineSettings
+from trimtab.context.settings import EngineSettings, Profile
+from trimtab.context.slots import Slot
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.models import ModelInfo
 
@@ -24,19 +26,20 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 def build_engine(
     project: Project, log: SessionLog, model: ModelInfo, *, archive: Path, now: Callable[[], float]
 ) -> Engine:
-    """Return the engine for a session. `archive` is the folder of hidden bodies for a model without `recall`.
+    """Return the engine for a session. `archive` is the folder of hidden bodies for a model without `recall` that can open files.
 
     Raises `UsageError` for a policy that there is not.
     """
     settings = context_settings(project, model)
+    chosen = chosen_tools(settings, project.settings.tools)
     return Engine(
         model,
         session_id=log.header.id,
         policy=checked_policy(settings.policy),
-        settings=engine_settings(settings),
+        settings=engine_settings(settings, profile=chosen.profile),
         now=now,
         next_handle=next_handle(log),
-        way_back=(lambda slot: str(archive / file_name(name_of(slot)))) if settings.tools == "off" else None,
+        way_back=_way_back(chosen.way_back, archive),
         compactor=lambda: make_compactor(model),
     )
 
@@ -57,7 +60,7 @@ def context_settings(project: Project, model: ModelInfo) -> ContextSettings:
     return ContextSettings(**merged)
 
 
-def engine_settings(settings: ContextSettings) -> EngineSettings:
+def engine_settings(settings: ContextSettings, *, profile: Profile) -> EngineSettings:
     """The same in the engine's terms."""
     thresholds = Thresholds(
         soft=settings.soft,
@@ -68,7 +71,7 @@ def engine_settings(settings: ContextSettings) -> EngineSettings:
         hard_tokens=settings.hard_tokens,
         reserve_tokens=settings.reserve_tokens,
     )
-    return EngineSettings(thresholds=thresholds, tools=settings.tools)
+    return EngineSettings(thresholds=thresholds, tools=profile)
 
 
 def checked_policy(name: str) -> str:
@@ -97,3 +100,15 @@ def next_handle(log: SessionLog) -> int:
 def file_name(name: str) -> str:
     """A file name for the body of the item that a model knows by `name`."""
     return f"{_UNSAFE.sub('_', name)[:80]}.txt"
+
+
+def _way_back(kind: WayBack, archive: Path) -> Callable[[Slot], str] | None:
+    match kind:
+        case "recall":
+            return None
+        case "files":
+            return lambda slot: str(archive / file_name(name_of(slot)))
+        case "none":
+            return lambda _slot: ""
+        case _:
+            assert_never(kind)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from trimtab.agent.ports import Provider
 from trimtab.agent.run import Agent
+from trimtab.coding.context.chosen import chosen_tools
 from trimtab.coding.context.engine import build_engine, context_settings
 from trimtab.coding.context.files import ArchiveFiles
 from trimtab.coding.context.marker_guard import SEARCHED
@@ -58,18 +59,19 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
     """Build the context of a session that has just been opened. Raises `UsageError` for an unknown policy."""
     archive = PrivateFolder(archive_beside(log.path) if log.path else None)
     stack.callback(archive.close)
-    settings = context_settings(project, model)
-    folder = archive.ensure() if settings.tools == "off" and archive.path is None else archive.path or Path()
+    chosen = chosen_tools(context_settings(project, model), project.settings.tools)
+    in_files = chosen.way_back == "files"
+    folder = archive.ensure() if in_files and archive.path is None else archive.path or Path()
     engine = build_engine(project, log, model, archive=folder, now=lambda: now().timestamp())
     found: list[OpenContext] = []
     transcript = ManagedTranscript(
         log,
         engine,
         summarisers=Summarisers(lambda: found[0].current()),
-        files=ArchiveFiles(archive) if settings.tools == "off" else None,
+        files=ArchiveFiles(archive) if in_files else None,
     )
     host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), now=now)
-    context = OpenContext(engine, transcript, host, agent_tools(settings.tools, host))
+    context = OpenContext(engine, transcript, host, agent_tools(chosen, host))
     found.append(context)
     return context
 

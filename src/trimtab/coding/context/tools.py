@@ -13,9 +13,9 @@ import anyio
 from anyio import from_thread
 
 from trimtab.agent.ports import Access, ToolOutput, ToolRun
+from trimtab.coding.context.chosen import ChosenTools
 from trimtab.coding.context.transcript import ManagedTranscript
 from trimtab.context.hosting import EngineHost
-from trimtab.context.settings import Profile
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.notes import MemoDict, MemoFolder, MemoStore, memos_beside
 from trimtab.context.tools.host import ContextTool
@@ -81,12 +81,13 @@ def host_for(
     )
 
 
-def agent_tools(profile: Profile, host: EngineHost) -> tuple[ContextAgentTool, ...]:
-    """Return the tools of a profile."""
-    return tuple(ContextAgentTool(tool) for tool in context_tools(profile, host, refuse=host.refuse))
+def agent_tools(chosen: ChosenTools, host: EngineHost) -> tuple[ContextAgentTool, ...]:
+    """Return the tools that are on."""
+    tools = context_tools(chosen.catalogue, host, refuse=host.refuse)
+    return tuple(ContextAgentTool(tool) for tool in tools if tool.spec.name in chosen.names)
 
 
 def _redact(text: str) -> str:
-    from trimtab.context.summary.redact import redact  # noqa: PLC0415 - loaded with the first memory that is kept
+    from trimtab.context.summary.redact import redact  # noqa: PLC0415 - needed by a tool that is seldom used
 
     return redact(text)

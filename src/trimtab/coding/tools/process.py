@@ -105,6 +105,7 @@ class Pump:
     ended: bool = False
 
     async def run(self) -> None:
+        """Move until the end of the file."""
         while True:
             await anyio.wait_readable(self.pipe)
             try:

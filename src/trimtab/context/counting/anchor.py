@@ -16,13 +16,19 @@ The one rule: `estimate` is the only number of its kind. The meter shows it, the
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from math import ceil
 
+import msgspec
+
 from trimtab.context.counting.counter import Counter, ends_turn
+from trimtab.context.counting.ratio import Calibration, CalibrationState
 from trimtab.context.counting.size import Size
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.tools import ToolSpec
 
+_IN_PLACE = 64
+"""Messages that an edit may replace one by one; beyond that, all that follows is counted again."""
 _FAILED = ("error", "cancelled")
 
 
@@ -72,6 +78,19 @@ class _Totals:
         self.turn += shown.thought
 
 
+class MeterState(msgspec.Struct, frozen=True):
+    """What a meter learned, as it is saved: factors, and reports that it believed."""
+
+    calibration: CalibrationState
+    """Of its counter."""
+    anchors: tuple[_Anchor, ...]
+    """Reports whose prefix is untouched."""
+    edited: _Anchor | None
+    """The newest report that an edit reached into."""
+    last_report: int
+    """The prompt tokens that were reported last, believed or not."""
+
+
 class Meter:
     """Follows one conversation with one model. `complete`: system prompt and tools are known, nothing of a request is hidden from us.
 
@@ -101,13 +120,18 @@ class Meter:
 
     def append(self, message: Message, *, trusted: bool = True) -> Size:
         """Take in the next message and return its size. `trusted`: see `Counter.size`."""
-        thought = self.counter.thought(message, trusted=trusted) if isinstance(message, Assistant) else Size()
-        shown = _Shown(message, self.counter.size(message, trusted=trusted), thought)
+        shown = self._sized(message, trusted=trusted)
         self._take(shown)
         return shown.size
 
+    def _sized(self, message: Message, *, trusted: bool) -> _Shown:
+        thought = self.counter.thought(message, trusted=trusted) if isinstance(message, Assistant) else Size()
+        return _Shown(message, self.counter.size(message, trusted=trusted), thought)
+
     def sync(self, messages: Sequence[Message]) -> None:
         """Make the meter's messages equal to `messages`: those of the next request, after any edit, revert, fork or move."""
+        if self._replaced(messages):
+            return
         same = self._common(messages)
         removed = self._shown[same:]
         if removed:
@@ -171,6 +195,17 @@ class Meter:
         self._edited = None
         self._last_report = 0
 
+    @property
+    def state(self) -> MeterState:
+        """Everything learned, as a value."""
+        return MeterState(self.counter.calibration.state, tuple(self._anchors), self._edited, self._last_report)
+
+    def restore(self, state: MeterState) -> None:
+        """Take over what another meter learned of the same messages; call it when they have been taken in."""
+        self.counter.calibration = Calibration(self.counter.family, state.calibration)
+        self._anchors = list(state.anchors)
+        self._edited, self._last_report = state.edited, state.last_report
+
     def switched(self, counter: Counter) -> "Meter":
         """Return a meter of the same conversation for another model. What was hidden from us in requests is taken to be there still."""
         new = Meter(counter, complete=self.complete)
@@ -198,6 +233,28 @@ class Meter:
                 break
             same += 1
         return same
+
+    def _replaced(self, messages: Sequence[Message]) -> bool:
+        """Take in messages of which a few stand in place of others and the rest is new; say whether it was so simple.
+
+        Where turns or their thinking change, sums depend on what stands around, and everything behind is counted again.
+        """
+        if len(messages) < len(self._shown):
+            return False
+        pairs = enumerate(zip(self._shown, messages, strict=False))
+        places = list(islice((i for i, (old, new) in pairs if old.message is not new), _IN_PLACE + 1))
+        old = [self._shown[i] for i in places]
+        new = [self._sized(messages[i], trusted=True) for i in places] if len(places) <= _IN_PLACE else []
+        if len(places) > _IN_PLACE or any(ends_turn(s.message) or s.thought != Size() for s in (*old, *new)):
+            return False
+        for place, before, after in zip(places, old, new, strict=True):
+            self._shown[place] = after
+            self._totals.all += after.size - before.size
+        for message in messages[len(self._shown) :]:
+            self.append(message)
+        if places:
+            self._age_anchors(places[0], sum(abs(s.size.plain) for s in (*old, *new)))
+        return True
 
     def _recount(self) -> None:
         self._totals = _Totals(all=self._fixed)

@@ -76,7 +76,7 @@ class Fallback:
     def ask(self, observation: Observation) -> Verdict:
         """Ask the primary, or `rules` when it is broken."""
         if self.broken:
-            return Verdict(tuple(self.rules.decide(observation)), self.rules.name, off=True)
+            return Verdict(self._instead(observation), self.rules.name, off=True)
         core, _ = unwrap(self.primary)
         wanted, problem = _decided(core, observation, self.timeout_s)
         return self.judge(observation, wanted, problem)
@@ -87,12 +87,16 @@ class Fallback:
         problem = problem or nonsense
         self.failures = 0 if problem is None else self.failures + 1
         if problem is not None and not actions:
-            return Verdict(tuple(self.rules.decide(observation)), self.rules.name, problem, self.broken)
+            return Verdict(self._instead(observation), self.rules.name, problem, self.broken)
         around: tuple[Wrapper, ...] = unwrap(self.primary)[1]
         kept: Sequence[Action] = actions
         for wrapper in around:
             kept = wrapper.keeps(observation, kept)
         return Verdict(tuple(kept), self.name, problem, self.broken)
+
+    def _instead(self, observation: Observation) -> tuple[Action, ...]:
+        """What `rules` would do, who are asked from the soft threshold on, whatever the primary wants."""
+        return tuple(self.rules.decide(observation)) if observation.used >= observation.soft else ()
 
 
 def sensible(wanted: Sequence[object], observation: Observation) -> tuple[list[Action], str | None]:
@@ -113,7 +117,7 @@ def sensible(wanted: Sequence[object], observation: Observation) -> tuple[list[A
 
 def _decided(policy: Policy, observation: Observation, timeout_s: float) -> tuple[Sequence[object], str | None]:
     """Ask code of ours directly, and anybody else's with a time limit."""
-    if type(policy).__module__.startswith("trimtab."):
+    if type(policy).__module__.startswith("trimtab.") and not getattr(policy, "foreign", False):
         return _guarded(policy, observation)
     result: list[tuple[Sequence[object], str | None]] = []
     thread = threading.Thread(target=lambda: result.append(_guarded(policy, observation)), daemon=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trimtab.context.actions import Action, ActionName
-from trimtab.context.ladder import FOLDED_TOKENS, LARGE, hideable, stale, touchable, value
+from trimtab.context.ladder import FOLDED_TOKENS, LARGE, hideable, over_hard, stale, touchable, value
 from trimtab.context.observation import ItemFacts, Observation
 from trimtab.context.policies.weighing import gain_of
 
@@ -109,10 +109,12 @@ class Rules:
             if batch.gain >= batch.need + self._slack(observation):
                 break
             self._hide(item, batch)
-        # A stub with names loses less than a summary, so what is hot goes before a compaction has to come.
+        # A stub with names loses less than a summary, so what is hot goes before a compaction has to come; what nobody has read yet only as
+        # far as the request doesn't fit otherwise.
         slack = 0 if urgent else self.compact_from * max(0, observation.hard - observation.fixed)
+        over = over_hard(observation) if urgent else 0
         for item in sorted((item for item in candidates if self.is_hot(item)), key=lambda i: (i.age <= 1, value(i))):
-            if batch.missing <= slack or (item.age <= 1 and not urgent):
+            if batch.missing <= slack or (item.age <= 1 and batch.gain >= over):
                 break
             self._hide(item, batch)
 

@@ -156,6 +156,10 @@ class MemoDict:
             return versions[version - 1] if 0 < version <= len(versions) else None
         return versions[-1] if versions and not versions[-1].info.deleted else None
 
+    def history(self) -> tuple[Memo, ...]:
+        """Return every version of every memo, key by key, deletions too: written anew in this order, they make the same store."""
+        return tuple(memo for versions in self._kept.values() for memo in versions)
+
     def infos(self) -> tuple[MemoInfo, ...]:
         """Return the newest version of each memo that isn't deleted, by key."""
         newest = (versions[-1].info for _, versions in sorted(self._kept.items()))

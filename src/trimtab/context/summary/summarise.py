@@ -42,12 +42,16 @@ _MOST_LOST = 50
 
 @dataclass(frozen=True, slots=True)
 class Summariser:
-    """The model that is asked. `window` and `max_output` are its own, in tokens; `thinks`: its thoughts come out of `max_output` too."""
+    """The model that is asked. `window` and `max_output` are its own, in tokens; `thinks`: its thoughts come out of `max_output` too.
+
+    `strict`: too little detail and another language than the user's are faults. A function that a program brings decides about both itself.
+    """
 
     model: str
     window: int
     max_output: int
     thinks: bool = False
+    strict: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ class Job:
     """What is to be summarised and under which conditions. Sizes in tokens, costs in USD (or any one unit).
 
     `previous`: the earlier summary that is updated; None: those among the messages. `facts`: of what that summary stands for; they are
-    audited too, so that a rule outlives any number of compactions. `later` are the messages that stay behind the run. `replaces_tokens`: what the run takes in a request, if more than its text counts.
+    audited too, so that a rule outlives any number of compactions. `later` are the messages that stay. `replaces_tokens`: what the run takes in a request, if more than its text counts.
     `wanted`: how long the summary may be. `cost_in_place`, `cost_serialised`: the bills of the two ways; None: unknown, which loses.
     `attempts`: ways tried at most before the digest. `facts_share`: of the wanted size, for the facts block.
     """
@@ -241,12 +245,13 @@ def _judged(
         asked.rejected.append(f"{mode}: {answer.reason}")
         return None
     asked.note(answer)
+    strict = mode == "in_place" or job.summariser is None or job.summariser.strict
     verdict = judge(
         answer,
         replaces_tokens=job.replaces_tokens,
         count=job.count,
-        language=language,
-        least_tokens=least_detail(job.replaces_tokens, max_output=limit) if last else 0,
+        language=language if strict else "",
+        least_tokens=least_detail(job.replaces_tokens, max_output=limit) if last and strict else 0,
     )
     if verdict.accepted:
         return Verdict(redact(verdict.summary), redact(verdict.analysis))

@@ -94,7 +94,7 @@ def media_faults(messages: Sequence[Message], media: MediaRules, *, fixed_bytes:
     if media.count is not None and len(shown) > media.count:
         yield Fault("image_count", None, f"{len(shown)} pictures; the provider takes {media.count}")
     if media.request_bytes is not None:
-        total = fixed_bytes + sum(_bytes(m) for m in messages) + sum(p.size for p in shown)
+        total = fixed_bytes + sum(text_bytes(m) for m in messages) + sum(p.size for p in shown)
         if total > media.request_bytes:
             kind: ProblemKind = "media_bytes" if shown else "request_bytes"
             yield Fault(kind, None, f"about {total} bytes; the provider takes {media.request_bytes}")
@@ -123,7 +123,7 @@ def to_hide(
             hide([picture], f"older than {max_age} answers")
         else:
             left.append(picture)
-    words = fixed_bytes + sum(_bytes(m) for m in messages)
+    words = fixed_bytes + sum(text_bytes(m) for m in messages)
     for choose in (_large_among_many, _over_count, _over_bytes):
         gone, why = choose(left, media, words + _NOTE * len(hidden))
         hide(gone, why)
@@ -233,7 +233,7 @@ def _over_bytes(left: list[Picture], media: MediaRules, text_bytes: int) -> tupl
     return gone, f"the provider takes requests of {limit} bytes"
 
 
-def _bytes(message: Message) -> int:
+def text_bytes(message: Message) -> int:
     """About what the words of a message take in the request."""
     return int(_SLACK * sum(_part_bytes(part) for part in message.parts))
 

@@ -103,6 +103,13 @@ def opens_loop(message: Message) -> bool:
     return isinstance(message, User) and message.origin in OPENING
 
 
+def has_proofs(message: Message) -> bool:
+    """Say whether a message carries anything that some provider may check."""
+    if not isinstance(message, Assistant):
+        return False
+    return any(is_thinking(p) or (isinstance(p, Text | ToolCall) and p.wire is not None) for p in message.parts)
+
+
 def _made_here(message: Assistant, rules: WireRules) -> bool:
     return not rules.provider or not message.provider or message.provider == rules.provider
 

@@ -16,6 +16,7 @@ from typing import Any
 import anyio
 import click
 
+from trimtab.agent.run import AgentBusy
 from trimtab.coding.choose import Choice, New
 from trimtab.coding.project import Project
 from trimtab.coding.session import Session, open_session
@@ -102,6 +103,7 @@ class ChatLoop:
         self._idle = anyio.Event()
         self._idle.set()
         self._scope = anyio.CancelScope()
+        self._in_turn = False
         self._left = False
         self._warned = False
 
@@ -132,11 +134,13 @@ class ChatLoop:
             await run_command(self, *command)
         elif text := line.strip():
             parts = line_parts(text, self.session.project)
+            if self.working and not self._in_turn:
+                raise AgentBusy("the context is being worked on", hint="Say it again when that is done.")
             if self.working:
                 self.session.steer(User(parts, origin="steering"))
                 self.tell("(will be told before its next step)")
             else:
-                self._work(partial(self.session.prompt, User(parts)))
+                self.work(partial(self.session.prompt, User(parts)))
 
     def tell(self, text: str) -> None:
         """Say something to the person."""
@@ -144,7 +148,29 @@ class ChatLoop:
 
     def answer(self, call_id: str, text: str) -> None:
         """Answer a parked call; the turn goes on meanwhile."""
-        self._work(partial(self.session.answer, call_id, text))
+        self.work(partial(self.session.answer, call_id, text))
+
+    def work(self, turn: Callable[[], Awaitable[object]], *, is_turn: bool = True) -> None:
+        """Run a turn beside the loop, or other work that takes a while. No event tells of the end of that, so the mark comes back here."""
+        if self.working:
+            raise AgentBusy("something runs already", hint="Wait until it is done, or stop it with Ctrl-C.")
+        self._idle, self._scope, self._in_turn = anyio.Event(), anyio.CancelScope(), is_turn
+
+        async def run(idle: anyio.Event, scope: anyio.CancelScope) -> None:
+            try:
+                with scope:
+                    await turn()
+                if scope.cancelled_caught:
+                    self.tell("stopped before it began" if is_turn else "stopped; nothing was changed")
+                if scope.cancelled_caught or not is_turn:
+                    self._printer.show_mark()
+            except TrimtabError as e:
+                self._complain(e)
+                self._printer.show_mark()
+            finally:
+                idle.set()
+
+        self._start(run, self._idle, self._scope)
 
     def leave(self) -> None:
         """Take no more lines."""
@@ -167,25 +193,6 @@ class ChatLoop:
         self.tell("Ctrl-C again leaves")
         self._printer.show_mark()
         return True
-
-    def _work(self, turn: Callable[[], Awaitable[object]]) -> None:
-        """Run a turn beside the loop."""
-        self._idle, self._scope = anyio.Event(), anyio.CancelScope()
-
-        async def run(idle: anyio.Event, scope: anyio.CancelScope) -> None:
-            try:
-                with scope:
-                    await turn()
-                if scope.cancelled_caught:
-                    self.tell("stopped before it began")
-                    self._printer.show_mark()
-            except TrimtabError as e:
-                self._complain(e)
-                self._printer.show_mark()
-            finally:
-                idle.set()
-
-        self._start(run, self._idle, self._scope)
 
     def _complain(self, error: TrimtabError) -> None:
         self.tell(f"error: {error.message}" + (f"\n  {error.hint}" if error.hint else ""))

@@ -6,9 +6,11 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from trimtab.coding.session import Session
+from trimtab.frontends.cli import chat_context
 from trimtab.frontends.cli.slips import nearest
 from trimtab.types.errors import UsageError
 
@@ -26,6 +28,10 @@ class Talk(Protocol):
 
     def answer(self, call_id: str, text: str) -> None:
         """Answer a parked call; the turn goes on meanwhile."""
+        ...
+
+    def work(self, turn: Callable[[], Awaitable[object]], *, is_turn: bool = True) -> None:
+        """Run a turn, or something else that takes a while, beside the loop. Raises `AgentBusy` when something runs."""
         ...
 
     def leave(self) -> None:
@@ -91,12 +97,29 @@ async def _answer(talk: Talk, rest: str) -> None:
     talk.answer(call_id, text.strip())
 
 
+async def _context(talk: Talk, rest: str) -> None:
+    await chat_context.show_context(talk)
+
+
+async def _compact(talk: Talk, rest: str) -> None:
+    talk.work(partial(chat_context.compact, talk, rest), is_turn=False)
+
+
+async def _revert(talk: Talk, rest: str) -> None:
+    await chat_context.revert(talk, rest)
+
+
 async def _quit(talk: Talk, rest: str) -> None:
     talk.leave()
 
 
 COMMANDS: Mapping[str, ChatCommand] = {
     "model": ChatCommand("[P/M]", "say which model answers, or switch to another one", _model),
+    "context": ChatCommand("", "how full the window is, and what takes the most", _context),
+    "compact": ChatCommand(
+        "[WISHES]", "replace all but the end by a summary; WISHES go to whoever writes it", _compact
+    ),
+    "revert": ChatCommand("[EDIT]", "take an edit of the context back, by default the last one", _revert),
     "answer": ChatCommand("ID TEXT", "answer a call that waits for you", _answer),
     "help": ChatCommand("", "this list", _help),
     "quit": ChatCommand("", "leave (Ctrl-D does too)", _quit),

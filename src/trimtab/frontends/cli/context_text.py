@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from trimtab.context.blame import Blamed
+from trimtab.context.blame import Blamed, Later
 from trimtab.context.dropped import DroppedFact
 from trimtab.context.explain import LogRow, listed, price
 from trimtab.context.floor import floor_of
@@ -158,7 +158,7 @@ def blame_text(found: Sequence[Blamed], times: Mapping[str, str]) -> list[str]:
                 f"  hidden by {edit.edit} ({edit.kind}, step {edit.step}, {edit.author or 'unknown'}{size}{price(edit.cost)}){why}{undone}"
             )
         for how, words in _LATER.items():
-            steps = [f"step {later.step} ({later.tool or later.name})" for later in item.later if later.how == how]
+            steps = [_step(later) for later in item.later if later.how == how]
             lines += [f"  {words}: {listed(steps)}"] if steps else []
         lines.append(f"  reachable: {_WAYS[item.way]}")
         if elsewhere := item.elsewhere:
@@ -173,6 +173,10 @@ _WAYS = {
     "summary": "yes, a summary in the context names it as a source",
     "archive": "only by search: nothing in the context leads to it",
 }
+
+
+def _step(later: Later) -> str:
+    return f"step {later.step} ({later.tool})" if later.tool else f"step {later.step}"
 
 
 def _touch(edit: Touch) -> str:

@@ -1,0 +1,102 @@
+"""`trimtab context bisect`: the edit that broke a run, found on forks."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.cli import Cli
+from support.saved_session import write_session
+
+
+def good_without(*edits: str) -> str:
+    """A check that is good once these edits were taken back."""
+    return " && ".join(f"""grep -q '"target":"{edit}"' "$TRIMTAB_SESSION\"""" for edit in edits)
+
+
+def edits(cli: Cli, session: str) -> list[str]:
+    rows = json.loads(cli.inside("context", "log", session, "--json").out)["rows"]
+    return [row["entry_id"] for row in rows if row["kind"] in ("elide", "compact", "fold", "offload")]
+
+
+@pytest.mark.parametrize("place", [0, 3, -1])
+def test_the_one_edit_that_broke_it_is_found_in_few_trials(cli: Cli, grown: str, place: int) -> None:
+    known = edits(cli, grown)
+    assert len(known) >= 5
+    outcome = cli.inside("context", "bisect", grown, "--check", good_without(known[place]), "--json")
+    assert outcome.code == 0, outcome.err
+    found = json.loads(outcome.out)
+    assert [row["entry_id"] for row in found["guilty"]] == [known[place]]
+    assert found["proved"] is True
+    assert len(found["trials"]) <= 2 + 2 * len(known).bit_length()
+    assert found["trials"][0]["reverted"] == []
+    assert len(outcome.err.splitlines()) == len(found["trials"])
+
+
+def test_two_edits_that_broke_it_together_are_found_together(cli: Cli, grown: str) -> None:
+    known = edits(cli, grown)
+    outcome = cli.inside("context", "bisect", grown, "--check", good_without(known[0], known[-1]))
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert lines[0].startswith("these edits together broke it (")
+    assert lines[-2:] == [f"trimtab context revert {grown} {edit}" for edit in (known[0], known[-1])]
+
+
+def test_the_session_stays_as_it_is_and_the_forks_go(cli: Cli, fixed: str, tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    quiet = Cli(cli.root, {"TMPDIR": str(scratch)})
+    before = Path(fixed).read_bytes()
+    spoil = 'echo \'{"type": "spoiled"}\' >> {session}; touch {session}.more;'
+    outcome = quiet.run("context", "bisect", fixed, "--check", f"{spoil} {good_without('edit0001')}")
+    assert (outcome.code, outcome.out.splitlines()[0]) == (0, "this edit broke it (2 trials):")
+    assert Path(fixed).read_bytes() == before
+    assert list(scratch.iterdir()) == []
+    assert sorted(p.name for p in cli.home.rglob("*")) == ["config.toml"]
+
+
+def test_an_edit_that_was_taken_back_is_not_suspected(cli: Cli, fixed: str) -> None:
+    outcome = cli.inside("context", "bisect", fixed, "--check", good_without("edit0001"), "--json")
+    assert [trial["reverted"] for trial in json.loads(outcome.out)["trials"]] == [[], ["edit0001"]]
+
+
+def test_a_check_that_passes_blames_nobody(cli: Cli, fixed: str) -> None:
+    outcome = cli.inside("context", "bisect", fixed, "--check", "test -s {session}")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "the check passes with all edits in place" in outcome.err
+
+
+def test_a_check_that_always_fails_blames_nobody(cli: Cli, fixed: str) -> None:
+    outcome = cli.inside("context", "bisect", fixed, "--check", "false")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "the check fails without any edit too" in outcome.err
+
+
+def test_a_session_without_edits_has_nothing_to_search(cli: Cli) -> None:
+    path = str(write_session(cli.root / "s.jsonl", cwd=str(cli.project), upto="res00002"))
+    outcome = cli.inside("context", "bisect", path, "--check", "false", "--json")
+    assert (outcome.code, json.loads(outcome.out)["reason"]) == (1, "there are no edits")
+
+
+def test_a_check_that_cannot_be_run_is_exit_code_two(cli: Cli, fixed: str) -> None:
+    outcome = cli.inside("context", "bisect", fixed, "--check", "no-such-program {session}")
+    assert outcome.code == 2
+    assert "the check can't be run: 'no-such-program {session}' ended with 127" in outcome.err
+
+
+def test_a_check_without_end_is_ended_and_proves_nothing(cli: Cli, fixed: str) -> None:
+    outcome = cli.inside("context", "bisect", fixed, "--check", "sleep 60", "--timeout", "0.05", "--json")
+    assert outcome.code == 1
+    trials = json.loads(outcome.out)["trials"]
+    assert [(trial["verdict"], trial["exit_code"]) for trial in trials] == [("unknown", None)] * 2
+    assert "no end in time" in outcome.err
+
+
+def test_the_check_has_a_fork_that_the_command_itself_can_read(cli: Cli, fixed: str) -> None:
+    """The variable that names the fork is no setting, and `trimtab` says nothing about it."""
+    program = (
+        f"{sys.executable} -W error -m trimtab context show $TRIMTAB_SESSION --json >/dev/null 2>seen && test ! -s seen"
+    )
+    outcome = cli.run("context", "bisect", fixed, "--check", program)
+    assert (outcome.code, "the check passes with all edits in place" in outcome.err) == (1, True)

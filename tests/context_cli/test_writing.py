@@ -1,0 +1,169 @@
+"""What a person changes about a saved session: restore, pin, unpin, revert."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.cli import Cli
+from support.saved_session import CONFIG
+from support.sessions import now
+from trimtab.context.stores.log import SessionLog
+
+
+def done(cli: Cli, *args: str) -> Any:
+    outcome = cli.inside("context", *args, "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    return json.loads(outcome.out)
+
+
+def states(cli: Cli, session: str) -> dict[str, str]:
+    items = json.loads(cli.inside("context", "show", session, "--json").out)["active_context"]
+    return {item.get("handle") or item["id"]: item["state"] for item in items}
+
+
+def text(cli: Cli, session: str) -> str:
+    return cli.inside("context", "show", session, "--text").out
+
+
+def entries(session: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(session).read_bytes().splitlines()]
+
+
+def test_restore_brings_the_recorded_text_back_and_says_what_it_takes(cli: Cli, fixed: str) -> None:
+    outcome = cli.inside("context", "restore", fixed, "r1")
+    assert (outcome.code, outcome.err) == (0, "")
+    first, second = outcome.out.splitlines()
+    edit = entries(fixed)[-1]
+    assert first == f"restore r1: edit {edit['id']}"
+    assert second.startswith("the next request has ")
+    assert second.endswith(" of 13,505 tokens")
+    assert (edit.get("author", "user"), edit["edit"]["kind"], edit["edit"]["targets"]) == (
+        "user",
+        "restore",
+        ["res00001"],
+    )
+    assert f"── read · r1\n[r1]\n{CONFIG}\n" in text(cli, fixed)
+
+
+def test_restoring_a_page_shows_that_page_alone(cli: Cli, fixed: str) -> None:
+    came = done(cli, "restore", fixed, "r1", "--page", "1")
+    assert [one["kind"] for one in came["done"]] == ["restore"]
+    assert states(cli, fixed)["r1"] == "folded"
+
+
+def test_what_is_shown_whole_is_not_restored_again(cli: Cli, fixed: str) -> None:
+    before = Path(fixed).read_bytes()
+    assert done(cli, "restore", fixed, "r3")["unchanged"] == "r3 is shown whole already"
+    assert Path(fixed).read_bytes() == before
+
+
+def test_a_restore_that_would_not_fit_is_refused_with_the_numbers(cli: Cli, grown: str) -> None:
+    before = Path(grown).read_bytes()
+    outcome = cli.inside("context", "restore", grown, "r1", "--window", "6000")
+    assert outcome.code == 1
+    assert "tokens, and 4,364 may be sent" in " ".join(outcome.err.split())
+    assert "restore --page 1" in " ".join(outcome.err.split())
+    assert Path(grown).read_bytes() == before
+
+
+def test_a_pin_names_the_tokens_of_all_pins_and_holds_until_it_is_taken_away(cli: Cli, fixed: str) -> None:
+    came = done(cli, "pin", fixed, "r3", "--reason", "the ports")
+    assert (came["names"], came["pinned"] > 500, came["used"]) == (["r3"], True, came["used_before"])
+    assert entries(fixed)[-1]["reason"] == "the ports"
+    assert "full, pinned" in cli.inside("context", "show", fixed).out
+    assert done(cli, "pin", fixed, "r3")["unchanged"] == "r3 is pinned already"
+    assert done(cli, "unpin", fixed, "r3")["pinned"] == 0
+    assert done(cli, "unpin", fixed, "r3")["unchanged"] == "r3 is not pinned already"
+
+
+def test_a_pin_that_nothing_could_make_fit_is_refused(cli: Cli, grown: str) -> None:
+    outcome = cli.inside("context", "pin", grown, "r9", "--window", "3500")
+    assert outcome.code == 1
+    assert "what must stay has" in outcome.err
+    assert "Unpin something first" in outcome.err
+
+
+def test_a_revert_takes_one_edit_back_and_keeps_what_came_later(cli: Cli, fixed: str) -> None:
+    came = done(cli, "revert", fixed, "edit0001")
+    assert (came["reverted"], came["used"] > came["used_before"] + 500) == ("edit0001", True)
+    assert entries(fixed)[-1] | {"id": "", "time": ""} == {
+        "type": "revert",
+        "id": "",
+        "parent": "ask00004",
+        "time": "",
+        "target": "edit0001",
+    }
+    assert states(cli, fixed)["r1"] == "full"
+    assert "It opens 4711." in text(cli, fixed)
+
+
+def test_a_revert_can_be_taken_back_too(cli: Cli, fixed: str) -> None:
+    assert done(cli, "revert", fixed, "back0001")["reverted"] == "back0001"
+    assert "r2" not in states(cli, fixed)
+    done(cli, "revert", fixed, entries(fixed)[-1]["id"])
+    assert states(cli, fixed)["r2"] == "full"
+
+
+def test_last_is_the_newest_edit_that_holds(cli: Cli, fixed: str) -> None:
+    assert done(cli, "revert", fixed, "last")["reverted"] == "edit0001"
+    outcome = cli.inside("context", "revert", fixed, "last")
+    assert (outcome.code, "no edit of this session holds" in outcome.err) == (2, True)
+
+
+def test_the_start_of_an_id_is_enough_where_it_fits_one(cli: Cli, fixed: str) -> None:
+    assert cli.inside("context", "revert", fixed, "edit").code == 2
+    assert done(cli, "revert", fixed, "edit0001"[:-1] + "1")["reverted"] == "edit0001"
+
+
+def test_an_edit_that_was_taken_back_is_refused(cli: Cli, fixed: str) -> None:
+    outcome = cli.inside("context", "revert", fixed, "edit0002")
+    assert (outcome.code, "'edit0002' is reverted already" in outcome.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("restore", "r33"), "there is no item 'r33'"),
+        (("restore", "edit0001"), "edit0001 is an edit, not an item"),
+        (("revert", "edit0009"), "there is no edit 'edit0009'"),
+        (("revert", "r1"), "there is no edit 'r1'"),
+        (("pin", "note0001"), "is no item of this branch"),
+    ],
+)
+def test_a_wrong_name_is_exit_code_two_and_writes_nothing(
+    cli: Cli, fixed: str, args: tuple[str, str], said: str
+) -> None:
+    before = Path(fixed).read_bytes()
+    outcome = cli.inside("context", args[0], fixed, args[1])
+    assert outcome.code == 2
+    assert said in " ".join(outcome.err.split())
+    assert Path(fixed).read_bytes() == before
+
+
+@pytest.mark.parametrize("args", [("restore", "r1"), ("pin", "r1"), ("revert", "edit0001")])
+def test_a_session_that_somebody_writes_is_exit_code_two(cli: Cli, fixed: str, args: tuple[str, str]) -> None:
+    log = SessionLog.open(Path(fixed), now=now)
+    try:
+        outcome = cli.inside("context", args[0], fixed, args[1])
+        assert cli.inside("context", "show", fixed).code == 0
+    finally:
+        log.close()
+    assert (outcome.code, "in use" in outcome.err or "lock" in outcome.err) == (2, True)
+
+
+def test_what_a_person_brought_back_is_left_alone_in_the_next_run(cli: Cli, grown: str) -> None:
+    """Immunity comes from the log, not from the memory of the process that wrote it."""
+    done(cli, "restore", grown, "r2")
+    items = json.loads(cli.inside("context", "show", grown, "--json").out)["active_context"]
+    (item,) = [item for item in items if item.get("handle") == "r2"]
+    assert (item["state"], item["restored"]) == ("full", 0)
+
+
+def test_restore_then_revert_leaves_the_request_as_it_was(cli: Cli, grown: str) -> None:
+    before = text(cli, grown)
+    done(cli, "restore", grown, "r2")
+    assert text(cli, grown) != before
+    done(cli, "revert", grown, "last")
+    assert text(cli, grown) == before
