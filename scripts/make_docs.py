@@ -34,6 +34,7 @@ from trimtab.frontends.cli.options import Flags
 from trimtab.providers import probe
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.resolve import is_loopback
+from trimtab.sessions.replay.report import Figures
 from trimtab.types import config, errors
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -210,6 +211,11 @@ def _options(command: click.Command, context: click.Context, wanted: Callable[[s
     return table(("option", ""), rows) if rows else ""
 
 
+def replay_block() -> str:
+    """The figures of a replay, per session and in total."""
+    return table(("field", ""), [(code(f.name), f.text) for f in fields_of(Figures)])
+
+
 def hosts_block() -> str:
     """The hosts of the catalogue's providers."""
     rows = []
@@ -332,7 +338,12 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "session-format.md": session_format.page,
 }
-BLOCKS: Mapping[str, Callable[[], str]] = {"hosts": hosts_block, "ports": ports_block, "names": names_block}
+BLOCKS: Mapping[str, Callable[[], str]] = {
+    "hosts": hosts_block,
+    "ports": ports_block,
+    "names": names_block,
+    "replay": replay_block,
+}
 
 
 def wanted() -> dict[Path, str]:

@@ -29,6 +29,7 @@ OFFLINE = {
     ("context", "log"),
     ("context", "blame"),
     ("models",),
+    ("replay",),
     ("doctor",),
     ("completion",),
     ("sessions",),
