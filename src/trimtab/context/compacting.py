@@ -31,13 +31,12 @@ from trimtab.context.view import View
 from trimtab.types.edits import Compact, EditCost
 from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult, User
 
-WORTHWHILE = 0.85
-"""Of what it replaces: a summary larger than this isn't worth the cache that it breaks, unless the window is over full."""
 KEEP_SHARE = 0.4
 """Of the target: how much of the end of the conversation stays when nobody says how much."""
-
+WORTHWHILE = 0.85
+"""Of what it replaces: a summary larger than this isn't worth the cache that it breaks."""
 MOST_LEFT = 0.9
-"""Of what a compaction replaces: a summary that is larger isn't worth the words that it loses."""
+"""The same for the ladder, which has no choice but wants to get somewhere: a summary hardly smaller loses words for nothing."""
 
 
 @dataclass(slots=True)
