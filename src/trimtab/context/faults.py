@@ -98,7 +98,7 @@ class Faultfinder:
 
     def _remember(self, sound: Sound | None) -> None:
         # While a call waits for its answer, what was sound before it is still the place to look from.
-        if sound is not None and not sound.view.open_calls:
+        if sound is not None and not sound.view.is_waiting:
             self._sound = sound
 
     def _problems(
