@@ -199,7 +199,7 @@ class _Look:
 def _with_arguments(call: ToolCall, raw: str) -> ToolCall:
     try:
         arguments: Any = msgspec.json.decode(raw)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):  # an edit in a file that another program wrote
         arguments = None
     return replace(call, raw=raw, arguments=arguments if isinstance(arguments, dict) else None)
 
