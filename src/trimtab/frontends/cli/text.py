@@ -98,14 +98,10 @@ class TextPrinter:
                 self._answer = message.text
                 self._names |= {c.id: f"{c.name} {_subject(c.arguments)}".strip() for c in message.tool_calls}
                 self._end_line()
-            case ToolEnded():
-                self._tool(event)
-            case ContextEdited():
-                if self.progress:
-                    self.say(f"context: {edit_words(event)}")
+            case ToolEnded() | ContextEdited():
+                self._done(event)
             case Error():
-                self._show_answer()  # what the model said comes before what went wrong with it
-                self.say(f"error: {event.message}" + (f"\n  {event.hint}" if event.hint else ""))
+                self._failed(event)
             case SessionOpened():
                 self._session_id = event.id
             case TurnStarted():
@@ -133,9 +129,20 @@ class TextPrinter:
             case _:
                 assert_never(event)
 
-    def _tool(self, event: ToolEnded) -> None:
+    def _failed(self, event: Error) -> None:
+        self._show_answer()  # what the model said comes before what went wrong with it
+        self.say(f"error: {event.message}" + (f"\n  {event.hint}" if event.hint else ""))
+
+    def _done(self, event: ToolEnded | ContextEdited) -> None:
+        """What was done on the way to the answer."""
         if not self.progress:
             return
+        if isinstance(event, ContextEdited):
+            self.say(f"context: {edit_words(event)}")
+        else:
+            self._tool(event)
+
+    def _tool(self, event: ToolEnded) -> None:
         mark = "failed" if event.is_error else "ok"
         lines = (
             "".join(p.text for p in event.parts if isinstance(p, Text)).strip().split("\n") if event.is_error else [""]
