@@ -31,7 +31,7 @@ async def test_a_refused_request_is_made_smaller_and_sent_once_more(tmp_path: Pa
     refused, sent = provider.requests[-2:]
     assert size(sent.messages) < size(refused.messages)
     assert [e.kind for e in seen if isinstance(e, Retry)] == ["overflow"]
-    assert any("the server takes" in e.message for e in seen if isinstance(e, Notice))
+    assert any("the server refused the request" in e.message for e in seen if isinstance(e, Notice))
     assert {e.author for e in seen if isinstance(e, ContextEdited)} <= {
         "recovery",
         "policy:rules",
@@ -66,6 +66,19 @@ async def test_a_rate_limit_never_touches_the_context(tmp_path: Path) -> None:
     assert room.edits() == []
 
 
+async def test_a_refused_output_limit_is_lowered_and_the_messages_stay(tmp_path: Path) -> None:
+    room = SmallRoom.at(tmp_path, window=32_000)
+    body = {"error": {"message": "max_tokens is too large: 1000. This model supports at most 512 completion tokens."}}
+    provider = Heard([refuses(400, body), says("short")])
+    async with room.open(provider=provider) as session:
+        turn = await session.prompt("hi")
+    assert (turn.reason, turn.text) == ("stop", "short")
+    refused, sent = provider.requests
+    assert refused.messages == sent.messages
+    assert (refused.max_output, sent.max_output) == (1_000, 512)
+    assert room.edits() == []
+
+
 async def test_with_policy_none_a_refusal_is_the_end(tmp_path: Path) -> None:
     room = SmallRoom.at(tmp_path, window=32_000, policy="none")
     async with room.open(*READ, refuses(400, TOO_LONG), says("never")) as session:
@@ -76,7 +89,9 @@ async def test_with_policy_none_a_refusal_is_the_end(tmp_path: Path) -> None:
 
 async def test_a_larger_model_summarises_before_a_smaller_one_takes_over(tmp_path: Path) -> None:
     room = SmallRoom.at(tmp_path, window=32_000, soft=0.92, target=0.9)
-    told = "".join(f"- {letter}.txt was read: each of its 120 lines gives the value of one item. " for letter in "abcdef")
+    told = "".join(
+        f"- {letter}.txt was read: each of its 120 lines gives the value of one item. " for letter in "abcdef"
+    )
     summary = f"<summary>## Goal\nread all\n## Done\n{told}\n## Critical facts\nitem_7 of a is 5409.\n</summary>"
     read = [reads(f"{letter}.txt") for letter in "abcdef"]
     old, new = Heard([*read, says("done"), says(summary)]), Heard([says("here")])
