@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.engine import engine_rows
 from benchmarks.fake_server import Server, fake_server
 from benchmarks.imports import import_rows
 from benchmarks.installs import Install, install_tau, install_trimtab
@@ -36,6 +37,7 @@ def measure(folder: Path, server: Server, *, with_tau: bool) -> Iterator[Row]:
     yield from tool_rows(ours, theirs, server)
     yield from stream_rows(server)
     yield from session_rows(ours, theirs, server)
+    yield from engine_rows(ours)
     yield from import_rows(ours)
 
 

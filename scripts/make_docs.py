@@ -34,6 +34,7 @@ from trimtab.frontends.cli.options import Flags
 from trimtab.providers import probe
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.resolve import is_loopback
+from trimtab.sessions.replay.report import Figures
 from trimtab.types import config, errors
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -140,6 +141,7 @@ def exit_codes_page() -> str:
         causes.setdefault(exit_code(reason), []).append(f"turn `{reason}`: {REASONS[reason]}{unused}")
     causes.setdefault(0, []).append("a command other than a turn did what it was asked")
     causes.setdefault(1, []).append("`trimtab doctor` found something missing; `trimtab models` found no match")
+    causes[1].append("`trimtab context` refused a wish, or `blame` and `bisect` found nothing")
     for error in _error_tree(errors.TrimtabError):
         if error.exit_code == 2 and error.__module__ == errors.__name__:
             causes.setdefault(2, []).append(f"`{error.__name__}`: {_first_line(error)}")
@@ -207,6 +209,11 @@ def _options(command: click.Command, context: click.Context, wanted: Callable[[s
             default = f" Default: {option.default}." if option.show_default else ""
             rows.append((code(", ".join(option.opts) + taken), (option.help or "") + default))
     return table(("option", ""), rows) if rows else ""
+
+
+def replay_block() -> str:
+    """The figures of a replay, per session and in total."""
+    return table(("field", ""), [(code(f.name), f.text) for f in fields_of(Figures)])
 
 
 def hosts_block() -> str:
@@ -331,7 +338,12 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "session-format.md": session_format.page,
 }
-BLOCKS: Mapping[str, Callable[[], str]] = {"hosts": hosts_block, "ports": ports_block, "names": names_block}
+BLOCKS: Mapping[str, Callable[[], str]] = {
+    "hosts": hosts_block,
+    "ports": ports_block,
+    "names": names_block,
+    "replay": replay_block,
+}
 
 
 def wanted() -> dict[Path, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.cli import Cli
-from support.saved_session import write_session
+from support.saved_session import write_masked_session, write_session
 
 
 def good_without(*edits: str) -> str:
@@ -15,32 +15,35 @@ def good_without(*edits: str) -> str:
     return " && ".join(f"""grep -q '"target":"{edit}"' "$TRIMTAB_SESSION\"""" for edit in edits)
 
 
-def edits(cli: Cli, session: str) -> list[str]:
-    rows = json.loads(cli.inside("context", "log", session, "--json").out)["rows"]
-    return [row["entry_id"] for row in rows if row["kind"] in ("elide", "compact", "fold", "offload")]
+@pytest.fixture
+def masked(cli: Cli) -> str:
+    """The path of a session with 16 edits, `mask0` to `mask15`."""
+    return str(write_masked_session(cli.root / "masked.jsonl", cwd=str(cli.project), edits=16))
 
 
-@pytest.mark.parametrize("place", [0, 3, -1])
-def test_the_one_edit_that_broke_it_is_found_in_few_trials(cli: Cli, grown: str, place: int) -> None:
-    known = edits(cli, grown)
-    assert len(known) >= 5
-    outcome = cli.inside("context", "bisect", grown, "--check", good_without(known[place]), "--json")
+@pytest.mark.parametrize("number", [0, 6, 15])
+def test_the_one_edit_that_broke_it_is_found_in_few_trials(cli: Cli, masked: str, number: int) -> None:
+    outcome = cli.inside("context", "bisect", masked, "--check", good_without(f"mask{number}"), "--json")
     assert outcome.code == 0, outcome.err
     found = json.loads(outcome.out)
-    assert [row["entry_id"] for row in found["guilty"]] == [known[place]]
+    assert [row["entry_id"] for row in found["guilty"]] == [f"mask{number}"]
     assert found["proved"] is True
-    assert len(found["trials"]) <= 2 + 2 * len(known).bit_length()
+    assert len(found["trials"]) <= 2 + 2 * 4
     assert found["trials"][0]["reverted"] == []
     assert len(outcome.err.splitlines()) == len(found["trials"])
 
 
-def test_two_edits_that_broke_it_together_are_found_together(cli: Cli, grown: str) -> None:
-    known = edits(cli, grown)
-    outcome = cli.inside("context", "bisect", grown, "--check", good_without(known[0], known[-1]))
+def test_the_same_search_is_made_each_time(cli: Cli, masked: str) -> None:
+    first, again = (cli.inside("context", "bisect", masked, "--check", good_without("mask9")) for _ in range(2))
+    assert (first.out, first.err) == (again.out, again.err)
+
+
+def test_two_edits_that_broke_it_together_are_found_together(cli: Cli, masked: str) -> None:
+    outcome = cli.inside("context", "bisect", masked, "--check", good_without("mask2", "mask13"))
     assert outcome.code == 0
     lines = outcome.out.splitlines()
     assert lines[0].startswith("these edits together broke it (")
-    assert lines[-2:] == [f"trimtab context revert {grown} {edit}" for edit in (known[0], known[-1])]
+    assert lines[-2:] == [f"trimtab context revert {masked} {edit}" for edit in ("mask2", "mask13")]
 
 
 def test_the_session_stays_as_it_is_and_the_forks_go(cli: Cli, fixed: str, tmp_path: Path) -> None:

@@ -78,8 +78,8 @@ def test_a_pin_names_the_tokens_of_all_pins_and_holds_until_it_is_taken_away(cli
     assert done(cli, "unpin", fixed, "r3")["unchanged"] == "r3 is not pinned already"
 
 
-def test_a_pin_that_nothing_could_make_fit_is_refused(cli: Cli, grown: str) -> None:
-    outcome = cli.inside("context", "pin", grown, "r9", "--window", "3500")
+def test_a_pin_that_nothing_could_make_fit_is_refused(cli: Cli, fixed: str) -> None:
+    outcome = cli.inside("context", "pin", fixed, "r3", "--window", "3800")
     assert outcome.code == 1
     assert "what must stay has" in outcome.err
     assert "Unpin something first" in outcome.err

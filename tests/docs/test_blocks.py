@@ -23,7 +23,18 @@ PYTHON = [page for page in pages() if any(not b.not_run for b in blocks(page, "p
 CONSOLE = [b for b in all_blocks("console") if not b.not_run]
 SHELL = all_blocks("console", "bash", "sh")
 TOML = [b for b in all_blocks("toml") if not b.not_run]
-OFFLINE = {("--version",), ("models",), ("doctor",), ("completion",), ("sessions",), ("demo",)}
+OFFLINE = {
+    ("--version",),
+    ("context", "show"),
+    ("context", "log"),
+    ("context", "blame"),
+    ("models",),
+    ("replay",),
+    ("doctor",),
+    ("completion",),
+    ("sessions",),
+    ("demo",),
+}
 
 
 def named(items):

@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.engine_session import Session, folded_again, host_of
 from support.engine_strategies import APIS, AnyPolicy, histories, raw_edits, small_model, wishes
 from support.wire_rules import broken, sent_body
-from trimtab.context.cycle import Prepared
+from trimtab.context.account import Account
 from trimtab.context.engine import Engine
 from trimtab.context.faults import faultfinder
 from trimtab.context.planning import body_of
+from trimtab.context.prepared import Prepared
+from trimtab.context.tally import MeterTally
 from trimtab.context.validate import rules_for, validate
 from trimtab.context.view import View
 from trimtab.types.entries import EditEntry, MessageEntry, RevertEntry
@@ -101,7 +104,7 @@ def live(data: st.DataObject, lived: tuple[Life, list[list[Message]]]) -> Life:
     return life
 
 
-@settings(max_examples=50)
+@settings(max_examples=40)
 @given(st.data(), lives())
 def test_each_request_is_valid_and_fits_or_the_session_stops_with_numbers(
     data: st.DataObject, lived: tuple[Life, list[list[Message]]]
@@ -110,7 +113,7 @@ def test_each_request_is_valid_and_fits_or_the_session_stops_with_numbers(
     assert all(any(c.isdigit() for c in stop) for stop in life.floors)
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(st.data(), lives())
 def test_every_recorded_text_can_be_read_whatever_was_edited(
     data: st.DataObject, lived: tuple[Life, list[list[Message]]]
@@ -128,7 +131,7 @@ def test_every_recorded_text_can_be_read_whatever_was_edited(
         assert text in (host.text_of(entry_id) or "")
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(st.data(), lives())
 def test_taking_every_edit_back_brings_the_recorded_messages_back(
     data: st.DataObject, lived: tuple[Life, list[list[Message]]]
@@ -159,7 +162,7 @@ def test_the_same_session_gives_the_same_log(lived: tuple[Life, list[list[Messag
     assert [p.request for p in life.prepared] == [p.request for p in again.prepared]
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.data(), lives())
 def test_looking_at_what_is_new_finds_what_looking_at_everything_finds(
     data: st.DataObject, lived: tuple[Life, list[list[Message]]]
@@ -177,3 +180,24 @@ def test_looking_at_what_is_new_finds_what_looking_at_everything_finds(
                 view = view.with_message(f"?m{number}", data.draw(st.sampled_from(piece)))
             afresh = faultfinder(engine.model, has_way=engine.has_way)
             assert engine.faults(view) == afresh(view)
+
+
+@settings(max_examples=8)
+@given(st.data(), lives())
+def test_counts_and_shapes_that_grow_are_those_made_afresh(
+    data: st.DataObject, lived: tuple[Life, list[list[Message]]]
+) -> None:
+    life, pieces = lived
+    session = life.session
+    engine = session.engine
+    for piece in pieces:
+        life.take(piece)
+        view = session.view
+        for number, edit in enumerate(data.draw(st.lists(raw_edits(names(view)), max_size=2))):
+            view = view.with_edit(f"?{number}", edit)
+        look = engine.look(view, session.request)
+        afresh = MeterTally(engine.model, counter=engine.tally.counter)
+        afresh.estimate(view, session.system, ())
+        assert engine.tally.meter.total.plain == pytest.approx(afresh.meter.total.plain)
+        assert engine.account.shape(look).segments == Account(engine.model).shape(look).segments
+        life.step()

@@ -56,7 +56,15 @@ def roots(modules: set[str]) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["trimtab.types", "trimtab.context.stores.folder", "trimtab.context.tools.profiles", "trimtab.agent"]
+    "module",
+    [
+        "trimtab.types",
+        "trimtab.context.stores.folder",
+        "trimtab.context.tools.profiles",
+        "trimtab.context.manager",
+        "trimtab.context.plain_context",
+        "trimtab.agent",
+    ],
 )
 def test_the_kernel_loads_no_library_of_weight(module: str, tmp_path: Path) -> None:
     """Whoever embeds it pays for msgspec and anyio alone."""

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from support.small_model import APIS, WINDOW, SmallModel, open_model
+from support.small_model import APIS, ROOMY, WINDOW, SmallModel, open_model
 from trimtab.coding.local_model import local_model, missing_packages
 from trimtab.types.models import Api
 
@@ -14,10 +14,20 @@ from trimtab.types.models import Api
 @pytest.fixture(scope="session")
 def base_url() -> Iterator[str]:
     """The served model's base URL."""
+    yield from _served(WINDOW)
+
+
+@pytest.fixture(scope="session")
+def roomy_url() -> Iterator[str]:
+    """The same model with a window in which a system prompt, context tools and some work have room."""
+    yield from _served(ROOMY)
+
+
+def _served(window: int) -> Iterator[str]:
     if missing := missing_packages():
         say = pytest.fail if os.environ.get("NEED_LLM") else pytest.skip
         say(f"no small real model: {', '.join(missing)} not installed (make check-llm installs it)")
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(local_model(window=WINDOW)) as url:
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(local_model(window=window)) as url:
         yield url
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from support.cli import Cli
-from support.small_model import WINDOW, count_tokens
+from support.small_model import ROOMY, WINDOW, count_tokens
 from trimtab.types.models import Api
 
 pytestmark = pytest.mark.llm
@@ -58,11 +58,12 @@ def test_a_session_goes_on_with_a_real_model(cli: Cli, base_url: str) -> None:
     )
 
 
-def test_the_whole_system_prompt_reaches_the_model(cli: Cli, base_url: str) -> None:
+def test_the_whole_system_prompt_reaches_the_model(cli: Cli, roomy_url: str) -> None:
     words = "You are asked about places. " * 20
-    done = cli.run("-p", QUESTION, "--mode", "json", *served(base_url, max_output=4), "--append-system-prompt", words)
+    flags = served(roomy_url, context_window=ROOMY, max_output=4)
+    done = cli.run("-p", QUESTION, "--mode", "json", *flags, "--append-system-prompt", words)
     usage = done.result["usage"]
-    assert usage["input"] + usage["cache_read"] > count_tokens(base_url, words) + 100, "ours, and what was added"
+    assert usage["input"] + usage["cache_read"] > count_tokens(roomy_url, words) + 100, "ours, and what was added"
     assert done.result["reason"] in ("stop", "length")
     assert (done.code == 0) == (done.result["reason"] == "stop")
 
@@ -76,9 +77,16 @@ def test_a_probe_finds_the_window_that_nobody_stated(cli: Cli, base_url: str) ->
 
 def test_a_prompt_over_the_real_window_says_so(cli: Cli, base_url: str) -> None:
     done = cli.run("-p", "word " * 1_000, *bare(base_url))
-    assert done.code != 0
-    assert done.out == ""
-    assert f"exceeds the available context size ({WINDOW} tokens)" in done.err
+    assert (done.code, done.out) == (5, "")
+    assert f"(window {WINDOW})" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_window_that_is_smaller_than_declared_is_learned_from_the_refusal(cli: Cli, roomy_url: str) -> None:
+    flags = served(roomy_url, context_window=16_384)
+    done = cli.run("-p", "word " * 3_000, *flags, "--system-prompt", "")
+    assert (done.code, done.out) == (5, "")
+    assert f"(window {ROOMY:,})" in done.err
     assert "Traceback" not in done.err
 
 

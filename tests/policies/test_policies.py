@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from support.observations import CHEAP_READS, DEAR_READS, answer, prompt, result, seen, targets, work
+from support.observations import CHEAP_READS, answer, prompt, result, seen, targets, work
 from trimtab.context.actions import Action
 from trimtab.context.policies.mask import Mask
 from trimtab.context.policies.none import NoPolicy
@@ -103,19 +103,20 @@ def test_over_the_hard_limit_rules_take_hot_items_last_and_only_until_the_reques
     assert (chosen[0], len(chosen)) == ("t0", 2)
 
 
-def test_rules_go_deeper_where_a_cached_read_is_cheap():
-    cheap, dear, none = (Rules().aim(seen(work(11), prices=p)) for p in (CHEAP_READS, DEAR_READS, None))
-    assert cheap < dear < none == 7_000
+def test_rules_act_late_and_go_down_to_their_aim():
+    assert not Rules().decide(seen(work(9), used=12_000))
+    observation = seen(work(13, 1_000), used=13_500)
+    assert observation.used - weigh(Rules(along=False).decide(observation), observation).gain < 13_500 - 6_000
 
 
-def test_a_cold_cache_is_no_reason_to_go_deeper():
-    assert Rules().aim(seen(work(11), prices=CHEAP_READS, cold=True)) == 7_000
+def test_the_aim_lies_above_what_is_fixed_however_large_that_is():
+    assert Rules(left=0.5).aim(seen(work(4), fixed=10_000)) == 12_000
 
 
 def test_rules_take_along_what_is_cold_behind_the_first_change():
-    observation = seen(work(14, 800), prices=CHEAP_READS, target=9_000)
-    alone = weigh(Rules(along=False).decide(observation), observation)
-    along = weigh(Rules(along=True).decide(observation), observation)
+    observation = seen(work(14, 800), prices=CHEAP_READS, used=13_000)
+    alone = weigh(Rules(along=False, left=0.6).decide(observation), observation)
+    along = weigh(Rules(along=True, left=0.6).decide(observation), observation)
     assert along.gain > alone.gain
 
 
@@ -131,7 +132,7 @@ def test_results_of_kinds_that_were_fetched_again_are_left_alone_longer():
 def test_large_arguments_of_old_calls_give_way_before_results():
     items = work(4)
     items[1] = replace(items[1], arguments=5_000, tokens=5_100)
-    first, *_ = Rules().decide(seen(items, used=10_500))
+    first, *_ = Rules().decide(seen(items, used=13_000))
     assert (first.action, first.targets) == ("offload", ("a0",))
 
 
@@ -143,10 +144,14 @@ def test_a_large_result_that_was_often_used_is_folded():
 
 
 def test_rules_compact_only_when_hiding_is_far_from_enough():
-    talk = [prompt(n, 1_000, turn=n) for n in range(12)]
+    talk = [prompt(n, 1_000, turn=n) for n in range(13)]
     (action,) = Rules().decide(seen(talk))
-    assert (action.action, action.params) == ("compact", {"keep_tokens": 3_250, "mode": "digest"})
-    assert "compact" not in {a.action for a in Rules().decide(seen(work(11)))}
+    assert (action.action, action.params) == ("compact", {"keep_tokens": 2_362, "mode": "digest", "names": 2_700})
+    assert "compact" not in {a.action for a in Rules().decide(seen(work(12)))}
+
+
+def test_what_rules_hide_keeps_its_names():
+    assert {a.params["names"] for a in Rules().decide(seen(work(13))) if a.action == "elide"} == {400}
 
 
 def test_a_batch_weighs_what_it_takes_out_and_the_cache_behind_it():

@@ -19,7 +19,7 @@ OURS = [
     "mask(keep=3, batch=1)",
     "summary",
     "rules",
-    "rules(along=False, deep=0.0)",
+    "rules(along=False, left=0.5)",
     "remote",
 ]
 AROUND = ["cooldown:rules", "cost-gate:rules", "min-gain:mask", "immune:truncate", "dry-run:rules"]

@@ -81,7 +81,27 @@ def write_session(path: Path, *, cwd: str, upto: str | None = None) -> Path:
     """Write the session, as far as the entry `upto`."""
     made = entries()
     last = next((n for n, entry in enumerate(made) if entry.id == upto), len(made) - 1)
+    return _written(path, made[: last + 1], cwd=cwd)
+
+
+def write_masked_session(path: Path, *, cwd: str, edits: int) -> Path:
+    """Write a session of as many reads as there are `edits`, each of which hides one result: `mask0`, `mask1`, …"""
+    made: list[KnownEntry] = [MessageEntry(id="start", parent=None, time="", message=user("read them"))]
+
+    def then(entry_id: str) -> dict[str, Any]:
+        return {"id": entry_id, "parent": made[-1].id, "time": ""}
+
+    for n in range(edits):
+        made.append(MessageEntry(**then(f"ask{n}"), message=_ask("next", f"c{n}", "read", {"path": f"f{n}"})))
+        result = ToolResult(f"c{n}", "read", (Text(CONFIG),), is_error=False)
+        made.append(MessageEntry(**then(f"res{n}"), message=result))
+        edit = Elide(targets=(f"res{n}",), texts={f"res{n}": STUB})
+        made.append(EditEntry(**then(f"mask{n}"), edit=edit, author="policy:mask"))
+    return _written(path, made, cwd=cwd)
+
+
+def _written(path: Path, made: list[KnownEntry], *, cwd: str) -> Path:
     header = Header("s-fixed", cwd, "2026-05-04T03:02:00.000Z", 1)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(encode_entry(value) + b"\n" for value in (header, *made[: last + 1])))
+    path.write_bytes(b"".join(encode_entry(value) + b"\n" for value in (header, *made)))
     return path

@@ -17,6 +17,8 @@ from trimtab.types.tools import ToolSpec
 
 WINDOW = 768
 """Tokens: room for every talk here, and so few that filling it takes seconds."""
+ROOMY = 2_048
+"""Tokens of the larger window, for tests of the context engine."""
 APIS: tuple[Api, ...] = ("openai-chat", "openai-responses", "anthropic")
 
 

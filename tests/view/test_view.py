@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trimtab.context.pairs import pair
 from trimtab.context.view import View
 from trimtab.types.edits import (
     Compact,
@@ -296,3 +297,8 @@ def test_without_edits_the_messages_only_grow_at_their_end_but_for_answers_that_
         same = [a for a, b in zip(before, after, strict=False) if a == b]
         assert len(same) >= len(before) - 1
         before = after
+
+
+def test_messages_that_were_shown_show_the_same_when_they_are_viewed_again():
+    shown = conversation(*TALK).messages()
+    assert pair(shown)[0] == shown

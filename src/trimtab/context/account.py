@@ -30,6 +30,8 @@ from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.usage import Usage
 
 _KEPT_KEYS = 20_000
+_IN_PLACE = 64
+"""Messages that an edit may change one by one; where more differ, the rest is taken in anew."""
 
 
 @dataclass(slots=True)
@@ -39,7 +41,7 @@ class _Shaped:
     lineage: object
     epoch: int
     fixed_key: bytes
-    count: int
+    messages: tuple[Message, ...]
     shape: RequestShape
 
 
@@ -64,18 +66,20 @@ class Account:
     def shape(self, look: Look) -> RequestShape:
         """The request as the cache sees it. Costs what is new while the view only grows."""
         view, request = look.view, look.request
-        shown = view.shown()
+        messages = view.messages()
         fixed_key = _fixed_key(request)
         known = self._shaped
-        base, start = None, 0
-        if known and known.lineage is view.lineage and known.epoch == view.epoch and known.fixed_key == fixed_key:
-            base, start = known.shape, known.count
-        if base is None:
+        if known is None or known.fixed_key != fixed_key:
             base = shape_of([Segment(fixed_key, look.fixed, 2)], model=request.model.ref, fixed=1)
-        fresh = [self._segment(s.message, look.tally.message(s.message)) for s in shown[start:]]
+            start = 0
+        elif (known.lineage, known.epoch) == (view.lineage, view.epoch):
+            base, start = known.shape, len(known.messages)
+        else:
+            base, start = self._reshaped(known, messages, look)
+        fresh = [self._segment(message, look.tally.message(message)) for message in messages[start:]]
         shape = base.extended(fresh) if fresh else base
         if not view.open_calls:
-            self._shaped = _Shaped(view.lineage, view.epoch, fixed_key, len(shown), shape)
+            self._shaped = _Shaped(view.lineage, view.epoch, fixed_key, messages, shape)
         return shape
 
     @property
@@ -87,6 +91,16 @@ class Account:
         """Take `segments` for the last request: that of `look` is the next."""
         self._last = shape_of(segments, model=look.request.model.ref, fixed=1)
         self.shape(look)
+
+    def _reshaped(self, known: _Shaped, messages: tuple[Message, ...], look: Look) -> tuple[RequestShape, int]:
+        """The known shape with what an edit changed in place, and how many messages it has; of a longer change, only what stands in front."""
+        before = known.messages
+        changed = [i for i, (old, new) in enumerate(zip(before, messages, strict=False)) if old is not new]
+        if len(changed) <= _IN_PLACE and len(messages) >= len(before):
+            segments = {i + 1: self._segment(messages[i], look.tally.message(messages[i])) for i in changed}
+            return known.shape.edited(segments), len(before)
+        same = changed[0] if changed else min(len(before), len(messages))
+        return known.shape.edited(dict.fromkeys(range(same + 1, known.shape.size))), same
 
     def is_cold(self, now: float | None) -> bool:
         """Whether the cache probably holds nothing."""

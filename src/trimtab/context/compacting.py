@@ -33,9 +33,10 @@ from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResul
 
 KEEP_SHARE = 0.4
 """Of the target: how much of the end of the conversation stays when nobody says how much."""
-
+WORTHWHILE = 0.85
+"""Of what it replaces: a summary larger than this isn't worth the cache that it breaks."""
 MOST_LEFT = 0.9
-"""Of what a compaction replaces: a summary that is larger isn't worth the words that it loses."""
+"""The same for the ladder, which has no choice but wants to get somewhere: a summary hardly smaller loses words for nothing."""
 
 
 @dataclass(slots=True)
@@ -76,8 +77,9 @@ class Compactor:
         names = _names(view, run, outcome.text, action, means.kit)
         attached = "\n\n".join(part for part in (names, self.reattached(view)) if part)
         text = _framed(view, run, outcome.text, attached, means.kit)
-        share = 1.0 if action.params.get("whole") is True else MOST_LEFT
-        if means.kit.count(text) >= share * shown_size(view, run, means.size):
+        whole = action.params.get("whole") is True
+        most = 1.0 if whole else MOST_LEFT if author == "recovery" else WORTHWHILE
+        if means.kit.count(text) >= most * shown_size(view, run, means.size):
             return Outcome(view, refused=("compact: the summary would not be much smaller than what it replaces",))
         edit = self._edit(view, run, text, outcome)
         tokens = outcome.usage.prompt + outcome.usage.output if outcome.usage else 0
@@ -111,20 +113,21 @@ class Compactor:
             for message in slot.shown:
                 messages.append(_unframed(message))
                 ids.append(name_of(slot))
-        behind = run[-1] + 1
+        taken = set(run)
+        later = tuple(m for index, slot in enumerate(view.slots) if index not in taken for m in slot.shown)
         job = Job(
             messages=tuple(messages),
             ids=tuple(ids),
             count=kit.count,
             replaces_tokens=shown_size(view, run, look.tally.message),
-            later=tuple(m for slot in view.slots.range(behind, len(view.slots)) for m in slot.shown),
+            facts=_facts_below(view, run, later),
+            later=later,
             instructions=str(action.params.get("instructions") or ""),
             wanted=min(self.wanted_tokens, max(200, look.budget.room // 10)),
             summariser=None if action.params.get("mode") == "digest" else self.summariser,
             in_place=self._in_place(look) if action.params.get("mode") != "digest" else None,
             turn_goes_on=_turn_goes_on(view, run),
             cache=self.cache,
-            facts=_earlier_facts(view, run),
         )
         if self.profile == "general":
             job = replace(job, profile="general")
@@ -271,17 +274,6 @@ def _framed(view: View, run: Sequence[int], text: str, attached: str, kit: Kit) 
     return frame(body, replaced=sum(len(slot.shown) for slot in slots), sources=sources, way_back=way_back)
 
 
-def _earlier_facts(view: View, run: Sequence[int]) -> tuple[Fact, ...]:
-    """Facts of what earlier summaries in the run stand for, so that a rule outlives any number of compactions."""
-    places: list[int] = []
-    for index in run:
-        lead = view.slots[index].lead
-        applied = view.edit(lead) if lead else None
-        places += applied.slots if applied else ()
-    slots = [view.slots[place] for place in dict.fromkeys(places)]
-    return facts_of([slot.base for slot in slots], ids=[name_of(slot) for slot in slots]) if slots else ()
-
-
 def _names(view: View, run: Sequence[int], text: str, action: Action, kit: Kit) -> str:
     """A line with the names that would go with the run, as many as the action's `names` (tokens) allow; first those that calls wrote."""
     most = action.params.get("names")
@@ -314,6 +306,14 @@ def _handles_below(view: View, run: Sequence[int]) -> list[str]:
             if isinstance(base, ToolResult) and base.handle:
                 handles.append(base.handle)
     return handles
+
+
+def _facts_below(view: View, run: Sequence[int], later: tuple[Message, ...]) -> tuple[Fact, ...]:
+    """What the user said in messages that earlier summaries of the run stand for: it outlives any number of compactions."""
+    leads = (view.edit(lead) for index in run if (lead := view.slots[index].lead) is not None)
+    places = sorted({place for applied in leads if applied is not None for place in applied.slots})
+    said = [view.slots[place] for place in places if isinstance(view.slots[place].base, User)]
+    return facts_of([slot.base for slot in said], ids=[slot.id for slot in said], later=later) if said else ()
 
 
 def _ranges(handles: Iterable[str]) -> list[str]:

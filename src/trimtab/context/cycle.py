@@ -201,7 +201,7 @@ def _log(run: _Run, outcome: Outcome, *, author: str) -> Generator[Ask, Answer, 
 def _climb(run: _Run, *, forced: bool) -> Generator[Ask, Answer, None]:
     """Rung by rung, until the request is down to the target or nothing is left to try."""
     tried: list[str] = []
-    target, hard = run.look.budget.target, run.look.budget.hard
+    target, hard = run.look.aim if not forced else run.look.budget.target, run.look.budget.hard
     for rung in run.desk.rungs:
         for _ in range(run.desk.attempts):
             if run.look.used <= target:
@@ -214,7 +214,7 @@ def _climb(run: _Run, *, forced: bool) -> Generator[Ask, Answer, None]:
             if gained <= 0:
                 break
     if run.look.used > hard:
-        raise stuck(run.look, list(dict.fromkeys(tried)))
+        raise stuck(run.look, list(dict.fromkeys(tried)), failures=list(dict.fromkeys(run.notes)))
 
 
 def _prepared(run: _Run) -> Prepared:

@@ -7,6 +7,7 @@ The door to code of others is `Fallback`, the guards are the wrappers of `polici
 nothing rests: a policy may always try to save a request that can't go out.
 """
 
+from bisect import bisect_left
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
@@ -248,11 +249,8 @@ class Decider:
 
 def _before_turn(view: View) -> int:
     """The step at which the newest turn began."""
-    for index in range(len(view.slots) - 1, -1, -1):
-        slot = view.slots[index]
-        if slot.turn != view.turn:
-            return slot.step
-    return 0
+    first = bisect_left(range(len(view.slots)), view.turn, key=lambda index: view.slots[index].turn)
+    return view.slots[first - 1].step if first else 0
 
 
 def _custom(data: dict[str, object]) -> Record:

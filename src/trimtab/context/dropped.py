@@ -1,19 +1,21 @@
 """Dropped facts: what each edit of a path took out of the context that nothing else in it says.
 
-    before the edit: facts in what its items showed ──not in what they show now──▶ ──in no other message──▶ dropped
+    path ──step by step──▶ in how many shown messages each fact stands ──an edit takes the last one away──▶ dropped with it
 
 The facts are those that an audit of a summary looks for: numbers with units, paths, identifiers, error codes, addresses, and the rules and quotes of a person.
+Each message is read once, so the whole costs what reading the session costs.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 import msgspec
 
-from trimtab.context.explain import text_of
 from trimtab.context.fold import Fold
 from trimtab.context.naming import name_of
 from trimtab.context.summary.audit import audit
-from trimtab.context.summary.facts import FactKind, facts_of
+from trimtab.context.summary.facts import Fact, FactKind, facts_of
 from trimtab.context.view import View
 from trimtab.types.codec import Entry
 from trimtab.types.messages import Message
@@ -33,29 +35,60 @@ class DroppedFact(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def dropped_facts(path: Iterable[Entry], *, whole: Callable[[Message], Message]) -> dict[str, tuple[DroppedFact, ...]]:
     """Return, for each edit of a path by its id, the facts that left the context with it, those that a person stated first."""
-    fold = Fold(whole)
+    walk = _Walk(Fold(whole))
     found: dict[str, tuple[DroppedFact, ...]] = {}
     for entry in path:
-        before = fold.view
-        fold.add(entry)
-        if entry.type == "edit" and (applied := fold.view.edit(entry.id)) is not None:
-            found[entry.id] = _dropped(before, fold.view, applied.slots)
+        before = walk.fold.view
+        walk.fold.add(entry)
+        view = walk.fold.view
+        if view is before:
+            continue
+        applied = view.edit(view.edit_behind(entry.id))
+        if entry.type == "message":
+            address = view.find(entry.id)
+            fresh = range(max(0, len(before.slots) - 1), len(view.slots))
+            walk.recount(fresh if address is None else (*fresh, address.index))
+        elif applied is not None:
+            gone = walk.recount(applied.slots)
+            if entry.type == "edit":
+                found[entry.id] = gone
     return found
 
 
-def _dropped(before: View, after: View, slots: Sequence[int]) -> tuple[DroppedFact, ...]:
-    touched = [i for i in slots if i < len(before.slots) and before.slots[i].shown != after.slots[i].shown]
-    messages = [message for i in touched for message in before.slots[i].shown]
-    if not messages:
-        return ()
-    names = [_source(before, i, number) for i in touched for number in range(len(before.slots[i].shown))]
-    facts = facts_of(messages, ids=names)
-    left = "\n".join(text_of(message) for i in touched for message in after.slots[i].shown)
-    # All facts count here, not only those that a person stated or a call used.
-    missing = audit(left, facts, used=[fact.text for fact in facts]).missing
-    rest = "\n".join(map(text_of, after.messages())) if missing else ""
-    gone = [fact for fact in missing if fact.text not in rest]
-    return tuple(DroppedFact(fact.kind, fact.text, fact.source, fact.by_user) for fact in gone[:_MOST])
+@dataclass(slots=True)
+class _Walk:
+    """One pass over a path. `seen` counts in how many shown messages the text of each fact stands."""
+
+    fold: Fold
+    seen: Counter[str] = field(default_factory=Counter)
+    _shown: dict[int, tuple[Message, ...]] = field(default_factory=dict)
+    _facts: dict[int, tuple[Message, tuple[Fact, ...]]] = field(default_factory=dict)
+
+    def recount(self, slots: Iterable[int]) -> tuple[DroppedFact, ...]:
+        """Take in what these slots show now; return the facts that no shown message holds any more."""
+        view = self.fold.view
+        lost: list[Fact] = []
+        for index in dict.fromkeys(slots):
+            old, new = self._shown.get(index, ()), view.slots[index].shown
+            if old == new:
+                continue
+            self._shown[index] = new
+            for number, message in enumerate(new):
+                self.seen.update({fact.text for fact in self._read(message, _source(view, index, number))})
+            for number, message in enumerate(old):
+                facts = self._read(message, _source(view, index, number))
+                self.seen.subtract({fact.text for fact in facts})
+                lost += facts
+        gone = [fact for fact in lost if not self.seen[fact.text]]
+        # The order of an audit: rules first, then what the person said. All facts count here, not only those that a call used.
+        ordered = audit("", gone, used=[fact.text for fact in gone]).missing
+        return tuple(DroppedFact(fact.kind, fact.text, fact.source, fact.by_user) for fact in ordered[:_MOST])
+
+    def _read(self, message: Message, source: str) -> tuple[Fact, ...]:
+        known = self._facts.get(id(message))
+        if known is None or known[0] is not message:
+            known = self._facts[id(message)] = (message, facts_of([message], ids=[source]))
+        return known[1]
 
 
 def _source(view: View, index: int, number: int) -> str:

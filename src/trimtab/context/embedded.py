@@ -281,11 +281,10 @@ class Embedded:
             view = self.drive(self.engine.make_room(self.log.view, self.request))
         except ContextFloor as problem:
             return problem.message
-        for edit in (d.entry.edit for d in done if isinstance(d.entry.edit, Restore)):
-            found = [(target, view.find(target)) for target in edit.targets]
-            if gone := [
-                target for target, at in found if at is not None and view.slots[at.index].state in ("gone", "stub")
-            ]:
+        for made in done:
+            applied = view.edit(made.entry_id)
+            places = applied.slots if applied and not isinstance(made.entry.edit, Pin) else ()
+            if gone := [view.slots[i].id for i in places if view.slots[i].state in ("gone", "stub")]:
                 return f"there is no room for {', '.join(gone[:3])} beside what has to stay"
         return ""
 

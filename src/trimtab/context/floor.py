@@ -60,10 +60,15 @@ def require_floor(look: Look) -> None:
     )
 
 
-def stuck(look: Look, tried: Sequence[str]) -> ContextFloor:
-    """The error for a request that stays over the limit after everything was tried."""
+def stuck(look: Look, tried: Sequence[str], *, failures: Sequence[str] = ()) -> ContextFloor:
+    """The error for a request that stays over the limit after everything was tried; `failures` are what went wrong while trying."""
     largest = sorted(look.sizes(), key=lambda pair: -pair[1])[:_LISTED]
     left = ", ".join(f"{look.view.slots[shown.place].id} ({size:,})" for shown, size in largest)
+    if failures:
+        return ContextFloor(
+            f"the context has {look.used:,} tokens, {look.budget.hard:,} may be sent, and it can't be made smaller: {'; '.join(failures)}",
+            hint="Nothing was lost. Put right what failed, then go on.",
+        )
     return ContextFloor(
         f"the context has {look.used:,} tokens, {look.budget.hard:,} may be sent, and nothing more can be taken out"
         f" (tried: {', '.join(tried) or 'nothing'}; largest left: {left or 'none'})",

@@ -115,10 +115,6 @@ class EstimateTally:
         size = total + self.fixed(system, tools)
         return Estimate(size, size, known=True, anchored=False)
 
-    def glance(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate | None:
-        """Nothing is cheaper than asking the function."""
-        return None
-
     def observe(self, answer: Assistant) -> bool:
         """Learn nothing: the function is what the program wants to go by."""
         return False

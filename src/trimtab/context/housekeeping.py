@@ -24,10 +24,10 @@ _LEAST_CHARS = 300
 def housekeeping(view: View, *, sent: int) -> Sequence[Action]:
     """Return the actions for the messages that nobody has been sent yet; `sent` is how many were."""
     targets: list[str] = []
-    fresh = view.shown()[sent:]
-    for place in dict.fromkeys(shown.place for shown in fresh):
-        slot = view.slots[place]
-        if not isinstance(slot.base, Assistant) or any(o.act == "arguments" for o in slot.overlays):
+    shown = view.shown()
+    start = shown[sent].place if sent < len(shown) else len(view.slots)
+    for place, slot in enumerate(view.slots.range(start, len(view.slots)), start):
+        if not slot.shown or not isinstance(slot.base, Assistant) or any(o.act == "arguments" for o in slot.overlays):
             continue
         for part, call in enumerate(slot.base.parts):
             if isinstance(call, ToolCall) and _keeps_elsewhere(call) and _succeeded(view, place, call):

@@ -26,6 +26,8 @@ STUB_TOKENS = 45
 """About what a stub takes."""
 FOLDED_TOKENS = 900
 """About what a folded result takes."""
+NAMES = 400
+"""Tokens of names that a stub keeps of what it hides, at most."""
 _IMMUNE_STEPS = 5
 _FRESH_STEPS = 1
 
@@ -100,7 +102,8 @@ def _fold(observation: Observation, need: int) -> list[Action]:
 def _elide(observation: Observation, need: int) -> list[Action]:
     candidates = [i for i in observation.items if hideable(i) and i.tokens > LARGE // 4]
     chosen = _fresh_last(candidates, observation, need, lambda i: i.tokens - STUB_TOKENS)
-    return [Action("elide", tuple(i.id for i in chosen), reason="the least likely to be needed")] if chosen else []
+    ids = tuple(i.id for i in chosen)
+    return [Action("elide", ids, {"names": NAMES}, "the least likely to be needed")] if chosen else []
 
 
 def _digest(observation: Observation, need: int) -> list[Action]:
@@ -115,11 +118,12 @@ def _summary(observation: Observation, need: int) -> list[Action]:
 
 
 def _compaction(observation: Observation, need: int, params: dict[str, object]) -> Action:
-    """Keep as much of the end as the target allows, half of it on a second try."""
-    keep = max(0, (observation.target - observation.fixed) // 2)
+    """Keep as much of the end as there is space for, a quarter of that on a second try."""
+    space = max(0, observation.hard - observation.fixed)
+    keep = space // 4
     if observation.since.get("compact") == 0:
         keep //= 4
-    return Action("compact", (), {**params, "keep_tokens": keep}, "the window is full")
+    return Action("compact", (), {**params, "keep_tokens": keep, "names": space // 8}, "the window is full")
 
 
 def _newest(observation: Observation, need: int) -> list[Action]:

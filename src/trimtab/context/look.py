@@ -61,6 +61,14 @@ class Look:
         """Tokens of system prompt and tools."""
         return self.tally.fixed(self.request.system, self.request.tools)
 
+    @property
+    def aim(self) -> int:
+        """What the ladder goes down to: the target, or the middle of the space above what is fixed where that is larger.
+
+        With a long system prompt and a small window the target may lie below what nothing can take out.
+        """
+        return max(self.budget.target, (self.fixed + self.budget.hard) // 2)
+
     def sizes(self) -> list[tuple[Shown, int]]:
         """Each shown message with its tokens."""
         return [(shown, self.tally.message(shown.message)) for shown in self.view.shown()]

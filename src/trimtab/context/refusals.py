@@ -21,6 +21,8 @@ LEAST = 1_000
 """Tokens; no window is smaller, whatever a server says."""
 _FARTHEST = 0.4
 """Our count against the server's: farther apart than this, its figures are of something else (bytes, or all requests of a minute)."""
+_SAME = 0.1
+"""Two counts of one thing are no farther apart than that share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def _of_overflow(error: ErrorInfo, *, counted: int, asked: int, window: int) -> 
         return Lesson(window=limit, shrink=True)
     # Both figures are the server's; our count of the same request tells how its tokens relate to ours. Some count the answer in.
     alone, together = counted / actual, (counted + asked) / actual
-    with_answer = abs(together - 1) < abs(alone - 1)
+    with_answer = abs(together - 1) < min(_SAME, abs(alone - 1))
     ratio = together if with_answer else alone
     if not _FARTHEST <= ratio <= 1 / _FARTHEST:
         return _tighter(counted, window)

@@ -205,11 +205,13 @@ def _with_arguments(call: ToolCall, raw: str) -> ToolCall:
 
 
 def _headed(result: ToolResult) -> ToolResult:
-    """A result that has a handle shows it at its head, so that the model can name it."""
+    """A result that has a handle shows it at its head, so that the model can name it; once shown it is text, and no second view adds another."""
     if result.handle is None:
         return result
     head = f"[{result.handle}]"
     first = result.parts[0] if result.parts else None
     if isinstance(first, Text):
-        return replace(result, parts=(replace(first, text=f"{head}\n{first.text}"), *result.parts[1:]))
-    return replace(result, parts=(Text(head), *result.parts))
+        parts = (replace(first, text=f"{head}\n{first.text}"), *result.parts[1:])
+    else:
+        parts = (Text(head), *result.parts)
+    return replace(result, parts=parts, handle=None)

@@ -16,6 +16,7 @@ from msgspec import structs
 
 from trimtab.coding.context.chosen import chosen_tools
 from trimtab.coding.context.engine import build_engine, context_settings
+from trimtab.coding.context.open import archive_beside
 from trimtab.coding.context.tools import agent_tools
 from trimtab.coding.logs import now, session_folder
 from trimtab.coding.models import resolve_model
@@ -121,7 +122,8 @@ def open_saved(
         info, notes = _model_of(project, log, model)
         if window is not None:
             info = structs.replace(info, context_window=window)
-        engine = build_engine(project, log, info, archive=Path(), now=lambda: now().timestamp())
+        archive = archive_beside(log.path or file)
+        engine = build_engine(project, log, info, archive=archive, now=lambda: now().timestamp())
         request = _request(project, engine)
         view = _learned(log.archive.path(), whole, engine, request)
         yield SavedContext(project, log, engine, request, view, whole, (*_damage(log), *notes))

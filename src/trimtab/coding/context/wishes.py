@@ -83,8 +83,11 @@ def revert(saved: SavedContext, name: str, *, reason: str = "") -> Granted:
 def item_named(saved: SavedContext, name: str) -> str:
     """The name of the one item that `name` can mean: handle, call id, entry id or the start of one, `ENTRY#N`, label. Raises `UsageError`."""
     view = saved.view
-    plain = name.strip().strip("[]").partition("~")[0]
-    plain = next((target for target, label in saved.log.archive.labels.items() if label == plain), plain)
+    labelled = {label: target for target, label in saved.log.archive.labels.items()}
+    plain = labelled.get(name, name)
+    if view.find(plain) is None:
+        # A name may be copied with the brackets around it, or with the key of the marker that it was read in.
+        plain = name.strip().strip("[]").partition("~")[0]
     address = view.find(plain)
     if address is not None:
         if address.edit is not None and view.edit(plain) is not None:

@@ -16,6 +16,7 @@ The one rule: `estimate` is the only number of its kind. The meter shows it, the
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from math import ceil
 
 import msgspec
@@ -26,6 +27,8 @@ from trimtab.context.counting.size import Size
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.tools import ToolSpec
 
+_IN_PLACE = 64
+"""Messages that an edit may replace one by one; beyond that, all that follows is counted again."""
 _FAILED = ("error", "cancelled")
 
 
@@ -117,13 +120,18 @@ class Meter:
 
     def append(self, message: Message, *, trusted: bool = True) -> Size:
         """Take in the next message and return its size. `trusted`: see `Counter.size`."""
-        thought = self.counter.thought(message, trusted=trusted) if isinstance(message, Assistant) else Size()
-        shown = _Shown(message, self.counter.size(message, trusted=trusted), thought)
+        shown = self._sized(message, trusted=trusted)
         self._take(shown)
         return shown.size
 
+    def _sized(self, message: Message, *, trusted: bool) -> _Shown:
+        thought = self.counter.thought(message, trusted=trusted) if isinstance(message, Assistant) else Size()
+        return _Shown(message, self.counter.size(message, trusted=trusted), thought)
+
     def sync(self, messages: Sequence[Message]) -> None:
         """Make the meter's messages equal to `messages`: those of the next request, after any edit, revert, fork or move."""
+        if self._replaced(messages):
+            return
         same = self._common(messages)
         removed = self._shown[same:]
         if removed:
@@ -225,6 +233,28 @@ class Meter:
                 break
             same += 1
         return same
+
+    def _replaced(self, messages: Sequence[Message]) -> bool:
+        """Take in messages of which a few stand in place of others and the rest is new; say whether it was so simple.
+
+        Where turns or their thinking change, sums depend on what stands around, and everything behind is counted again.
+        """
+        if len(messages) < len(self._shown):
+            return False
+        pairs = enumerate(zip(self._shown, messages, strict=False))
+        places = list(islice((i for i, (old, new) in pairs if old.message is not new), _IN_PLACE + 1))
+        old = [self._shown[i] for i in places]
+        new = [self._sized(messages[i], trusted=True) for i in places] if len(places) <= _IN_PLACE else []
+        if len(places) > _IN_PLACE or any(ends_turn(s.message) or s.thought != Size() for s in (*old, *new)):
+            return False
+        for place, before, after in zip(places, old, new, strict=True):
+            self._shown[place] = after
+            self._totals.all += after.size - before.size
+        for message in messages[len(self._shown) :]:
+            self.append(message)
+        if places:
+            self._age_anchors(places[0], sum(abs(s.size.plain) for s in (*old, *new)))
+        return True
 
     def _recount(self) -> None:
         self._totals = _Totals(all=self._fixed)

@@ -1,12 +1,12 @@
 """`rules`, the default: what has a newer copy goes first, then what is least likely needed, in batches that are worth the cache they break.
 
-    aim ── by price: how far below the soft threshold a batch goes
-    stale ▶ large arguments ▶ results, coldest first ▶ whatever else is cold behind the first change ▶ a summary, if that is not enough
+    fixed ─────── aim ──────────────── act ── hard        shares of the space between what is fixed and the hard limit
+    stale ▶ large arguments ▶ results, coldest first ▶ whatever else is cold behind the first change ▶ hot results ▶ a summary
 
-A cached token costs a fraction of a fresh one, so each edit of sent bytes makes everything behind it dear for one request. Where reads are
-cheap a batch is therefore large and rare: it goes below the target, and takes along what is cold behind its earliest change, which is paid for
-already. Where nothing is cached a batch takes what it must. What was used lately is not touched below the hard limit at all, and results of
-kinds of tool that were fetched again after they had been hidden wait longer (`ItemFacts.regret`).
+Each edit of sent bytes makes everything behind it dear for one request, so batches are large and rare: nothing happens until the space is nearly
+full, and then it is cleared down to the aim, and what is cold behind the earliest change goes along, since its place in the cache is paid for
+already. What is hidden leaves the names behind that stood in it (`shorten.names`), and so does a summary, since most of what is needed later is a
+name. Results of kinds of tool that were fetched again after they had been hidden wait longer (`ItemFacts.regret`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,17 +23,17 @@ class Rules:
     """The parameters, in requests unless they say otherwise.
 
     `fresh`: an item younger than this is hot; so is one that was used within `recent`. `patience`: how much longer an item of full regret stays hot.
-    `least`: tokens from which on an item is worth an edit. `deep`: by what share of the target a batch goes below it when cached reads cost nothing;
-    half as deep at half the price. `along`: take along what is cold behind the first change, down to that aim.
-    `fold_used`: a large result that was used so often is folded instead of hidden. `compact_from`: a summary takes the place of all but the end when, after
-    everything else, more than this share of the target is still too much; `compact_mode` `digest` asks no model for it, the empty one does.
+    `least`: tokens from which on an item is worth an edit. `along`: take along what is cold behind the first change. `fold_used`: a large result that
+    was used so often is folded instead of hidden. `act`, `left`: shares of the space between the fixed part and the hard limit: from where on something is
+    done, and down to where. `names`: tokens of names that a stub keeps at most; `keep_names`: the same of a summary, as a share of the space.
+    `compact_from`: a summary takes the place of all but the end when, after everything else, more than this share of the space is still too much;
+    `keep`: the share of the aim that stays as it is then; `compact_mode` `digest` asks no model for it, the empty one does.
     """
 
     fresh: int = 3
     recent: int = 3
     patience: int = 12
     least: int = LARGE // 2
-    deep: float = 0.35
     along: bool = True
     fold_used: int = 4
     compact_from: float = 0.25
@@ -41,7 +41,7 @@ class Rules:
     act: float = 0.9
     left: float = 0.35
     names: int = 400
-    keep_names: int = 3000
+    keep_names: float = 0.2
     keep: float = 0.5
     name: str = "rules"
 
@@ -62,7 +62,7 @@ class Rules:
             params = {
                 "keep_tokens": keep,
                 **({"mode": self.compact_mode} if self.compact_mode else {}),
-                "names": self.keep_names,
+                "names": int(self.keep_names * space),
             }
             return (*batch.actions(), Action("compact", (), params, "hiding results is not enough"))
         return batch.actions()
@@ -109,16 +109,17 @@ class Rules:
             if batch.gain >= batch.need + self._slack(observation):
                 break
             self._hide(item, batch)
-        if urgent:
-            # What is in use goes only as far as it must: an aim is no reason to hide what nobody has read yet.
-            over = over_hard(observation)
-            for item in sorted((item for item in candidates if self.is_hot(item)), key=value):
-                if batch.gain >= over:
-                    break
-                if not item.sent and item.state == "full" and item.tokens > 2 * FOLDED_TOKENS:
-                    batch.add("fold", item, "large, and too new to hide")
-                else:
-                    self._hide(item, batch)
+        # A stub with names loses less than a summary, so what is hot goes before a compaction has to come; what nobody has read yet only as
+        # far as the request doesn't fit otherwise.
+        slack = 0 if urgent else self.compact_from * max(0, observation.hard - observation.fixed)
+        over = over_hard(observation) if urgent else 0
+        for item in sorted((item for item in candidates if self.is_hot(item)), key=lambda i: (i.age <= 1, value(i))):
+            if batch.missing <= slack or (item.age <= 1 and batch.gain >= over):
+                break
+            if not item.sent and item.state == "full" and item.tokens > 2 * FOLDED_TOKENS:
+                batch.add("fold", item, "large, and too new to hide")
+            else:
+                self._hide(item, batch)
 
     def _goes_along(self, item: ItemFacts, observation: Observation, batch: "_Batch") -> bool:
         edge = batch.edge

@@ -70,7 +70,7 @@ class Job:
     """What is to be summarised and under which conditions. Sizes in tokens, costs in USD (or any one unit).
 
     `previous`: the earlier summary that is updated; None: those among the messages. `facts`: of what that summary stands for; they are
-    audited too, so that a rule outlives any number of compactions. `later` are the messages that stay behind the run. `replaces_tokens`: what the run takes in a request, if more than its text counts.
+    audited too, so that a rule outlives any number of compactions. `later` are the messages that stay. `replaces_tokens`: what the run takes in a request, if more than its text counts.
     `wanted`: how long the summary may be. `cost_in_place`, `cost_serialised`: the bills of the two ways; None: unknown, which loses.
     `attempts`: ways tried at most before the digest. `facts_share`: of the wanted size, for the facts block.
     """

@@ -15,18 +15,24 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from trimtab.coding.context.bisect import Bisected, Check, Tried, bisect, suspects
+from trimtab.coding.context.bisect import Check, Tried, bisect, suspects
 from trimtab.coding.context.saved import SavedContext, open_saved
 from trimtab.coding.context.wishes import Granted, edit_named, item_named, pin, restore, revert, unpin
 from trimtab.coding.project import open_project
 from trimtab.context.blame import blame
-from trimtab.context.dropped import DroppedFact, dropped_facts
-from trimtab.context.explain import LogRow, context_log
-from trimtab.context.floor import floor_of
-from trimtab.context.layers import active_context, archive, budget_data, summary_index
-from trimtab.context.look import Look
+from trimtab.context.dropped import dropped_facts
+from trimtab.context.explain import context_log
+from trimtab.context.layers import active_context, archive, summary_index
 from trimtab.context.story import edit_story, item_story
 from trimtab.frontends.cli import completers
+from trimtab.frontends.cli.context_answers import (
+    bisect_data,
+    budget,
+    granted_data,
+    granted_lines,
+    guilty_lines,
+    row_data,
+)
 from trimtab.frontends.cli.context_text import (
     blame_text,
     edit_lines,
@@ -34,13 +40,10 @@ from trimtab.frontends.cli.context_text import (
     item_table,
     log_text,
     meter_lines,
-    row_details,
-    row_head,
     shown_names,
 )
 from trimtab.frontends.cli.messages import message_text
 from trimtab.frontends.cli.screen import width_of, wrapped
-from trimtab.types.edits import edit_kind
 from trimtab.types.errors import UsageError
 from trimtab.types.text import strip_terminal
 
@@ -92,7 +95,7 @@ def show(session: str, *, as_text: bool, as_json: bool, **how: Any) -> int:
                     "active_context": active_context(saved.view, observation),
                     "archive": archive(saved.view),
                     "summary_index": summary_index(saved.view),
-                    "budget": _budget(saved, look),
+                    "budget": budget(saved, look),
                 }
             )
             return 0
@@ -121,7 +124,7 @@ def log(session: str, *, diff: bool, as_json: bool, **how: Any) -> int:
             _print_json(
                 {
                     "session_id": saved.log.header.id,
-                    "rows": [_row_data(row, entries[row.entry_id].time, dropped) for row in rows],
+                    "rows": [row_data(row, entries[row.entry_id].time, dropped) for row in rows],
                 }
             )
         elif rows:
@@ -249,9 +252,9 @@ def bisect_(session: str, *, check: str, timeout_s: float, verbose: bool, as_jso
         guilty = [rows[edit] for edit in done.found.guilty]
         times = {entry.id: entry.time for entry in saved.path}
         if as_json:
-            _print_json(_bisect_data(saved.log.header.id, check, done, guilty, times))
+            _print_json(bisect_data(saved.log.header.id, check, done, guilty, times))
         elif guilty:
-            _print(_guilty_lines(done, guilty, times, session))
+            _print(guilty_lines(done, guilty, times, session))
         else:
             click.echo(f"no edit is to blame: {done.found.reason}", err=True)
         return 0 if guilty else 1
@@ -278,66 +281,10 @@ def _wish(session: str, how: dict[str, Any], do: Callable[[SavedContext], Grante
     with _opened(session, how, write=True) as saved:
         came = do(saved)
         if as_json:
-            _print_json(_granted_data(saved.log.header.id, came))
+            _print_json(granted_data(saved.log.header.id, came))
         else:
-            _print(_granted_lines(came))
+            _print(granted_lines(came))
     return 0
-
-
-def _budget(saved: SavedContext, look: Look) -> dict[str, Any]:
-    floor = floor_of(look)
-    return {
-        "model": saved.engine.model.ref,
-        "policy": saved.engine.manager.policy_name,
-        "used": look.estimate.tokens,
-        "at_most": look.used,
-        "known": look.estimate.known,
-        "system": floor.system,
-        "tools": floor.tools,
-        "pinned": floor.pinned,
-        **budget_data(look.budget, look.used),
-    }
-
-
-def _granted_lines(came: Granted) -> list[str]:
-    if came.unchanged:
-        return [f"{came.unchanged}; nothing was written"]
-    lines = [f"{edit_kind(d.entry.edit)} {', '.join(came.names)}: edit {d.entry_id}" for d in came.done]
-    lines += [f"took back {came.revert}"] if came.revert else []
-    size = f"{came.before:,} → {came.after:,}" if came.before != came.after else f"{came.after:,}"
-    pinned = f"; pinned items have {came.pinned:,}" if came.pinned else ""
-    return [*lines, f"the next request has {size} of {came.limit:,} tokens{pinned}"]
-
-
-def _granted_data(session_id: str, came: Granted) -> dict[str, Any]:
-    done = [
-        {
-            "entry_id": d.entry_id,
-            "kind": edit_kind(d.entry.edit),
-            "targets": list(d.entry.edit.targets),
-            "before_tokens": d.entry.before_tokens,
-            "after_tokens": d.entry.after_tokens,
-        }
-        for d in came.done
-    ]
-    return {
-        "session_id": session_id,
-        "done": done,
-        "names": list(came.names),
-        "reverted": came.revert,
-        "unchanged": came.unchanged or None,
-        "used_before": came.before,
-        "used": came.after,
-        "limit": came.limit,
-        "pinned": came.pinned,
-    }
-
-
-def _row_data(row: LogRow, time: str, dropped: dict[str, tuple[DroppedFact, ...]] | None) -> dict[str, Any]:
-    data: dict[str, Any] = {"time": time, **msgspec.to_builtins(row)}
-    if dropped is not None:
-        data["facts_dropped"] = msgspec.to_builtins(dropped.get(row.entry_id, ()))
-    return data
 
 
 def _edit_or_none(saved: SavedContext, name: str) -> str:
@@ -355,30 +302,6 @@ def _tell_trial(tried: Tried) -> None:
     taken = "1 edit taken back" if len(tried.reverted) == 1 else taken
     code = "no end in time" if tried.code is None else f"exit code {tried.code}"
     click.echo(f"trial {tried.number}: {taken}: {'good' if tried.verdict == 'pass' else 'bad'} ({code})", err=True)
-
-
-def _guilty_lines(done: Bisected, guilty: list[LogRow], times: dict[str, str], session: str) -> list[str]:
-    one = len(guilty) == 1
-    lines = [f"{'this edit' if one else 'these edits together'} broke it ({len(done.trials)} trials):"]
-    for row in guilty:
-        lines.append(f"  {row_head(row, times[row.entry_id])}")
-        lines += [f"    {details}"] if (details := row_details(row)) else []
-    lines += [] if done.found.proved else ["the search ended early: fewer of them may be enough"]
-    lines += [f"trimtab context revert {session} {row.entry_id}" for row in guilty]
-    return lines
-
-
-def _bisect_data(
-    session_id: str, check: str, done: Bisected, guilty: list[LogRow], times: dict[str, str]
-) -> dict[str, Any]:
-    return {
-        "session_id": session_id,
-        "check": check,
-        "guilty": [_row_data(row, times[row.entry_id], None) for row in guilty],
-        "reason": done.found.reason,
-        "proved": done.found.proved,
-        "trials": [{"reverted": list(t.reverted), "verdict": t.verdict, "exit_code": t.code} for t in done.trials],
-    }
 
 
 def _print(lines: Iterable[str]) -> None:

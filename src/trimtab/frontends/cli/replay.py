@@ -8,12 +8,16 @@ from pathlib import Path
 import click
 import msgspec
 
+from trimtab.config.home import find_home
 from trimtab.context.policies.registry import find_policy
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.screen import table, width_of
 from trimtab.sessions.detect import FORMATS
 from trimtab.sessions.replay.batch import Input, Report, Wish, expanded, replayed, report_of
+from trimtab.sessions.replay.card import Card, card_of
+from trimtab.sessions.replay.homes import agent_folders, sessions_in
 from trimtab.sessions.replay.models import Terms, price_of
+from trimtab.sessions.replay.report import Figures
 from trimtab.types.errors import UsageError
 from trimtab.types.text import strip_terminal
 
@@ -44,6 +48,8 @@ _HEAD = (
     "--format", "format_", type=click.Choice(tuple(FORMATS)), help="Whose files they are. Default: by content."
 )
 @click.option("--dump", metavar="FILE", shell_complete=completers.files, help="Write a line per request to FILE.")
+@click.option("--all", "everywhere", is_flag=True, help="A report card of all agents' sessions in your home.")
+@click.option("--yes", is_flag=True, help="With --all: don't ask before reading them.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(
     *,
@@ -53,6 +59,8 @@ def command(
     price: str | None,
     format_: str | None,
     dump: str | None,
+    everywhere: bool,
+    yes: bool,
     as_json: bool,
 ) -> int:
     """Say what recorded sessions would have cost, and what they would have lacked, under a context policy.
@@ -61,11 +69,15 @@ def command(
     sent.
     """
     names = _split(policies)
+    terms = Terms(window, price_of(price) if price else None)
+    if everywhere:
+        if files or dump or format_:
+            raise UsageError("--all takes no files, --dump or --format", hint="Leave them out, or leave --all out.")
+        return _report_card(names, terms, yes=yes, as_json=as_json)
     if not files:
         raise UsageError("no file to replay", hint="Name session files or folders, or take --all.")
     if len(names) > 1 and (as_json or dump):
         raise UsageError("--json and --dump take one policy", hint="Run it once for each.")
-    terms = Terms(window, price_of(price) if price else None)
     inputs = list(expanded(files, lambda: sys.stdin.buffer.read()))
     reports = [_replayed(inputs, name, terms, format_, dump, predict=as_json) for name in names]
     if as_json:
@@ -104,14 +116,60 @@ def _split(policies: str) -> list[str]:
 
 
 def _print(reports: Sequence[Report]) -> None:
-    rows: list[tuple[str, ...]] = [_HEAD]
-    for report in reports:
-        t = report.total
-        money = ["?" if usd is None else f"${usd:,.2f}" for usd in (t.cost_usd, t.cost_usd_pessimistic)]
-        counts = (t.prompt_tokens, t.cached_tokens, t.peak_tokens, t.needed, t.needed_visible, t.needed_stub)
-        rest = (t.needed_lost, t.edits, t.overflows)
-        rows.append((report.policy, *money, *(f"{n:,}" for n in (*counts, *rest))))
     sessions = sum(entry.figures is not None for entry in reports[0].entries)
     click.echo(f"{sessions} {'session' if sessions == 1 else 'sessions'}, {reports[0].total.steps:,} requests")
-    for line in table(rows, width_of(sys.stdout)):
+    for line in table(_rows([(report.policy, report.total) for report in reports]), width_of(sys.stdout)):
         click.echo(line)
+
+
+def _rows(policies: Sequence[tuple[str, Figures]]) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = [_HEAD]
+    for name, t in policies:
+        counts = (t.prompt_tokens, t.cached_tokens, t.peak_tokens, t.needed, t.needed_visible, t.needed_stub)
+        rest = (t.needed_lost, t.edits, t.overflows)
+        rows.append((name, _usd(t.cost_usd), _usd(t.cost_usd_pessimistic), *(f"{n:,}" for n in (*counts, *rest))))
+    return rows
+
+
+def _report_card(names: Sequence[str], terms: Terms, *, yes: bool, as_json: bool) -> int:
+    folders = agent_folders(Path.home(), find_home().sessions)
+    if not folders:
+        click.echo("no agent has left sessions in this home", err=True)
+        return 0
+    if not yes:
+        listed = "\n".join(f"  {name}: {folder}" for name, folder in folders.items())
+        click.echo(strip_terminal(f"This reads, and neither changes nor sends, the sessions in\n{listed}"), err=True)
+        if sys.stdin is None or not sys.stdin.isatty():
+            raise UsageError("nobody is there to ask", hint="Add --yes.")
+        click.confirm("Read them?", abort=True, err=True)
+    inputs = [Input(str(path), path) for _, path in sessions_in(folders)]
+    policies = dict.fromkeys(("none", *names))
+    card = card_of(inputs, {name: find_policy(name) for name in policies}, terms)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(card.as_data()), indent=2).decode())
+        return 0
+    for line in _card_lines(card):
+        click.echo(strip_terminal(line))
+    for line in table(_rows(card.policies), width_of(sys.stdout)):
+        click.echo(line)
+    return 0
+
+
+def _card_lines(card: Card) -> list[str]:
+    breaks, results, compactions = card.row.breaks, card.row.results, card.row.compactions
+    share = f" ({results.unused_tokens / results.tokens:.0%} of their tokens)" if results.tokens else ""
+    unread = [f"{len(card.unreadable)} files could not be read"] if card.unreadable else []
+    return [
+        f"{card.sessions:,} sessions, {card.row.requests:,} requests, {_usd(card.row.paid_usd)} at list prices",
+        f"cache breaks: {breaks.calls:,} calls paid {breaks.tokens:,} tokens again, {_usd(breaks.usd)} more than cached",
+        f"repeated reads: {results.repeated_reads:,} of files that had not changed, {results.repeated_tokens:,} tokens",
+        f"results never used: {results.unused:,} of {results.count:,}{share}",
+        f"compactions: {compactions.count:,}; of {compactions.facts:,} facts used after one, {compactions.in_summary:,} stood in the summary"
+        f" and {compactions.fetched_again:,} were fetched again",
+        *unread,
+        "",
+    ]
+
+
+def _usd(value: float | None) -> str:
+    return "$?" if value is None else f"${value:,.2f}"

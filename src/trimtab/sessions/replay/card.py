@@ -8,7 +8,7 @@
 All of it is counted from files, and none of it is sent anywhere. Money is null where a model's price isn't known.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +16,18 @@ import msgspec
 
 from trimtab.context.counting.counter import Counter
 from trimtab.context.economics.cold import is_break
+from trimtab.context.policies.base import Policy
 from trimtab.context.resources import resource_of
 from trimtab.context.strings import distinctive_strings
+from trimtab.sessions.detect import read_recordings
 from trimtab.sessions.recorded import Answered, Came, Compacted, Recording
+from trimtab.sessions.replay.batch import Input
+from trimtab.sessions.replay.models import Terms, model_of
 from trimtab.sessions.replay.needs import texts_of, used_results
-from trimtab.sessions.replay.report import Figures
+from trimtab.sessions.replay.report import Figures, figures_of, total_of
+from trimtab.sessions.replay.run import Plan, prepare, replay
 from trimtab.sessions.replay.steps import Step
+from trimtab.sessions.source import ImportFailed
 from trimtab.types.messages import ToolCall, ToolResult
 from trimtab.types.models import ModelInfo, add_costs, cost_usd
 from trimtab.types.usage import Usage
@@ -105,6 +111,27 @@ class Card:
             "policies": [{"policy": name, **msgspec.to_builtins(figures)} for name, figures in self.policies],
             "unreadable": list(self.unreadable),
         }
+
+
+def card_of(inputs: Iterable[Input], policies: Mapping[str, Policy], terms: Terms) -> Card:
+    """Read sessions one after the other and fill in the card. A file that can't be read is named and passed over."""
+    rows: list[CardRow] = []
+    figures: dict[str, list[Figures]] = {name: [] for name in policies}
+    unreadable: list[str] = []
+    for one in inputs:
+        try:
+            recordings = read_recordings(one.origin, name=one.name)
+        except ImportFailed:
+            unreadable.append(one.name)
+            continue
+        for recording in recordings:
+            prepared, model = prepare(recording), model_of(recording, terms)
+            counter = Counter(model)
+            rows.append(row_of(recording, prepared.steps, model, counter))
+            for name, policy in policies.items():
+                figures[name].append(figures_of(replay(prepared, Plan(policy, model, counter=counter))))
+    totals = tuple((name, total_of(parts)) for name, parts in figures.items())
+    return Card(len(rows), summed(rows), totals, tuple(unreadable))
 
 
 def row_of(recording: Recording, steps: Sequence[Step], model: ModelInfo, counter: Counter) -> CardRow:

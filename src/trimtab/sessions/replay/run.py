@@ -132,7 +132,7 @@ class _Replay:
             settings=replace(plan.settings, tools="off") if plan.unmanaged else plan.settings,
             now=self._clock if all(step.asked_at is not None for step in self.steps) else None,
             tally=self.sizes,
-            compactor=lambda: Compactor(Summariser(self.model.ref, self.budget.window, self.model.max_output)),
+            compactor=self._compactor,
         )
         self.request = ModelRequest(engine_model, (), system=self.recording.system)
         self.till = Till(self.model)
@@ -146,6 +146,9 @@ class _Replay:
     def run(self) -> Run:
         steps = tuple(self._step(step) for step in self.steps)
         return Run(self.recording, steps, tuple(self.edits), len(self.summaries))
+
+    def _compactor(self) -> Compactor:
+        return Compactor(Summariser(self.model.ref, self.budget.window, self.model.max_output))
 
     def _clock(self) -> float:
         return self.now or 0.0
@@ -166,7 +169,7 @@ class _Replay:
         self.now = step.asked_at
         summaries_before = len(self.summaries)
         self._append([self.engine.admit(came.message) for came in step.came])
-        look, invalid = self._prepared(step)
+        look, fits = self._prepared(step)
         shape = self.engine.account.shape(look)
         if marks := self.engine.account.marks(look):
             shape = shape.extended((), marks=(shape.fixed, *(mark + shape.fixed + 1 for mark in marks)))
@@ -181,14 +184,18 @@ class _Replay:
         states = tuple(self._reach(look, need) for need in needs)
         items = self._items(look) if self.plan.items else ()
         answer = step.answer.message
-        self.engine.answered(structs.replace(answer, usage=None))
+        plain = structs.replace(answer, usage=None)
+        if fits:
+            self.engine.answered(plain)
+        else:
+            self.engine.account.settle(look, plain, self.now)
         for need, state in zip(needs, states, strict=True):
             if state != "visible":
                 reload = self.till.reload_usd(shape.total)
                 usd = add_costs(usd, reload)
                 pessimistic = add_costs(pessimistic, reload, self._repeat(need, shape.total))
                 self._reload(need)
-        self._append([structs.replace(answer, usage=None) if step.answer.output_unreliable else answer])
+        self._append([plain if step.answer.output_unreliable else answer])
         return StepRun(
             step.number,
             tuple(call.id for call in answer.tool_calls),
@@ -199,19 +206,17 @@ class _Replay:
             pessimistic,
             states,
             overflow=shape.total > self.budget.room,
-            invalid=invalid,
+            invalid=not fits and shape.total <= self.budget.room,
             items=items,
         )
 
     def _prepared(self, step: Step) -> tuple[Look, bool]:
-        """The request of a step, and whether it is invalid. One that doesn't fit goes out as it is."""
+        """The request of a step, and whether the engine lets it out. One that it doesn't goes out as it is."""
         try:
             made = self._drive(self.engine.prepare(self.log.view, self.request), step)
         except ContextFloor:
-            look = self.engine.look(self.log.view, self.request)
-            self.engine.account.settle(look, None, self.now)
-            return look, look.used <= look.budget.room
-        return self.engine.look(made.view, self.request), False
+            return self.engine.look(self.log.view, self.request), False
+        return self.engine.look(made.view, self.request), True
 
     def _drive(self, plan: Generator[Ask, Answer, T], step: Step) -> T:
         answer: Answer | None = None

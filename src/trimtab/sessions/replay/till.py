@@ -24,6 +24,7 @@ class Till:
 
     model: ModelInfo
     state: CacheState = field(default_factory=CacheState)
+    last: tuple[RequestShape, float | None] | None = None
 
     @property
     def rules(self) -> CacheRules:
@@ -36,10 +37,19 @@ class Till:
         self.state = self.state.after(fixed, self.rules, now=now)
 
     def take(self, request: RequestShape, *, now: float | None) -> Bill:
-        """Bill a request and keep what it leaves in the cache."""
-        made = bill(self.state, request, self.rules, self.model.prices or None, now=now)
-        self.state = self.state.after(request, self.rules, now=now)
-        return made
+        """Bill a request; what it leaves in the cache is there for the next one."""
+        self._settle(request)
+        self.last = (request, now)
+        return bill(self.state, request, self.rules, self.model.prices or None, now=now)
+
+    def _settle(self, following: RequestShape) -> None:
+        """Keep what the last request left: itself and, where a cache keeps answers, the answer as the next request shows it."""
+        if self.last is None:
+            return
+        request, now = self.last
+        grown = following.size > request.size and following.shared_with(request) == request.size
+        answer = (following.segment(request.size + 1),) if self.rules.caches_answer and grown else ()
+        self.state = self.state.after(request, self.rules, answer=answer, now=now)
 
     def usd(self, made: Bill, output: int) -> float | None:
         """What a billed request costs with its answer."""

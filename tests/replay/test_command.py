@@ -1,0 +1,135 @@
+"""`trimtab replay` as a person or a script meets it."""
+
+import gzip
+import json
+
+import pytest
+
+from support.cli import Cli
+from support.transcripts import CLAUDE_CODE
+from trimtab.sessions.replay.report import Figures
+
+PINNED = [
+    "steps",
+    "prompt_tokens",
+    "cached_tokens",
+    "uncached_tokens",
+    "output_tokens",
+    "cost_usd",
+    "cost_usd_pessimistic",
+    "peak_tokens",
+    "edits",
+    "edit_batches",
+    "ladder_edits",
+    "summary_calls",
+    "reloads",
+    "needed",
+    "needed_visible",
+    "needed_stub",
+    "needed_lost",
+    "overflows",
+    "invalid_requests",
+]
+SIZES = {"n", "median_abs_pct", "p90_abs_pct", "p95_abs_pct"}
+CACHED = {"n", "median_abs_pct", "p95_abs_pct", "breaks_found", "breaks_missed"}
+
+
+@pytest.fixture
+def cli(tmp_path):
+    return Cli.at(tmp_path)
+
+
+@pytest.fixture
+def session(cli):
+    path = cli.project / "session.jsonl"
+    path.write_bytes(CLAUDE_CODE)
+    return path
+
+
+def report(outcome):
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+def test_the_report_has_every_pinned_field_per_file_and_in_total(cli, session):
+    found = report(cli.inside("replay", str(session), "--policy", "rules", "--json"))
+    (entry,) = found["files"]
+    assert found["policy"] == "rules"
+    assert (entry["file"], entry["format"], entry["model"]) == (str(session), "claude-code", "claude-x")
+    assert set(Figures.__struct_fields__) == set(PINNED)
+    for part in (entry, found["total"]):
+        assert set(PINNED) <= part.keys()
+        assert all(
+            part["predicted_vs_reported"][name].keys() >= SIZES for name in ("anchored", "increment", "unanchored")
+        )
+        assert part["predicted_vs_reported_cached"].keys() >= CACHED
+
+
+def test_a_packed_file_a_folder_and_standard_input_give_the_same_figures(cli, session):
+    folder = cli.project / "more" / "deep"
+    folder.mkdir(parents=True)
+    (folder / "packed.jsonl.gz").write_bytes(gzip.compress(CLAUDE_CODE))
+    plain = report(cli.inside("replay", str(session), "--json"))["total"]
+    assert report(cli.inside("replay", str(cli.project / "more"), "--json"))["total"] == plain
+    piped = cli.run("replay", "-", "--json", stdin=CLAUDE_CODE)
+    assert json.loads(piped.out)["total"] == plain
+
+
+def test_an_unreadable_file_is_an_entry_and_exit_1_after_the_rest(cli, session):
+    bad = cli.project / "bad.jsonl"
+    bad.write_text("nothing that anybody wrote")
+    outcome = cli.inside("replay", str(bad), str(session), "--json")
+    first, second = json.loads(outcome.out)["files"]
+    assert outcome.code == 1
+    assert set(first) == {"file", "error"}
+    assert second["steps"] > 0
+
+
+def test_the_same_input_gives_the_same_bytes(cli, session):
+    first, second = (cli.inside("replay", str(session), "--json").stdout for _ in range(2))
+    assert first == second
+
+
+def test_a_price_of_one_s_own_is_taken(cli, session):
+    free = report(cli.inside("replay", str(session), "--json", "--price", "0,0,0,0"))["total"]
+    assert free["cost_usd"] == 0
+    assert cli.inside("replay", str(session), "--price", "5,1").code == 2
+
+
+def test_the_dump_has_a_line_for_each_step_and_adds_up(cli, session):
+    dump = cli.project / "dump.jsonl"
+    total = report(cli.inside("replay", str(session), "--json", "--dump", str(dump)))["total"]
+    lines = [json.loads(line) for line in dump.read_text().splitlines()]
+    assert [line["step"] for line in lines] == list(range(1, total["steps"] + 1))
+    assert sum(line["prompt_tokens"] for line in lines) == total["prompt_tokens"]
+    assert lines[0]["calls"] == ["t1", "t2"]
+    assert lines[0]["items"] == []
+    assert [item["call_id"] for item in lines[1]["items"]] == ["t1", "t2"]
+
+
+def test_without_json_several_policies_stand_below_each_other(cli, session):
+    out = cli.inside("replay", str(session), "--policy", "none,mask(keep=3, batch=1),rules").out
+    assert [line.split("  ")[0].strip() for line in out.splitlines()[1:]] == [
+        "POLICY",
+        "none",
+        "mask(keep=3, batch=1)",
+        "rules",
+    ]
+
+
+def test_an_unknown_policy_is_a_usage_error(cli, session):
+    outcome = cli.inside("replay", str(session), "--policy", "magic")
+    assert outcome.code == 2
+    assert "rules" in outcome.err
+
+
+def test_all_asks_before_it_reads_and_takes_yes_for_an_answer(cli):
+    folder = cli.root / ".claude" / "projects" / "p"
+    folder.mkdir(parents=True)
+    (folder / "s.jsonl").write_bytes(CLAUDE_CODE)
+    refused = cli.inside("replay", "--all")
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    card = json.loads(cli.inside("replay", "--all", "--yes", "--json").out)
+    assert card["sessions"] == 1
+    assert [row["policy"] for row in card["policies"]] == ["none", "rules"]

@@ -1,0 +1,125 @@
+"""What a step needed of earlier results."""
+
+from support.recordings import answered, call, recording, result, said
+from trimtab.context.strings import distinctive_strings
+from trimtab.sessions.replay.needs import Need, needs_of, used_results
+from trimtab.sessions.replay.steps import steps_of
+
+
+def needs(*events):
+    return needs_of(steps_of(recording(*events).events))
+
+
+def idle(n, *, start=0):
+    """Steps that show and use nothing."""
+    for number in range(start, start + n):
+        yield answered(call("Bash", f"idle{number}", command="true"))
+        yield result(f"idle{number}", "ok")
+
+
+def test_a_distinctive_string_has_eight_characters_and_a_digit_a_separator_or_an_inner_capital():
+    assert distinctive_strings("parseHeader parse_header abcdefg1 abcdefgh short_1 Abcdefghi") == (
+        "parseHeader",
+        "parse_header",
+        "abcdefg1",
+    )
+
+
+def test_dots_slashes_colons_and_dashes_at_its_ends_are_no_part_of_it():
+    assert distinctive_strings("(see ./src/lib.rs:, --dry-run.)") == ("src/lib.rs",)
+
+
+def test_a_step_that_writes_a_string_of_a_result_needs_that_result():
+    found = needs(
+        said("go"),
+        answered(call("Grep", "c1", pattern="x")),
+        result("c1", "src/parser.py"),
+        answered(call("Read", "c2", path="src/parser.py")),
+    )
+    assert found == {2: (Need(2, 2, ("src/parser.py",)),)}
+
+
+def test_a_string_that_the_user_said_first_has_no_origin():
+    assert not needs(
+        said("look at src/parser.py"),
+        answered(call("Grep", "c1", pattern="x")),
+        result("c1", "src/parser.py"),
+        answered(call("Read", "c2", path="src/parser.py")),
+    )
+
+
+def test_a_string_that_the_model_wrote_first_has_no_origin():
+    assert not needs(
+        said("go"),
+        answered(call("Read", "c1", path="src/parser.py")),
+        result("c1", "src/parser.py: 3 lines"),
+        answered(call("Read", "c2", path="src/parser.py")),
+    )
+
+
+def test_the_result_that_shows_a_string_first_is_its_origin():
+    found = needs(
+        said("go"),
+        answered(call("Grep", "c1", pattern="x")),
+        result("c1", "src/parser.py"),
+        *idle(20),
+        answered(call("Grep", "c2", pattern="y")),
+        result("c2", "src/parser.py"),
+        *idle(20, start=20),
+        answered(call("Read", "c3", path="src/parser.py")),
+    )
+    assert [need.result for step in found.values() for need in step] == [2]
+
+
+def test_what_a_result_showed_again_within_ten_steps_is_taken_from_there():
+    def events(steps_between):
+        return (
+            said("go"),
+            answered(call("Grep", "c1", pattern="x")),
+            result("c1", "src/parser.py"),
+            *idle(20),
+            answered(call("Grep", "c2", pattern="y")),
+            result("c2", "src/parser.py"),
+            *idle(steps_between, start=20),
+            answered(call("Read", "c3", path="src/parser.py")),
+        )
+
+    assert not needs(*events(9))
+    assert len(needs(*events(10))) == 1
+
+
+def test_what_the_model_wrote_within_ten_steps_is_taken_from_there():
+    start = (said("go"), answered(call("Grep", "c1", pattern="x")), result("c1", "src/parser.py"))
+    first, again = (
+        answered(call("Read", "c2", path="src/parser.py")),
+        answered(call("Read", "c3", path="src/parser.py")),
+    )
+    assert list(needs(*start, first, result("c2", "text"), again)) == [2]
+    assert list(needs(*start, first, result("c2", "text"), *idle(10), again)) == [2, 13]
+
+
+def test_two_results_that_one_step_uses_are_two_needs_and_two_strings_of_one_are_one():
+    found = needs(
+        said("go"),
+        answered(call("Grep", "c1", pattern="x"), call("Grep", "c2", pattern="y")),
+        result("c1", "src/parser.py src/lexer.py"),
+        result("c2", "docs/guide.md"),
+        answered(call("Bash", "c3", command="cat src/lexer.py src/parser.py docs/guide.md")),
+    )
+    assert found == {2: (Need(2, 2, ("src/lexer.py", "src/parser.py")), Need(3, 2, ("docs/guide.md",)))}
+
+
+def test_a_result_that_answers_no_call_is_no_origin():
+    assert not needs(said("go"), result("nobody", "src/parser.py"), answered(call("Read", "c2", path="src/parser.py")))
+
+
+def test_a_result_counts_as_used_however_recently_its_string_was_shown_again():
+    events = (
+        said("go"),
+        answered(call("Grep", "c1", pattern="x")),
+        result("c1", "src/parser.py"),
+        answered(call("Grep", "c2", pattern="y")),
+        result("c2", "src/parser.py"),
+        answered(call("Read", "c3", path="src/parser.py")),
+    )
+    assert used_results(steps_of(recording(*events).events)) == {2}
