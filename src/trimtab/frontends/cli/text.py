@@ -98,10 +98,11 @@ class TextPrinter:
                 self._answer = message.text
                 self._names |= {c.id: f"{c.name} {_subject(c.arguments)}".strip() for c in message.tool_calls}
                 self._end_line()
-            case ToolEnded() | ContextEdited():
-                self._done(event)
+            case ToolEnded():
+                self._tool(event)
             case Error():
-                self._failed(event)
+                self._show_answer()  # what the model said comes before what went wrong with it
+                self.say(f"error: {event.message}" + (f"\n  {event.hint}" if event.hint else ""))
             case SessionOpened():
                 self._session_id = event.id
             case TurnStarted():
@@ -111,13 +112,19 @@ class TextPrinter:
                 if why := ending(event.reason):
                     self.say(why)
                 self._idle = True
-            case Retry() | Notice() | ToolParked():
-                self.say(self._words(event))
+            case Retry() | Notice() | ToolParked() | ContextEdited():
+                self._tell(self._words(event))
             case _:
                 pass
 
-    def _words(self, event: Retry | Notice | ToolParked) -> str:
+    def _tell(self, words: str) -> None:
+        if words:
+            self.say(words)
+
+    def _words(self, event: Retry | Notice | ToolParked | ContextEdited) -> str:
         match event:
+            case ContextEdited():
+                return f"context: {edit_words(event)}" if self.progress else ""
             case Retry():
                 when = f"in {event.wait_s:.0f} s" if event.wait_s >= 1 else "now"
                 return f"retrying {when} (attempt {event.attempt}, {event.kind}): {event.message}"
@@ -129,20 +136,9 @@ class TextPrinter:
             case _:
                 assert_never(event)
 
-    def _failed(self, event: Error) -> None:
-        self._show_answer()  # what the model said comes before what went wrong with it
-        self.say(f"error: {event.message}" + (f"\n  {event.hint}" if event.hint else ""))
-
-    def _done(self, event: ToolEnded | ContextEdited) -> None:
-        """What was done on the way to the answer."""
+    def _tool(self, event: ToolEnded) -> None:
         if not self.progress:
             return
-        if isinstance(event, ContextEdited):
-            self.say(f"context: {edit_words(event)}")
-        else:
-            self._tool(event)
-
-    def _tool(self, event: ToolEnded) -> None:
         mark = "failed" if event.is_error else "ok"
         lines = (
             "".join(p.text for p in event.parts if isinstance(p, Text)).strip().split("\n") if event.is_error else [""]
