@@ -48,6 +48,7 @@ class ManagedTranscript:
         self.log = log
         self.engine = engine
         self._untold: list[Event] = []
+        self._sent: ModelRequest | None = None
         self._departed: Asked | None = None
         self._summarisers = summarisers
         self._files = files
@@ -72,15 +73,12 @@ class ManagedTranscript:
 
     async def reduce(self, request: ModelRequest, refusal: ErrorInfo) -> Prompt | None:
         """Return a smaller request than the one that the server refused; None when nothing got smaller."""
-        edits = len(self.log.snapshot().applied)
+        refused = self._sent
         prompt = await self._prepared(request, refusal)
-        if len(self.log.snapshot().applied) == edits:
+        if refused is not None and _same_size(refused, prompt.request):
             self._untold = [*prompt.news, *self._untold]
             return None
-        said = f"{refusal.limit:,} tokens" if refusal.limit else "less than was sent"
-        return replace(
-            prompt, news=(*prompt.news, Notice(message=f"the server takes {said}; the context was made smaller"))
-        )
+        return replace(prompt, news=(*prompt.news, Notice(message=f"the server refused the request; {_what(refusal)}")))
 
     def leave(self, provider: Provider, model: ModelInfo) -> None:
         """Another model takes over from `model`, whose window was larger: before the next request it is asked for a summary, if that must shrink."""
@@ -102,6 +100,7 @@ class ManagedTranscript:
                 await self._take_leave(request, self._departed)
             view = await anyio.to_thread.run_sync(self.log.snapshot)
             prepared = await self._drive(self.engine.prepare(view, request, after=refusal))
+            self._sent = prepared.request
         return Prompt(prepared.request, prepared.tokens, self._news(prepared))
 
     async def _take_leave(self, request: ModelRequest, departed: Asked) -> None:
@@ -180,6 +179,23 @@ def edited(entry_id: str, entry: EditEntry) -> ContextEdited:
         before_tokens=entry.before_tokens or 0,
         after_tokens=entry.after_tokens or 0,
     )
+
+
+def _same_size(refused: ModelRequest, request: ModelRequest) -> bool:
+    """Whether nothing of `request` is smaller than it was: the same messages, and as much room for the answer."""
+    return refused.messages == request.messages and (request.max_output or 0) >= (refused.max_output or 0)
+
+
+def _what(refusal: ErrorInfo) -> str:
+    """What was done about it, in words."""
+    match refusal.kind:
+        case "output_cap":
+            return "a shorter answer is asked for"
+        case "media":
+            return "the pictures that it doesn't take are left out"
+        case _:
+            limit = f"to the {refusal.limit:,} tokens that it takes" if refusal.limit else "by a fifth or more"
+            return f"the context was made smaller, {limit}"
 
 
 @dataclass(frozen=True, slots=True)
