@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self, assert_never
 
 from trimtab.context.overlays import Address, Lookup, overlays_of
-from trimtab.context.slots import Slot
+from trimtab.context.slots import Slot, headed
 from trimtab.context.stand_ins import INTERRUPTED, PENDING, has_content, is_stand_in, late_answer, stand_in
 from trimtab.context.vector import Vector
 from trimtab.types.edits import Edit, Restate
@@ -106,25 +106,6 @@ class View:
     `step` counts answers, `turn` prompts. `epoch` counts changes of what was there before: while it and `lineage` stay the same, the messages
     only grow at their end. `reverted` are ids of edits that don't hold. `parked` are calls that wait for a person.
     """
-
-    __slots__ = (
-        "_duplicates",
-        "_hidden",
-        "_index",
-        "_late",
-        "_open",
-        "_orphans",
-        "_reverts",
-        "_settled",
-        "_shown",
-        "applied",
-        "epoch",
-        "parked",
-        "reverted",
-        "slots",
-        "step",
-        "turn",
-    )
 
     def __init__(self) -> None:
         self.slots: Vector[Slot] = Vector()
@@ -324,7 +305,11 @@ class View:
         self._name(entry_id, index)
         if result.handle:
             self._name(result.handle, index)
-        made = self._put(index, self._changed(slot, id=entry_id, base=result, answered=True))
+        if slot.overlays:
+            slot = self._changed(slot, id=entry_id, base=result, answered=True)
+        else:  # nearly always: nobody edits an answer before it is there
+            slot = Slot(entry_id, result, slot.step, slot.turn, slot.group, shown=(headed(result),))
+        made = self._put(index, slot)
         made = made._with(_open=tuple(i for i in self._open if i != index))
         return made._settle()
 
@@ -360,8 +345,10 @@ class View:
 
     def _with(self, **changes: Any) -> Self:
         made = object.__new__(type(self))
-        for name in View.__slots__:
-            setattr(made, name, changes[name] if name in changes else getattr(self, name))
+        made.__dict__ = {
+            **self.__dict__,
+            **changes,
+        }  # a fold makes a view or three for each message: no loop over names
         return made
 
     def _kept(self) -> _Kept:
