@@ -66,6 +66,8 @@ class Observer:
             target=budget.target,
             hard=budget.hard,
             items=facts.items(),
+            soft_given=budget.soft_given,
+            target_given=budget.target_given,
             prices=circumstances.prices,
             cached=circumstances.cached,
             cold=circumstances.cold,
