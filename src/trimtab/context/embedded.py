@@ -31,10 +31,9 @@ from trimtab.context.policies.base import Policy
 from trimtab.context.policies.fallback import Fallback
 from trimtab.context.policies.registry import find_policy
 from trimtab.context.saving import restore, saved
-from trimtab.context.settings import EngineSettings
+from trimtab.context.settings import EngineSettings, Profile
 from trimtab.context.summary.summarise import Summariser
 from trimtab.context.toolbox import Toolbox
-from trimtab.context.tools.profiles import Profile
 from trimtab.context.vendor.formats import format_named
 from trimtab.context.vendor.plain import VendorMessage
 from trimtab.context.vendor.remembered import Remembered

@@ -22,9 +22,9 @@ from trimtab.context.foreign import EstimateTokens, PolicyFunction, Summarizer
 from trimtab.context.layers import action_data
 from trimtab.context.outcomes import outcome
 from trimtab.context.policies.base import Policy
+from trimtab.context.settings import Profile
 from trimtab.context.toolbox import definition, spec_of
 from trimtab.context.tools.arguments import item_name
-from trimtab.context.tools.profiles import Profile
 from trimtab.context.vendor.errors import VendorMessageError
 from trimtab.context.vendor.plain import Dumps, VendorMessage, plain_object
 from trimtab.context.vendor.usage import usage_of

@@ -14,12 +14,13 @@ import msgspec
 
 from trimtab.context.engine import Engine
 from trimtab.context.hosting import Drive, EngineHost
+from trimtab.context.settings import Profile
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.memory_log import Memorize, Memory
 from trimtab.context.stores.note_files import Memo
 from trimtab.context.stores.notes import MemoDict
 from trimtab.context.summary.redact import redact
-from trimtab.context.tools.profiles import Profile, context_tools
+from trimtab.context.tools.profiles import context_tools
 from trimtab.context.vendor.errors import VendorMessageError
 from trimtab.context.vendor.plain import plain_object
 from trimtab.context.view import View
