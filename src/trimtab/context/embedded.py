@@ -155,13 +155,14 @@ class Embedded:
         """The same as plain data."""
         return observed(self.log.view, observation, self.engine.budget)
 
-    def propose(self, observation: Observation) -> list[Action]:
+    def propose(self, look: Look) -> list[Action]:
         """What the policy wants now, the most wanted first, and behind it what it wanted before and nobody did."""
         fresh: Sequence[Action] = ()
+        decider = self.engine.manager.decider
         if self._asks_always:
-            fresh = self.drive(self.engine.manager.decider.ask(observation))
-        elif observation.used >= observation.soft and self.engine.manager.policy_name != "none":
-            fresh = self.drive(self.engine.manager.decider.decide(observation))
+            fresh = self.drive(decider.ask(self.engine.observe(look)))
+        elif look.used >= look.budget.soft and self.engine.manager.policy_name != "none":
+            fresh = self.drive(decider.decide(self.engine.observe(look)))
         # What was just done comes last if it is wanted again, so that the rest gets its turn.
         again = [action for action in fresh if action in self._done]
         first = [action for action in fresh if action not in again]

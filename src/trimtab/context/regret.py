@@ -125,7 +125,8 @@ class RegretLedger:
     _lineage: object = None
     _slot: int = 0
     _edit: int = 0
-    _last: tuple[str, str] = ("", "")
+    _marked: tuple[int, str] = (-1, "")
+    _last_edit: str = ""
     _asked: dict[str, list[int]] = field(default_factory=dict)
     _written: dict[str, int] = field(default_factory=dict)
 
@@ -145,10 +146,10 @@ class RegretLedger:
             elif slot is not None:
                 self._take_slot(view, self._slot, size)
                 self._slot += 1
-        self._last = (
-            view.slots[self._slot - 1].id if self._slot else "",
-            view.applied[self._edit - 1].id if self._edit else "",
-        )
+        # A result that isn't there yet gets another id when it comes, so the mark is at the last slot that stays what it is.
+        last = next((i for i in range(self._slot - 1, -1, -1) if view.slots[i].answered), -1)
+        self._marked = (last, view.slots[last].id if last >= 0 else "")
+        self._last_edit = view.applied[self._edit - 1].id if self._edit else ""
 
     def regret(self, slot: Slot) -> float:
         """How likely hiding this result is regretted, 0 to 1: by its kind, and for certain when it was fetched again before."""
@@ -173,13 +174,13 @@ class RegretLedger:
         )
 
     def _continues(self, view: View) -> bool:
-        slot, edit = self._last
+        index, slot = self._marked
         return (
             view.lineage is self._lineage
             and self._slot <= len(view.slots)
             and self._edit <= len(view.applied)
-            and (self._slot == 0 or view.slots[self._slot - 1].id == slot or not view.slots[self._slot - 1].answered)
-            and (self._edit == 0 or view.applied[self._edit - 1].id == edit)
+            and (index < 0 or view.slots[index].id == slot)
+            and (self._edit == 0 or view.applied[self._edit - 1].id == self._last_edit)
         )
 
     def _take_edit(self, view: View, applied: Applied, size: Size) -> None:
