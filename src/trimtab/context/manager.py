@@ -150,7 +150,10 @@ class ContextManager:
     # The tools of the model
 
     def tools(self, profile: Profile = "archive") -> list[dict[str, Any]]:
-        """Return the context tools for the model, as the API takes them; from now on they are counted with each request."""
+        """Return the context tools for the model, as the API takes them; from now on they are counted with each request.
+
+        What is hidden from now on names the call that reads it; before, it says that the text is kept outside the conversation.
+        """
         return [definition(spec, self._inner.setup.format) for spec in self._inner.offer(profile)]
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:

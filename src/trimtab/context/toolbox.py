@@ -61,7 +61,12 @@ class Toolbox:
         if tool is None:
             return f"there is no context tool {name!r}; there are: {', '.join(self._tools)}"
         given = _arguments(arguments)
-        return given if isinstance(given, str) else tool.handle(given).text
+        if isinstance(given, str):
+            return given
+        try:
+            return tool.handle(given).text
+        except RecursionError:
+            return "the arguments are nested too deeply; nothing was done: correct the call and repeat it"
 
     def text(self, handle: str) -> str | None:
         """The recorded text behind a handle, whole."""

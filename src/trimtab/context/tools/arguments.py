@@ -58,7 +58,7 @@ def _listed(text: str) -> object:
     """A list that came as text: JSON, or one item."""
     try:
         value = msgspec.json.decode(text)
-    except (msgspec.MsgspecError, UnicodeEncodeError):
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
         return [text]
     return value if isinstance(value, list) else [text]
 
