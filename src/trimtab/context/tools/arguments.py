@@ -34,7 +34,10 @@ def spec(name: str, properties: Properties, *required: str) -> ToolSpec:
 
 def read(kind: type[T], arguments: Mapping[str, Any], *, lists: tuple[str, ...] = ()) -> T | ToolReply:
     """Return the arguments as `kind`, or the answer that says what is wrong with them. `lists` may come as one text."""
-    given = {name: value for name, value in scrub_deep(dict(arguments)).items() if value is not None}
+    try:
+        given = {name: value for name, value in scrub_deep(dict(arguments)).items() if value is not None}
+    except RecursionError:
+        return ToolReply("the arguments are nested too deeply; nothing was done", is_error=True)
     for name in lists:
         if isinstance(value := given.get(name), str):
             given[name] = _listed(value)
@@ -58,7 +61,7 @@ def _listed(text: str) -> object:
     """A list that came as text: JSON, or one item."""
     try:
         value = msgspec.json.decode(text)
-    except (msgspec.MsgspecError, UnicodeEncodeError):
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
         return [text]
     return value if isinstance(value, list) else [text]
 
