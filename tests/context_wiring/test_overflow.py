@@ -77,7 +77,7 @@ async def test_with_policy_none_a_refusal_is_the_end(tmp_path: Path) -> None:
 async def test_a_larger_model_summarises_before_a_smaller_one_takes_over(tmp_path: Path) -> None:
     room = SmallRoom.at(tmp_path, window=16_000, soft=0.92, target=0.9)
     summary = "<summary>Goal: read. Done: a, b and c were read; item_7 of a is 5409.</summary>"
-    (tmp_path / "work" / "g.txt").write_text(page("g", 40))
+    (tmp_path / "work" / "g.txt").write_text(page("g", 5))
     old, new = Heard([*READ, reads("g.txt"), says("done"), says(summary)]), Heard([says("here")])
     async with room.open(provider=old) as session:
         await session.prompt("read three")
