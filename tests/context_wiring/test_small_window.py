@@ -148,6 +148,20 @@ async def test_a_resumed_session_shows_the_same_stubs(tmp_path: Path) -> None:
     assert after[: len(before)] == before
 
 
+@pytest.mark.parametrize("tools", [["read"], []], ids=["files", "nothing"])
+async def test_a_session_goes_on_with_other_tools_than_its_stubs_name(tmp_path: Path, tools: list[str]) -> None:
+    """What is hidden behind `recall` is shown again to a model that has no `recall`, and hidden anew only by a way that it has."""
+    room, later = SmallRoom.at(tmp_path, window=32_000), Heard([says("ok")])
+    archive = calls(("archive", {"action": "archive", "ids": ["r1"]}))
+    async with room.open(reads("a.txt"), archive, says("done")) as session:
+        await session.prompt("read a")
+    async with room.open(provider=later, settings={"tools": {"enabled": tools}}) as session:
+        turn = await session.prompt("and now?")
+    assert turn.reason == "stop", turn.error
+    assert "a line 119" in text_of(results(later.requests[0].messages)[0].parts)
+    assert [(e["edit"]["kind"], e["author"]) for e in room.edits()] == [("elide", "model"), ("restore", "recovery")]
+
+
 async def test_a_result_is_numbered_once_while_results_come_side_by_side_and_one_is_archived(tmp_path: Path) -> None:
     room = SmallRoom.at(tmp_path, window=32_000)
     archive = ("archive", {"action": "archive", "ids": ["r1"], "summary": "numbers of a"})

@@ -95,6 +95,7 @@ class Engine:
         self._now = now
         self._way_back = way_back
         self._last: Look | None = None
+        self._homed: object = None
         self._heard: tuple[Look, Assistant, float | None] | None = None
         self._manager: Manager | None = None
         self._account: Account | None = None
@@ -182,6 +183,11 @@ class Engine:
 
         Raises `ContextFloor` when no valid request fits.
         """
+        if view.lineage is not self._homed:
+            # Made by other tools than there are now, a stub may name a way back that is gone; seldom, so once for each line of history.
+            if len(view.applied) and self.faults.without_way(view):
+                view = yield from self.manager.rehome(view, request)
+            self._homed = view.lineage
         lesson = NOTHING if after is None else self._learn_from(after, view, request)
         if self.output_cap is not None:
             most = min(request.max_output or self.output_cap, self.output_cap)

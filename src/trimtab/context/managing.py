@@ -4,6 +4,7 @@ engine.prepare ──no room──▶ Manager.prepare ──▶ cycle, with the 
 engine.act, engine.revert ──▶ the same means, without the question whether it pays
 """
 
+import sys
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
@@ -74,6 +75,17 @@ class Manager:
         self.decider.notes.clear()
         prepared = yield from cycle(self, view, request, forced=forced, refused_media=refused_media, decide=decide)
         return replace(prepared, notes=(*self.decider.notes, *prepared.notes))
+
+    def rehome(self, view: View, request: ModelRequest) -> Generator[Ask, Answer, View]:
+        """Show again what is hidden behind a way that is gone; what doesn't fit is then hidden anew, by a way that there is."""
+        lost = self.engine.faults.without_way(view)
+        if not lost:
+            return view
+        means = self.means(self.look(view, request), forced=True)
+        whole = replace(means, kit=replace(means.kit, page_tokens=sys.maxsize))
+        wish = Action("reload", lost, reason="its way back is gone: the model has other tools now")
+        outcome = yield from apply(view, [wish], whole, author="recovery", batch=f"{view.step}.way")
+        return outcome.view
 
     def act(
         self, view: View, request: ModelRequest, actions: Sequence[Action], *, author: str

@@ -162,10 +162,10 @@ class _Look:
                 return base if self._untouched else replace(base, parts=self._texts(base.parts))
             case ToolResult():
                 if self._untouched:
-                    return _headed(base)
+                    return headed(base)
                 if self.body is not None:
                     return replace(base, parts=(Text(self.body),), cut=None)
-                return _headed(replace(base, parts=self._texts(base.parts)))
+                return headed(replace(base, parts=self._texts(base.parts)))
             case Assistant():
                 return base if self._untouched else self._answer(base)
             case _:
@@ -197,7 +197,7 @@ class _Look:
         return replace(base, parts=tuple(parts), usage=None)
 
 
-def _headed(result: ToolResult) -> ToolResult:
+def headed(result: ToolResult) -> ToolResult:
     """A result that has a handle shows it at its head, so that the model can name it; once shown it is text, and no second view adds another."""
     if result.handle is None:
         return result

@@ -50,9 +50,9 @@ class ManagedTranscript:
         self.log = log
         self.engine = engine
         self._untold: list[Event] = []
+        self._sent: ModelRequest | None = None
         self._departed: Asked | None = None
         self._switch: _Switch | None = None
-        self._sent: ModelRequest | None = None
         self._summarisers = summarisers
         self._files = files
         self._turn = anyio.Lock()
@@ -78,12 +78,10 @@ class ManagedTranscript:
         """Return a smaller request than the one that the server refused; None when nothing got smaller."""
         refused = self._sent
         prompt = await self._prepared(request, refusal)
-        sent = prompt.request
-        shrunk = refused is None or sent.messages != refused.messages
-        if not shrunk and refused is not None and sent.max_output == refused.max_output:
+        if refused is not None and _same_size(refused, prompt.request):
             self._untold = [*prompt.news, *self._untold]
             return None
-        return replace(prompt, news=(*prompt.news, Notice(message=_said(refusal, shrunk=shrunk))))
+        return replace(prompt, news=(*prompt.news, Notice(message=f"the server refused the request; {_what(refusal)}")))
 
     def switch_to(self, model: ModelInfo, settings: EngineSettings, *, departed: Provider) -> None:
         """From its first request on, manage for `model`. `departed` reaches the one that it takes over from."""
@@ -200,15 +198,6 @@ class _Switch:
     departed: Provider
 
 
-def _said(refusal: ErrorInfo, *, shrunk: bool) -> str:
-    if refusal.kind == "media":
-        return "the server doesn't take these pictures; notes stand in their place"
-    if not shrunk:
-        return "the server doesn't let the model write that much; the request asks for a shorter answer"
-    most = f"{refusal.limit:,} tokens" if refusal.limit else "less than was sent"
-    return f"the server takes {most}; the context was made smaller"
-
-
 def edited(entry_id: str, entry: EditEntry) -> ContextEdited:
     """The event for an edit that was recorded."""
     return ContextEdited(
@@ -220,6 +209,23 @@ def edited(entry_id: str, entry: EditEntry) -> ContextEdited:
         before_tokens=entry.before_tokens or 0,
         after_tokens=entry.after_tokens or 0,
     )
+
+
+def _same_size(refused: ModelRequest, request: ModelRequest) -> bool:
+    """Whether nothing of `request` is smaller than it was: the same messages, and as much room for the answer."""
+    return refused.messages == request.messages and (request.max_output or 0) >= (refused.max_output or 0)
+
+
+def _what(refusal: ErrorInfo) -> str:
+    """What was done about it, in words."""
+    match refusal.kind:
+        case "output_cap":
+            return "a shorter answer is asked for"
+        case "media":
+            return "the pictures that it doesn't take are left out"
+        case _:
+            limit = f"to the {refusal.limit:,} tokens that it takes" if refusal.limit else "by a fifth or more"
+            return f"the context was made smaller, {limit}"
 
 
 @dataclass(frozen=True, slots=True)
