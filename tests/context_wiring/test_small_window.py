@@ -177,10 +177,15 @@ async def test_a_result_is_numbered_once_while_results_come_side_by_side_and_one
 
 async def test_recall_finds_the_exact_line_that_left_the_window(tmp_path: Path) -> None:
     room = SmallRoom.at(tmp_path)
-    async with room.open(*READ_ALL, calls(("recall", {"id": "r1"})), says("done")) as session:
+    pages = [calls(("recall", {"id": "r1", "page": number})) for number in (1, 2)]
+    async with room.open(*READ_ALL, *pages, says("done")) as session:
         turn = await session.prompt("read all")
         assert turn.reason == "stop"
-        recalled = text_of(results(session.log.view())[-1].parts)
+    found = [
+        e["message"] for e in room.entries() if e["type"] == "message" and e["message"].get("tool_name") == "recall"
+    ]
+    assert all(message.get("cut") is None for message in found)
+    recalled = "".join(part["text"] for message in found for part in message["parts"])
     for line in page("a").splitlines():
         assert line in recalled
 

@@ -345,8 +345,9 @@ class Engine:
 
 
 def _switched(tally: Tally, model: ModelInfo) -> Tally:
-    """A tally for `model` of the conversation that `tally` counted: what is hidden from us in its requests stays hidden."""
+    """A tally for `model`, which nothing was reported of yet, of the conversation that `tally` counted: what its requests hide from us stays hidden."""
     made = MeterTally(model)
-    if isinstance(tally, MeterTally):
-        made.meter = tally.meter.switched(made.counter)
+    hidden = tally.counter.calibration.hidden if isinstance(tally, MeterTally) else None
+    if hidden is not None:
+        made.counter.calibration.learn_hidden(hidden)
     return made
