@@ -11,12 +11,12 @@ the same bytes the later one wins.
 import dataclasses
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias, assert_never
+from typing import Literal, NamedTuple, TypeAlias, assert_never
 
-import msgspec
 from msgspec.structs import replace
 
 from trimtab.types.messages import Assistant, Message, Opaque, Part, Text, ToolCall, ToolResult, User
+from trimtab.types.stream import parse_arguments
 
 State: TypeAlias = Literal["full", "folded", "summary", "stub", "gone"]
 Act: TypeAlias = Literal[
@@ -187,21 +187,14 @@ class _Look:
             if n in self.uncalled:
                 continue
             if isinstance(part, ToolCall):
-                parts.append(_with_arguments(part, self.arguments[n]) if n in self.arguments else part)
+                raw = self.arguments.get(n)
+                parts.append(part if raw is None else replace(part, raw=raw, arguments=parse_arguments(raw)))
             elif self.body is None:
                 parts.append(Text(self.parts[n]) if n in self.parts else part)
         if not any(isinstance(part, Text | ToolCall | Opaque) for part in parts):
             return None
         # What was reported for the whole answer is no measure of what is left of it.
         return replace(base, parts=tuple(parts), usage=None)
-
-
-def _with_arguments(call: ToolCall, raw: str) -> ToolCall:
-    try:
-        arguments: Any = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):  # an edit in a file that another program wrote
-        arguments = None
-    return replace(call, raw=raw, arguments=arguments if isinstance(arguments, dict) else None)
 
 
 def headed(result: ToolResult) -> ToolResult:

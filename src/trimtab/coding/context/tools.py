@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+_LEAST_PAGE = 200
+_LARGEST_PAGE = 4_000
+"""Tokens that `recall` shows at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class ContextAgentTool:
     """One context tool, run in a worker thread."""
@@ -79,6 +84,8 @@ def host_for(
         memos=memos,
         memories=Memories(memories, now=now, redact=_redact),
         labels=lambda: dict(log.archive.labels),
+        # One size for the whole session, so that a page's number means the same text throughout; small enough to leave room for others.
+        page_tokens=max(_LEAST_PAGE, min(_LARGEST_PAGE, transcript.engine.budget.room // 8)),
     )
 
 

@@ -12,6 +12,7 @@ Counting, folding and writing run in worker threads, one operation of the engine
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Generic, TypeVar
 
 import anyio
@@ -24,6 +25,7 @@ from trimtab.coding.context.summariser import Asked, Summarisers
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Record, Recorded, Summarize
 from trimtab.context.engine import Engine
 from trimtab.context.prepared import Prepared
+from trimtab.context.settings import EngineSettings
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.edits import edit_kind
 from trimtab.types.entries import EditEntry
@@ -50,6 +52,7 @@ class ManagedTranscript:
         self._untold: list[Event] = []
         self._sent: ModelRequest | None = None
         self._departed: Asked | None = None
+        self._switch: _Switch | None = None
         self._summarisers = summarisers
         self._files = files
         self._turn = anyio.Lock()
@@ -80,9 +83,15 @@ class ManagedTranscript:
             return None
         return replace(prompt, news=(*prompt.news, Notice(message=f"the server refused the request; {_what(refusal)}")))
 
-    def leave(self, provider: Provider, model: ModelInfo) -> None:
-        """Another model takes over from `model`, whose window was larger: before the next request it is asked for a summary, if that must shrink."""
-        self._departed = (provider, model)
+    def switch_to(self, model: ModelInfo, settings: EngineSettings, *, departed: Provider) -> None:
+        """From its first request on, manage for `model`. `departed` reaches the one that it takes over from."""
+        first = self._switch.departed if self._switch is not None else departed
+        self._switch = _Switch(model, settings, first)
+
+    async def settle_switch(self) -> None:
+        """Do what `switch_to` announced now, before any request: for when no turn is running."""
+        async with self._turn:
+            await self._take_over()
 
     def take_edits(self) -> tuple[Event, ...]:
         """The edits that were recorded and not told yet, once. Those that nobody takes are told with the next request."""
@@ -96,12 +105,24 @@ class ManagedTranscript:
 
     async def _prepared(self, request: ModelRequest, refusal: ErrorInfo | None) -> Prompt:
         async with self._turn:
+            if self._switch is not None and self._switch.model == request.model:
+                await self._take_over()
             if self._departed is not None:
                 await self._take_leave(request, self._departed)
             view = await anyio.to_thread.run_sync(self.log.snapshot)
             prepared = await self._drive(self.engine.prepare(view, request, after=refusal))
             self._sent = prepared.request
         return Prompt(prepared.request, prepared.tokens, self._news(prepared))
+
+    async def _take_over(self) -> None:
+        """Let the engine manage for the other model. One whose window was larger is asked for a summary before the next request, if that must shrink."""
+        switch, self._switch = self._switch, None
+        if switch is None:
+            return
+        before = self.engine.model
+        await anyio.to_thread.run_sync(partial(self.engine.use_model, switch.model, settings=switch.settings))
+        if switch.model.context_window < before.context_window:
+            self._departed = (switch.departed, before)
 
     async def _take_leave(self, request: ModelRequest, departed: Asked) -> None:
         """Let the larger model summarise what the new one can't take. Whatever comes of it, the ladder does the rest."""
@@ -166,6 +187,15 @@ class ManagedTranscript:
                 return await self._summarisers.ask(ask)
             case Consult():
                 return Failed("no policy elsewhere is reachable here")
+
+
+@dataclass(frozen=True, slots=True)
+class _Switch:
+    """A model that takes over, how the engine behaves for it, and who reaches the one before."""
+
+    model: ModelInfo
+    settings: EngineSettings
+    departed: Provider
 
 
 def edited(entry_id: str, entry: EditEntry) -> ContextEdited:
