@@ -133,3 +133,11 @@ def test_all_asks_before_it_reads_and_takes_yes_for_an_answer(cli):
     card = json.loads(cli.inside("replay", "--all", "--yes", "--json").out)
     assert card["sessions"] == 1
     assert [row["policy"] for row in card["policies"]] == ["none", "rules"]
+
+
+@pytest.mark.parametrize("none", ["", ",", " , "])
+def test_naming_no_policy_is_a_usage_error_with_the_names(cli, session, none):
+    outcome = cli.inside("replay", str(session), "--policy", none)
+    assert outcome.code == 2
+    assert "--policy names none" in outcome.err
+    assert "rules" in outcome.err

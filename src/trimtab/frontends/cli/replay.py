@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from trimtab.config.home import find_home
-from trimtab.context.policies.registry import find_policy
+from trimtab.context.policies.registry import find_policy, known_policies
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.screen import table, width_of
 from trimtab.sessions.detect import FORMATS
@@ -68,7 +68,7 @@ def command(
     FILE is a session of Trimtab or of another agent, packed or not, a folder of them, or - for standard input. Nothing is changed and nothing is
     sent.
     """
-    names = _split(policies)
+    names = _named(policies)
     terms = Terms(window, price_of(price) if price else None)
     if everywhere:
         if files or dump or format_:
@@ -101,6 +101,14 @@ def _replayed(
                 raise UsageError(f"{dump}: {error.strerror}", hint="Name a file that can be written.") from error
         wish = Wish(find_policy(name), terms, format_, write, predict=predict)
         return report_of(name, list(replayed(inputs, wish)), terms)
+
+
+def _named(policies: str) -> list[str]:
+    """The policies that are asked for, at least one. Raises `UsageError`."""
+    names = _split(policies)
+    if not names:
+        raise UsageError("--policy names none", hint=f"Policies: {', '.join(known_policies())}.")
+    return names
 
 
 def _split(policies: str) -> list[str]:
