@@ -40,7 +40,13 @@ _HEAD = (
 @click.command("replay")
 @click.argument("files", nargs=-1, metavar="FILE…", shell_complete=completers.files)
 @click.option(
-    "--policy", "policies", metavar="NAME", default="rules", show_default=True, help="A policy; A,B compares several."
+    "--policy",
+    "policies",
+    metavar="NAME",
+    default="rules",
+    show_default=True,
+    shell_complete=completers.policies,
+    help="A policy; A,B compares several.",
 )
 @click.option("--window", type=click.IntRange(min=1), metavar="N", help="Tokens of the window. Default: as recorded.")
 @click.option("--price", metavar="IN,READ,WRITE,OUT", help="USD per million tokens, in place of the catalogue's.")
