@@ -100,3 +100,41 @@ def test_a_script_that_is_not_there_is_missing_not_ok(cli: Cli) -> None:
     (check,) = checks(doctor(cli, "--model", "scripted/none.jsonl"), "model")
     assert check["status"] == "missing"
     assert "there is no file 'none.jsonl'" in str(check["found"])
+
+
+def test_all_mistakes_of_one_table_are_listed_and_what_is_right_beside_them_holds(cli: Cli) -> None:
+    cli.config('[context]\nsoft = -1\nhard = 1.5\npolicy = "none"\ntoolz = "off"\n[contxt]\na = 1\nb = 2\n')
+    outcome = doctor(cli, "--model", cli.script({"text": "ok"}))
+    wrong = [check["found"] for check in checks(outcome, "config") if check["status"] == "missing"]
+    assert len(wrong) == 4
+    for found, word in zip(wrong, ("context.soft", "context.hard", "context.toolz", "'contxt'"), strict=True):
+        assert word in found
+    assert checks(outcome, "context")[0]["found"] == "policy none"
+
+
+@pytest.mark.parametrize(
+    ("setting", "name", "words"),
+    [
+        ('context.policy="ruls"', "policy", ("there is no policy 'ruls'", "rules")),
+        ('context.policy="mask(kep=3)"', "policy", ("has no parameter kep", "keep")),
+        ('tools.enabled=["read", "raed"]', "tools", ("there is no tool 'raed'", "read")),
+        ('context.summary_model="nobody/none"', "summary model", ("nobody", "")),
+        (
+            "context.reserve_tokens=99999999",
+            "window",
+            ("context.reserve_tokens (99,999,999) leaves nothing", "Lower it"),
+        ),
+    ],
+)
+def test_what_a_run_stops_at_the_doctor_says_in_the_same_words(
+    cli: Cli, setting: str, name: str, words: tuple[str, str]
+) -> None:
+    model = cli.script({"text": "ok"})
+    outcome = doctor(cli, "--model", model, "--set", setting)
+    (check,) = checks(outcome, name)
+    assert (outcome.code, check["status"]) == (1, "missing")
+    assert words[0] in check["found"]
+    assert words[1] in check["todo"]
+    run = cli.inside("-p", "hi", "--model", model, "--set", setting)
+    assert run.code in (1, 2)
+    assert check["found"] in " ".join(run.err.split())

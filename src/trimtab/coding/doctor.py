@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 import anyio
 
 from trimtab import __version__
+from trimtab.coding.context.engine import context_settings
+from trimtab.coding.context_check import refusals
 from trimtab.coding.first_model import Found, look_around
 from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.models import resolve_model
@@ -49,6 +51,7 @@ async def examine(project: Project, *, mistakes: Iterable[ConfigError] = (), onl
         *_folders(project),
         *_settings(project, mistakes),
         await _model(project, around, online=online),
+        *_context(project),
         *_around(project, around),
         *_programs(project.env.get("PATH")),
         *_safety(project),
@@ -113,6 +116,22 @@ async def _model(project: Project, around: Found, *, online: bool) -> Check:
     if check.status == "ok" and resolved.notes:
         return Check("note", check.name, check.found, "; ".join(resolved.notes))
     return check
+
+
+def _context(project: Project) -> Iterator[Check]:
+    """What a run would stop at before its first request: the doctor's model is the configured one, where that can be found."""
+    try:
+        model = resolve_model(project, project.settings.model).model if project.settings.model else None
+    except TrimtabError:
+        model = None  # told as the model's own check
+    wrong = [Check("missing", name, e.message, e.hint) for name, e in refusals(project, model)]
+    yield from wrong or [
+        Check(
+            "ok",
+            "context",
+            f"policy {(project.settings.context if model is None else context_settings(project, model)).policy}",
+        )
+    ]
 
 
 async def _ask(resolved: Resolved, *, online: bool) -> Check:

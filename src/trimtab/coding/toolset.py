@@ -23,6 +23,9 @@ from trimtab.config.settings import ToolSettings
 from trimtab.providers.catalogue import Catalogue
 from trimtab.types.errors import ConfigError
 
+TOOLS = ("read", "write", "edit", "bash", "grep", "find", "ls", "todo")
+"""Names of the tools that work on the project, in the order in which a model sees them."""
+
 
 def build_tools(project: Project, outputs: PrivateFolder, *, images: bool) -> tuple[Tool, ...]:
     """Make the tools that are on, the context tools aside. `outputs` takes long outputs of commands; `images`: whether the model takes pictures.
@@ -50,12 +53,17 @@ def build_tools(project: Project, outputs: PrivateFolder, *, images: bool) -> tu
         "ls": lambda: ls_tool(workspace, caps=caps),
         "todo": todo_tool,
     }
-    wanted = tuple(makers) if settings.enabled is None else settings.enabled
-    every = (*makers, *CONTEXT_TOOLS["pilot"])
-    unknown = [name for name in wanted if name not in every]
-    if unknown:
-        raise ConfigError(f"there is no tool {unknown[0]!r}", hint=f"Tools: {', '.join(every)}.")
-    return tuple(make() for name, make in makers.items() if name in wanted)
+    require_tools(settings)
+    wanted = TOOLS if settings.enabled is None else settings.enabled
+    return tuple(makers[name]() for name in TOOLS if name in wanted)
+
+
+def require_tools(settings: ToolSettings) -> None:
+    """Raise `ConfigError` for a tool that is turned on and that there is not."""
+    every = (*TOOLS, *CONTEXT_TOOLS["pilot"])
+    unknown = next((name for name in settings.enabled or () if name not in every), None)
+    if unknown is not None:
+        raise ConfigError(f"there is no tool {unknown!r}", hint=f"Tools: {', '.join(every)}.")
 
 
 def removed_variables(project: Project) -> tuple[str, ...]:

@@ -120,18 +120,27 @@ def load(layers: Iterable[Layer | None], *, notices: tuple[str, ...] = ()) -> Lo
 
 
 def sift(layers: Iterable[Layer | None]) -> tuple[tuple[Layer, ...], tuple[ConfigError, ...]]:
-    """Of `layers`, what loads, and the mistakes of what doesn't: a wrong top-level key or variable is left out whole."""
+    """Of `layers`, what loads, and the mistakes of what doesn't: a wrong key or variable is left out, and no more than that."""
     kept: list[Layer] = []
-    mistakes: list[ConfigError] = []
+    mistakes: dict[str, ConfigError] = {}
     for layer in layers:
         for piece in _pieces(layer) if layer else ():
-            try:
-                load([*kept, piece])
-            except ConfigError as e:
-                mistakes.append(e)
-            else:
-                kept.append(piece)
-    return tuple(kept), tuple(mistakes)
+            _sift(piece, kept, mistakes)
+    return tuple(kept), tuple(mistakes.values())
+
+
+def _sift(piece: Layer, kept: list[Layer], mistakes: dict[str, ConfigError]) -> None:
+    """Keep what of a piece loads behind what is kept. A table that doesn't is looked at key by key; an unknown table is one mistake, however many keys it has."""
+    try:
+        load([*kept, piece])
+    except ConfigError as e:
+        smaller = list(_split(piece))
+        for one in smaller:
+            _sift(one, kept, mistakes)
+        if not smaller:
+            mistakes.setdefault(e.message, e)
+    else:
+        kept.append(piece)
 
 
 def _pieces(layer: Layer) -> Iterable[Layer]:
@@ -139,6 +148,21 @@ def _pieces(layer: Layer) -> Iterable[Layer]:
         yield replace(layer, values={key: value}, raw=())
     for raw in layer.raw:
         yield replace(layer, values={}, raw=(raw,))
+
+
+def _split(piece: Layer) -> Iterable[Layer]:
+    """The piece in pieces that have one key of its innermost common table each; none when it holds a single value."""
+    path: list[str] = []
+    value: Any = piece.values
+    while isinstance(value, Mapping) and len(value) == 1:
+        ((key, value),) = value.items()
+        path.append(key)
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            tree: dict[str, Any] = {key: inner}
+            for outer in reversed(path):
+                tree = {outer: tree}
+            yield replace(piece, values=tree)
 
 
 def _without_effect(origins: Mapping[str, str]) -> Iterable[str]:
