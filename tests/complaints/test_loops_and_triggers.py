@@ -1,9 +1,11 @@
 """What users of other agents reported about triggers and loops (A), and about the compaction step (B): none of it happens here.
 
-Proven elsewhere: a floor that is too high (`engine/test_ladder`: what cannot go is asked first), an absolute limit in a large window, a policy that is
+Proven elsewhere: a floor that is too high (`engine/test_ladder`: what cannot go is asked first), a policy that is
 switched off, usage from before an edit (all there); summaries that are cut, empty, larger, refused, tool calls, error pages, in the wrong language, and
 a store or remote policy that fails (`engine/test_what_fails`); a repeated refusal (`engine/test_refusals`).
 """
+
+from typing import Any
 
 import pytest
 
@@ -12,12 +14,14 @@ from support.engine_session import Outside, Session, lines, model, shown_texts
 from support.pictures import png
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Failed, Summarize
+from trimtab.context.budget import Thresholds
 from trimtab.context.compacting import Compactor
 from trimtab.context.engine import Engine
+from trimtab.context.settings import EngineSettings
 from trimtab.context.summary.summarise import Summariser
 from trimtab.types.edits import Compact, edit_kind
 from trimtab.types.messages import Image, Text, ToolResult, User
-from trimtab.types.models import ModelInfo
+from trimtab.types.models import CacheRules, ModelInfo, Price
 from trimtab.types.tools import Cut
 
 TASK = "Fix the failing test in src/calc.py"
@@ -87,6 +91,31 @@ def test_two_hundred_small_compactions_leave_no_pile_of_summaries() -> None:
         session.act(Action("compact", (call,), {"summary": f"step {number}: " + lines(120, seed=number)}))
         prepared = session.prepare()
         assert prepared.tokens <= session.engine.budget.soft
+
+
+@pytest.mark.parametrize(
+    "prices", [{}, {"prices": (Price(3, 15, 0.3, 3.75),), "cache": CacheRules("explicit", 1_024, 1, 20, 4, 300)}]
+)
+def test_a_cap_that_somebody_set_holds_in_a_window_of_a_million(prices: dict[str, Any]) -> None:
+    settings = EngineSettings(Thresholds(soft_tokens=200_000))
+    session = session_of(model(1_000_000, max_output=32_000, **prices), settings=settings)
+    largest = 0
+    for number in range(14):
+        largest = max(largest, session.prepare().tokens)
+        session.work(lines(30_000, seed=number))
+    assert 100_000 < largest < 200_000
+    assert len({entry.batch for entry in session.edits}) < 8
+
+
+def test_talk_alone_keeps_to_such_a_cap_too() -> None:
+    settings = EngineSettings(Thresholds(soft_tokens=20_000))
+    session = session_of(model(1_000_000, max_output=32_000), settings=settings)
+    sizes: list[int] = []
+    for number in range(14):
+        session.say(f"{number}: {lines(3_000, seed=number)}")
+        sizes.append(session.prepare().tokens)
+        session.answer(Text("noted"))
+    assert 10_000 < max(sizes) < 20_000
 
 
 @pytest.mark.parametrize("times", [1, 2, 40])

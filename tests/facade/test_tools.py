@@ -83,3 +83,18 @@ def test_a_pointer_is_not_kept_for_the_content_that_it_stands_for(name):
     reply = cm.call("memo", {"action": "write", "key": "copy", "content": stub, "summary": "a copy"})
     assert "kept memo" not in reply
     assert cm.call("memo", {"action": "list"}) == "no memos yet"
+
+
+@pytest.mark.parametrize(
+    "arguments", ["[" * 100_000, "[" * 3_000 + "]" * 3_000, {"key": "k"}], ids=["open", "closed", "dict"]
+)
+@pytest.mark.parametrize(
+    "inner", ["[" * 100_000, '{"a":' * 3_000, "[" * 900 + "]" * 900], ids=["open", "objects", "closed"]
+)
+def test_no_nesting_of_what_a_model_sent_raises(name, arguments, inner):
+    cm = ready(name)
+    for one in cm.tools("pilot"):
+        tool = one.get("function", one)
+        fields = (tool.get("parameters") or tool["input_schema"])["properties"]
+        for sent in [arguments, *({field: inner} for field in fields)]:
+            assert isinstance(cm.call(tool["name"], sent), str)

@@ -76,6 +76,23 @@ def test_what_a_stub_hides_can_be_read_back_from_it(name, tool, tokens, lines, f
     )
 
 
+def test_where_nothing_that_the_model_has_reads_it_a_marker_names_no_call():
+    texts = [
+        stub(name="r7", key=KEY, tokens=9, lines=0, tool="bash", is_error=False, way_back=""),
+        shortened_head("folded", name="r7", key=KEY, shown="4 of 9 lines", way_back=""),
+        pointer(name="r7", key=KEY, tokens=9, way_back=""),
+    ]
+    assert texts == [
+        f"[archived r7~{KEY}: bash, 9 tokens; kept outside this conversation]",
+        f"[folded r7~{KEY}: 4 of 9 lines; all of it kept outside this conversation]",
+        f"[not the content: archived r7~{KEY}: 9 tokens; kept outside this conversation]",
+    ]
+    for text in texts:
+        found = hides(text)
+        assert found is not None
+        assert (found.name, found.key, found.way_back) == ("r7", KEY, None)
+
+
 @given(kind=st.sampled_from(["folded", "truncated", "compressed", "summarized"]), name=NAMES, shown=TEXTS)
 def test_the_head_of_a_shortened_body_says_what_was_done_and_how_to_read_all(kind, name, shown):
     text = shortened_head(kind, name=name, key=KEY, shown=shown) + "\nand the body"

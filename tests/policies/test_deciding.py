@@ -172,3 +172,15 @@ def test_edits_that_wait_until_they_pay_are_no_failure():
     for step in range(5):
         decider.acted(waiting, [ALL], author="policy:fixed", step=step)
     assert decided(decider, seen(work(11)))[0] == [ALL]
+
+
+def test_after_going_back_what_was_done_later_holds_nothing_up():
+    decider = Decider(Fixed((ALL,)), EngineSettings(cooldown=2))
+    for step in (501, 502, 503, 504):
+        decider.acted(outcome(talk(step), 900), [ALL], author="policy:fixed", step=step)
+    assert decider.since(504) == {"elide": 0}
+    assert decider.since(510) == {"elide": 6}
+    assert decider.since(3) == {}
+    decider.resting_until = 516
+    assert decided(decider, seen(work(11), step=510, since=decider.since(510)))[0] == []
+    assert decided(decider, seen(work(11), step=3, since=decider.since(3)))[0] == [ALL]

@@ -1,8 +1,8 @@
 """Explain and blame: why each word is or isn't there."""
 
 from support.edited import Story
-from trimtab.context.blame import blame, blame_lines
-from trimtab.context.explain import Change, context_log, log_lines
+from trimtab.context.blame import blame
+from trimtab.context.explain import Change, context_log, price
 from trimtab.types.edits import Compact, Drop, EditCost, Elide, Restate, Restore
 
 PORT = "listens on port-4711 of host_alpha"
@@ -33,10 +33,7 @@ def test_a_row_tells_what_was_changed_why_by_whom_at_what_price_and_which_facts_
     assert (row.entry_id, row.step, row.kind, row.targets) == (edit, 2, "elide", ("r1",))
     assert (row.reason, row.author, row.before, row.after, row.cost) == ("old", "policy:rules", 40, 9, cost)
     assert row.lost == ("port-4711", "host_alpha")
-    assert log_lines([row]) == [
-        f"{edit}  step 2  elide r1 40 → 9 tokens, cost $0.2500 of cache, 30 tokens of a model, 7 ms by policy:rules: old",
-        "    no longer in the context: port-4711, host_alpha",
-    ]
+    assert price(row.cost) == ", cost $0.2500 of cache, 30 tokens of a model, 7 ms"
 
 
 def test_a_fact_that_stands_elsewhere_is_not_lost():
@@ -90,7 +87,6 @@ def test_a_diff_shows_each_item_before_and_after():
     first, second = rows(story, diff=True)
     assert first.changes == (Change("r1", f"[r1]\n{PORT}", "[r1 hidden]"),)
     assert [change.after for change in second.changes] == ["the goal"]
-    assert "    + [r1 hidden]" in log_lines([first])
     assert rows(story)[0].changes == ()
 
 
@@ -111,9 +107,6 @@ def test_blame_tells_where_a_text_came_up_who_hid_it_and_who_used_it_since():
     )
     assert [(later.step, later.how) for later in found.later] == [(3, "used"), (3, "fetched")]
     assert found.elsewhere == ("e7", "r3")
-    lines = blame_lines((found,))
-    assert lines[0] == "r1: result of read, step 1, turn 1; now stub"
-    assert f"  hidden by {edit} (elide, step 2, policy:rules, 40 → 9 tokens): old" in lines
 
 
 def test_blame_takes_a_handle_a_call_an_entry_or_a_step():

@@ -8,7 +8,7 @@ import pytest
 from support.observations import Fixed
 from trimtab.context.policies.mask import Mask
 from trimtab.context.policies.peer_table import PEERS
-from trimtab.context.policies.registry import GROUP, find_policy, known_policies
+from trimtab.context.policies.registry import GROUP, find_policy
 from trimtab.context.policies.rules import Rules
 from trimtab.context.policies.wrappers import CostGate, DryRun
 from trimtab.types.errors import UsageError
@@ -41,12 +41,14 @@ def test_a_bad_name_is_told_in_words(spec: str, said: str):
     assert "\n" not in raised.value.message
 
 
-def test_every_known_policy_can_be_made_by_its_name():
-    names = [info.name for info in known_policies()]
-    assert len(set(names)) == len(names)
-    for info in known_policies():
-        assert find_policy(info.name.replace("…", "rules")).name
-        assert info.summary
+@pytest.mark.parametrize("wrong", ["nope", "nope:rules"])
+def test_every_policy_and_wrapper_that_a_hint_names_can_be_made_by_its_name(wrong: str):
+    with pytest.raises(UsageError) as raised:
+        find_policy(wrong)
+    names = str(raised.value.hint).partition(": ")[2].rstrip(".").split(", ")
+    assert len(set(names)) == len(names) > 4
+    for name in names:
+        assert find_policy(name + wrong.removeprefix("nope")).name
 
 
 def test_every_peer_says_where_its_figures_come_from():

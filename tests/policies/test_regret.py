@@ -1,9 +1,11 @@
 """The regret ledger: what hiding things cost afterwards."""
 
 import msgspec
+import pytest
 
 from support.edited import Story, count
-from trimtab.context.regret import Harm, KindRecord, Learned, RegretLedger, excused, merged
+from trimtab.context import regret
+from trimtab.context.regret import Harm, KindRecord, Learned, RegretLedger, excused
 from trimtab.types.edits import Compact, Elide, Restore
 from trimtab.types.messages import ToolCall
 
@@ -107,7 +109,7 @@ def test_a_kind_that_is_often_fetched_again_is_regretted_more_within_bounds():
     assert Learned({"read": KindRecord(hidden=0, regretted=999)}).regret("read") == 1.0
 
 
-def test_what_was_learned_is_shown_kept_as_json_merged_and_reset():
+def test_what_was_learned_is_shown_and_kept_as_json():
     story = Story()
     hide(story, story.calls("read", {"path": "a.py"}, BODY))
     story.calls("read", {"path": "a.py"}, BODY)
@@ -115,11 +117,6 @@ def test_what_was_learned_is_shown_kept_as_json_merged_and_reset():
     (row,) = ledger.learned.rows()
     assert (row["tool"], row["hidden"], row["regretted"], row["tokens"], row["mean_later"]) == ("read", 1, 1, 500, 1.0)
     assert msgspec.json.decode(msgspec.json.encode(ledger.learned), type=Learned) == ledger.learned
-    assert merged([ledger.learned, ledger.learned]).kinds["read"].hidden == 2
-    ledger.reset("bash")
-    assert ledger.learned.kinds
-    ledger.reset()
-    assert ledger.learned == Learned()
 
 
 def test_a_result_that_was_fetched_again_is_regretted_for_certain():
@@ -143,3 +140,19 @@ def test_reading_again_after_a_compaction_is_no_loop():
     assert excused(story.view, again) == edit
     story.calls("read", {"path": "a.py"}, BODY)
     assert excused(story.view, again) is None
+
+
+@pytest.mark.parametrize(("hidden", "most"), [(False, 1), (True, 64)])
+def test_what_a_call_costs_the_ledger_does_not_grow_with_earlier_calls_about_the_same(
+    monkeypatch: pytest.MonkeyPatch, hidden: bool, most: int
+):
+    story = Story()
+    for _ in range(200):
+        handle = story.calls("read", {"path": "a.py"}, BODY)
+        if hidden:
+            hide(story, handle)
+    looked: list[int] = []
+    covers = regret._covers
+    monkeypatch.setattr(regret, "_covers", lambda *given: (looked.append(1), covers(*given))[1])
+    assert len(ledger_of(story).bookings) == (199 if hidden else 0)
+    assert len(looked) <= 200 * most

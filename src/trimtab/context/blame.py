@@ -8,7 +8,7 @@ Pure: a view says what is shown and which edits lie on it, the archive says what
 import msgspec
 
 from trimtab.context.archive import Archive
-from trimtab.context.explain import listed, price, text_of
+from trimtab.context.explain import text_of
 from trimtab.context.naming import name_of
 from trimtab.context.references import distinctive
 from trimtab.context.slots import Overlay, Slot
@@ -85,44 +85,6 @@ def blame(query: str, view: View, archive: Archive) -> tuple[Blamed, ...]:
         places = [i for i, slot in enumerate(view.slots) if slot.answered and query and query in text_of(slot.base)]
         return (_blamed(view, archive, places[0], query),) if places else ()
     return tuple(_blamed(view, archive, index, "") for index in places[:_MOST])
-
-
-def blame_lines(found: tuple[Blamed, ...]) -> list[str]:
-    """Return the answer as text."""
-    lines: list[str] = []
-    for item in found:
-        tool = f" of {item.tool}" if item.tool else ""
-        lines.append(f"{item.name}: {item.role}{tool}, step {item.step}, turn {item.turn}; now {item.state}")
-        if item.snippet:
-            lines.append(f"  first stood there: {item.snippet}")
-        for edit in item.hidden:
-            size = (
-                f", {edit.before:,} → {edit.after:,} tokens"
-                if edit.before is not None and edit.after is not None
-                else ""
-            )
-            undone = "" if edit.holds else " (undone)"
-            why = f": {edit.reason}" if edit.reason else ""
-            lines.append(
-                f"  hidden by {edit.edit} ({edit.kind}, step {edit.step}, {edit.author or 'unknown'}{size}{price(edit.cost)}){why}{undone}"
-            )
-        for how in ("used", "said", "fetched"):
-            steps = [f"step {later.step} ({later.tool or later.name})" for later in item.later if later.how == how]
-            if steps:
-                lines.append(f"  {_HOW[how]}: {listed(steps)}")
-        lines.append(f"  {_WAYS[item.way]}")
-        if item.elsewhere:
-            lines.append(f"  shown by {listed(item.elsewhere)}")
-    return lines
-
-
-_HOW = {"used": "used again in", "said": "named again in", "fetched": "fetched again in"}
-_WAYS = {
-    "shown": "it stands in the context",
-    "stub": "its place in the context names the way back",
-    "summary": "a summary in the context names it as a source",
-    "archive": "nothing in the context leads to it; the archive still has it",
-}
 
 
 def _blamed(view: View, archive: Archive, index: int, query: str) -> Blamed:

@@ -3,7 +3,8 @@
     window ─ reserve (the answer) ─ safety = room          the size no request exceeds
     room × soft → act   room × target → aim   room × hard → the ladder
 
-One function makes it and everything reads it: the meter, the trigger and the preflight. Source of the formulas: the public contract
+A person may say where to act and where to aim; who decides then keeps to it (`soft_given`, `target_given`), else the fractions are a first guess that a
+policy may know better. One function makes the budget and everything reads it: the meter, the trigger and the preflight. Source of the formulas: the public contract
 (`reserve = min(max_output, 0.25 window)`, `safety = max(256, 2 % of window)`; of a fraction and a count, the lower holds).
 """
 
@@ -25,12 +26,26 @@ class Thresholds:
     reserve_tokens: int | None = None
     safety_tokens: int | None = None
 
+    @property
+    def soft_given(self) -> bool:
+        """Whether somebody chose where to act: a count, or another fraction than the usual one."""
+        return self.soft_tokens is not None or self.soft != _USUAL.soft
+
+    @property
+    def target_given(self) -> bool:
+        """The same of where to aim."""
+        return self.target_tokens is not None or self.target != _USUAL.target
+
+
+_USUAL = Thresholds()
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
     """All in tokens of a whole request: system prompt, tools, messages and media.
 
-    `target ≤ soft ≤ hard ≤ room`, and `room + reserve + safety = window` unless the window is smaller than its margins.
+    `target ≤ soft ≤ hard ≤ room`, and `room + reserve + safety = window` unless the window is smaller than its margins. `soft_given` and
+    `target_given`: somebody chose them.
     """
 
     window: int
@@ -39,6 +54,8 @@ class Budget:
     soft: int
     target: int
     hard: int
+    soft_given: bool = False
+    target_given: bool = False
 
     @property
     def room(self) -> int:
@@ -60,7 +77,7 @@ def budget_for(model: ModelInfo, thresholds: Thresholds | None = None) -> Budget
     hard = _lower(room, wanted.hard, wanted.hard_tokens)
     soft = min(hard, _lower(room, wanted.soft, wanted.soft_tokens))
     target = min(soft, _lower(room, wanted.target, wanted.target_tokens))
-    return Budget(window, reserve, safety, soft, target, hard)
+    return Budget(window, reserve, safety, soft, target, hard, wanted.soft_given, wanted.target_given)
 
 
 def _lower(room: int, fraction: float, tokens: int | None) -> int:

@@ -129,7 +129,7 @@ class Decider:
     def decide(self, observation: Observation) -> Generator[Ask, Answer, Sequence[Action]]:
         """Return what is wanted now; nothing while the policy rests."""
         urgent = observation.used > observation.hard
-        if not urgent and (observation.step < self.resting_until or self._stalled(observation)):
+        if not urgent and (self._rests(observation.step) or self._stalled(observation)):
             return ()
         return self._held_back(observation, (yield from self._heard(observation)))
 
@@ -160,8 +160,8 @@ class Decider:
             )
 
     def since(self, step: int) -> dict[str, int]:
-        """How many requests ago each kind of action last happened."""
-        return {name: step - at for name, at in self.acted_at.items()}
+        """How many requests ago each kind of action last happened; what happened behind a place that the conversation went back to doesn't count."""
+        return {name: step - at for name, at in self.acted_at.items() if at <= step}
 
     def _ask(self, observation: Observation) -> Generator[Ask, Answer, Verdict]:
         remote = self._fallback.remote
@@ -200,6 +200,10 @@ class Decider:
         for action in verdict.actions:
             if action.action == "keep" and "would" in action.params:
                 yield _custom({"event": "dry_run", "author": f"policy:{self.policy.name}", **action.params})
+
+    def _rests(self, step: int) -> bool:
+        """Whether it is too early to ask. No rest is longer than the longest: one that is was begun behind the place that the conversation went back to."""
+        return 0 < self.resting_until - step <= _LONGEST_REST
 
     def _stalled(self, observation: Observation) -> bool:
         """Whether the last batches gained nothing and the request hasn't grown since by what a batch must gain."""

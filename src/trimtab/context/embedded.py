@@ -20,9 +20,11 @@ from trimtab.context.checks import refusal
 from trimtab.context.compacting import Compactor
 from trimtab.context.counting.counter import Counter
 from trimtab.context.engine import Engine
+from trimtab.context.faults import faultfinder
 from trimtab.context.foreign import EstimateTally, EstimateTokens, FunctionPolicy, PolicyFunction, Summarizer, asked
 from trimtab.context.layers import observed
 from trimtab.context.look import Look
+from trimtab.context.markers import KEPT_OUTSIDE, RECALL
 from trimtab.context.memory_log import MemoryLog, drive
 from trimtab.context.observation import Observation
 from trimtab.context.outcomes import outcome
@@ -31,10 +33,10 @@ from trimtab.context.policies.base import Policy
 from trimtab.context.policies.fallback import Fallback
 from trimtab.context.policies.registry import find_policy
 from trimtab.context.saving import restore, saved
-from trimtab.context.settings import EngineSettings
+from trimtab.context.settings import EngineSettings, Profile
+from trimtab.context.slots import Slot
 from trimtab.context.summary.summarise import Summariser
 from trimtab.context.toolbox import Toolbox
-from trimtab.context.tools.profiles import Profile
 from trimtab.context.vendor.formats import format_named
 from trimtab.context.vendor.plain import VendorMessage
 from trimtab.context.vendor.remembered import Remembered
@@ -120,8 +122,10 @@ class Embedded:
             policy=policy,
             settings=setup.settings(),
             tally=EstimateTally(setup.estimate_tokens, Counter(model)) if setup.estimate_tokens else None,
+            way_back=lambda _slot: "" if self.offered == "off" else RECALL,
             compactor=lambda: Compactor(setup.writer(), profile="general"),
         )
+        self.engine.faults = faultfinder(model, has_way=self._has_way)
         self.author = f"policy:{policy.name}"
         self._asks_always = isinstance(policy, Fallback)
         self._remembered = Remembered(self.format)
@@ -156,13 +160,14 @@ class Embedded:
         """The same as plain data."""
         return observed(self.log.view, observation, self.engine.budget)
 
-    def propose(self, observation: Observation) -> list[Action]:
+    def propose(self, look: Look) -> list[Action]:
         """What the policy wants now, the most wanted first, and behind it what it wanted before and nobody did."""
         fresh: Sequence[Action] = ()
+        decider = self.engine.manager.decider
         if self._asks_always:
-            fresh = self.drive(self.engine.manager.decider.ask(observation))
-        elif observation.used >= observation.soft and self.engine.manager.policy_name != "none":
-            fresh = self.drive(self.engine.manager.decider.decide(observation))
+            fresh = self.drive(decider.ask(self.engine.observe(look)))
+        elif look.used >= look.budget.soft and self.engine.manager.policy_name != "none":
+            fresh = self.drive(decider.decide(self.engine.observe(look)))
         # What was just done comes last if it is wanted again, so that the rest gets its turn.
         again = [action for action in fresh if action in self._done]
         first = [action for action in fresh if action not in again]
@@ -249,6 +254,10 @@ class Embedded:
             function = FunctionPolicy(policy, self.seen, getattr(policy, "__name__", "function"))
             return Fallback(function, breaker=_NEVER)
         raise UsageError("policy is neither a name nor a function", hint="Give 'rules', or a function of a dict.")
+
+    def _has_way(self, _slot: Slot, text: str) -> bool:
+        """The program has every text (`ContextManager.recall`), so a stub that says so leads to it; one that names a tool was made when there were tools."""
+        return KEPT_OUTSIDE in text or "recall id=" in text or "memo action=read" in text
 
     def _record(self, message: Message) -> None:
         """Instructions among the messages are what nothing may take out."""

@@ -70,23 +70,6 @@ def context_log(path: Iterable[Entry], *, whole: Callable[[Message], Message], d
     return [msgspec.structs.replace(row, reverted=holds.get(row.entry_id)) for row in rows]
 
 
-def log_lines(rows: Sequence[LogRow]) -> list[str]:
-    """Return the rows as text, one line each, and a line for what was lost."""
-    lines: list[str] = []
-    for row in rows:
-        size = f" {row.before:,} → {row.after:,} tokens" if row.before is not None and row.after is not None else ""
-        targets = f" {listed(row.targets)}" if row.targets else ""
-        why = f": {row.reason}" if row.reason else ""
-        back = f" [reverted by {row.reverted}]" if row.reverted else ""
-        author = f" by {row.author}" if row.author else ""
-        lines.append(f"{row.entry_id}  step {row.step}  {row.kind}{targets}{size}{price(row.cost)}{author}{why}{back}")
-        if row.lost:
-            lines.append(f"    no longer in the context: {listed(row.lost)}")
-        for change in row.changes:
-            lines += [f"    {change.target}", *_marked("- ", change.before), *_marked("+ ", change.after)]
-    return lines
-
-
 def price(cost: EditCost) -> str:
     """What an edit cost, as text; empty when nothing is known of it."""
     parts = []
@@ -234,7 +217,3 @@ def _note_row(entry_id: str, entry: CustomEntry, step: int) -> LogRow:
     if isinstance(reasons, list):
         reason = "; ".join(str(one) for one in reasons)
     return LogRow(entry_id, step, event, reason=str(reason), author=str(data.pop("author", "")), details=data)
-
-
-def _marked(mark: str, text: str) -> list[str]:
-    return [f"    {mark}{line}" for line in text.splitlines()]

@@ -20,11 +20,13 @@ from trimtab.context.actions import Action, action_of
 from trimtab.context.embedded import Embedded, FormatName, Setup
 from trimtab.context.foreign import EstimateTokens, PolicyFunction, Summarizer
 from trimtab.context.layers import action_data
+from trimtab.context.look import Look
 from trimtab.context.outcomes import outcome
 from trimtab.context.policies.base import Policy
+from trimtab.context.settings import Profile
+from trimtab.context.step_log import StepLog
 from trimtab.context.toolbox import definition, spec_of
 from trimtab.context.tools.arguments import item_name
-from trimtab.context.tools.profiles import Profile
 from trimtab.context.vendor.errors import VendorMessageError
 from trimtab.context.vendor.plain import Dumps, VendorMessage, plain_object
 from trimtab.context.vendor.usage import usage_of
@@ -46,7 +48,7 @@ class ContextManager:
 
     `policy`: a name, a `Policy`, or a function that gets what `observe` gives and returns an action, several, or None. `reserve`: tokens that are
     kept free for the answer (default: a quarter). `system` and `tools` go with each request and are counted; for `openai`, `system` is the first
-    of `messages()`. `log` is what was seen and decided at each step, `{obs, action}`.
+    of `messages()`.
 
     Raises `UsageError` for settings that make no sense.
     """
@@ -68,7 +70,9 @@ class ContextManager:
         specs = tuple(spec_of(tool, number) for number, tool in enumerate(tools))
         setup = Setup(policy, max_tokens, summarizer, estimate_tokens, format, reserve, system or "", specs)
         self._inner = Embedded(setup)
-        self.log: list[dict[str, Any]] = []
+        self._steps = StepLog()
+        self._chosen: Action | None = None
+        """What the last step returned."""
 
     @property
     def system(self) -> str:
@@ -80,6 +84,19 @@ class ContextManager:
         """The window: what a request and its answer may have together."""
         return self._inner.setup.max_tokens
 
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        """What was seen and decided at each of the last steps (1,000 at most), `{obs, action}`; empty the list when you don't need it.
+
+        `obs` is `{used_tokens, max_tokens, budget, active_context}` with the id, kind and state of each item: no texts; those are what `observe` gives.
+        """
+        return self._steps.records
+
+    @property
+    def logged(self) -> int:
+        """How many steps were logged in all, those that `log` no longer holds included."""
+        return self._steps.total
+
     # What happens at each step
 
     def step(self, message: Given, usage: Reported | None = None) -> dict[str, Any]:
@@ -88,21 +105,19 @@ class ContextManager:
         `usage` is what the provider reported for the request that a message answers. What else the policy wanted is proposed again at the next
         step. Raises `VendorMessageError` for a message that can't be read; then nothing was taken in.
         """
-        actions, seen = self._decided(message, usage)
-        chosen = actions[0] if actions else KEEP
+        actions, look = self._decided(message, usage)
+        self._chosen = actions[0] if actions else KEEP
         self._inner.proposed = actions[1:]
-        self.log.append({"obs": seen, "action": action_data(chosen)})
-        return action_data(chosen)
+        self._steps.add(look, [self._chosen])
+        return action_data(self._chosen)
 
     def run(self, message: Given, usage: Reported | None = None) -> list[dict[str, Any]]:
         """Take in what was said and do all that the policy wants; return what came of each action."""
-        actions, seen = self._decided(message, usage)
-        self._inner.proposed = []
-        outcomes: list[dict[str, Any]] = []
-        for action in actions or [KEEP]:
-            self.log.append({"obs": seen, "action": action_data(action)})
-            outcomes.append(self._inner.execute(action, author=self._inner.author))
-        return outcomes
+        actions, look = self._decided(message, usage)
+        self._inner.proposed, self._chosen = [], None
+        wanted = actions or [KEEP]
+        self._steps.add(look, wanted)
+        return [self._inner.execute(action, author=self._inner.author) for action in wanted]
 
     def execute(self, action: Mapping[str, Any] | Action | Dumps) -> dict[str, Any]:
         """Do one action, `{action, target | targets, reason, params}`, and return what came of it. Never raises for a bad action.
@@ -135,7 +150,10 @@ class ContextManager:
     # The tools of the model
 
     def tools(self, profile: Profile = "archive") -> list[dict[str, Any]]:
-        """Return the context tools for the model, as the API takes them; from now on they are counted with each request."""
+        """Return the context tools for the model, as the API takes them; from now on they are counted with each request.
+
+        What is hidden from now on names the call that reads it; before, it says that the text is kept outside the conversation.
+        """
         return [definition(spec, self._inner.setup.format) for spec in self._inner.offer(profile)]
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
@@ -154,7 +172,8 @@ class ContextManager:
             "reserve": setup.reserve,
             "system": setup.system,
             "tools": setup.tools,
-            "log": self.log,
+            "log": self._steps.data(),
+            "chosen": self._chosen,
             **self._inner.data(),
         }
         return msgspec.json.encode(data).decode()
@@ -178,25 +197,21 @@ class ContextManager:
             )
             inner = Embedded(setup)
             inner.load(data)
-            log = [{"obs": step["obs"], "action": step["action"]} for step in data["log"]]
+            steps = StepLog()
+            steps.load(data["log"])
+            chosen = msgspec.convert(data["chosen"], Action | None)
         except (ValueError, KeyError, TypeError, AttributeError, UsageError) as problem:
             raise UsageError(f"this is no dump of a context: {problem}", hint="Give what dump() returned.") from None
-        self._inner, self.log = inner, log
+        self._inner, self._steps, self._chosen = inner, steps, chosen
         return self
 
-    @property
-    def _chosen(self) -> Action | None:
-        """What the last step returned."""
-        last = action_of(self.log[-1]["action"]) if self.log else None
-        return last if isinstance(last, Action) else None
-
-    def _decided(self, message: Given, usage: Reported | None) -> tuple[list[Action], dict[str, Any]]:
-        """What the policy wants now, and what it saw."""
+    def _decided(self, message: Given, usage: Reported | None) -> tuple[list[Action], Look]:
+        """What the policy wants now, and the context as it stands."""
         several = isinstance(message, Sequence) and not isinstance(message, str | bytes)
         given = cast("Sequence[VendorMessage]", message if several else [message])
         self._inner.take_in(given, usage_of(usage))
-        observation = self._inner.observe()
-        return self._inner.propose(observation), self._inner.seen(observation)
+        look = self._inner.look()
+        return self._inner.propose(look), look
 
 
 def _action(given: Mapping[str, Any] | Action | Dumps) -> Action | str:

@@ -25,6 +25,8 @@ from typing import Literal
 
 RECALL = "recall"
 """The way back where the model has the tool of that name."""
+KEPT_OUTSIDE = "kept outside this conversation"
+"""What a marker says in place of a way back where the model has no tool that reads the text: whoever runs it can."""
 MarkerKind = Literal["archived", "summarized", "folded", "truncated", "compressed"]
 """What was done to the text that a marker stands for."""
 
@@ -46,7 +48,7 @@ _TILDES = dict.fromkeys("\u02dc\u223c\u223d\u2053\u301c\uff5e", "~")
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """What a rendered text stands for. `way_back` is the call that reads it, such as `recall id=r7`; None: it names none."""
+    """What a rendered text stands for. `way_back` is the call that reads it, such as `recall id=r7`; None: it names none, for the model has no such tool."""
 
     kind: str
     name: str
@@ -73,17 +75,17 @@ def stub(
 ) -> str:
     """Return the line that stands for a whole body, with `summary` below it when there is one.
 
-    `way_back` is `recall` when that tool is on, else the path of the archived body, which `read` may open.
+    `way_back` is `recall` when that tool is on, else the path of the archived body, which `read` may open; empty: nothing that the model has reads it.
     """
     facts = (_line(tool), "error" if is_error else "", _count(tokens, "token"), _count(lines, "line") if lines else "")
     said = ", ".join(fact for fact in facts if fact)
-    head = f"[archived {_word(name)}~{key}: {said}; to read it: {_way(name, way_back)}]"
+    head = f"[archived {_word(name)}~{key}: {said}; {_way('to read it', name, way_back)}]"
     return f"{head}\n{summary.strip()}" if summary.strip() else head
 
 
 def shortened_head(kind: MarkerKind, *, name: str, key: str, shown: str, way_back: str = "recall") -> str:
     """Return the line above a body that was shortened; `shown` says how much of it is left, such as `40 of 312 lines`."""
-    return f"[{kind} {_word(name)}~{key}: {_line(shown)}; all of it: {_way(name, way_back)}]"
+    return f"[{kind} {_word(name)}~{key}: {_line(shown)}; {_way('all of it', name, way_back)}]"
 
 
 def pointer(
@@ -99,7 +101,7 @@ def pointer(
 ) -> str:
     """Return the text that takes the place of one argument's content; nothing in it needs an escape in JSON.
 
-    `memo` is the key of a memo, `digest` the hash of what was written. `way_back` is `recall`, `memo`, or a path for `read`.
+    `memo` is the key of a memo, `digest` the hash of what was written. `way_back` is `recall`, `memo`, a path for `read`, or empty.
     """
     facts = (
         _count(tokens, "token"),
@@ -108,9 +110,9 @@ def pointer(
         digest,
         f"summary: {summary}" if summary.strip() else "",
     )
-    way = f"memo action=read key={memo}" if way_back == "memo" else _way(name, way_back)
+    way = f"to read it: memo action=read key={memo}" if way_back == "memo" else _way("to read it", name, way_back)
     said = ", ".join(fact for fact in facts if fact)
-    return _plain(f"[not the content: archived {_word(name)}~{key}: {said}; to read it: {way}]")
+    return _plain(f"[not the content: archived {_word(name)}~{key}: {said}; {way}]")
 
 
 def gap_mark(count: int, unit: str, *, key: str = "", first: int | None = None, fenced: bool = False) -> str:
@@ -212,8 +214,10 @@ def _word(name: str) -> str:
     return re.sub(r"\s", "_", name)
 
 
-def _way(name: str, way_back: str) -> str:
-    return f"recall id={_word(name)}" if way_back == "recall" else f"read path={_line(way_back)}"
+def _way(what: str, name: str, way_back: str) -> str:
+    if not way_back:
+        return f"all of it {KEPT_OUTSIDE}" if what == "all of it" else KEPT_OUTSIDE
+    return f"{what}: recall id={_word(name)}" if way_back == RECALL else f"{what}: read path={_line(way_back)}"
 
 
 def _plain(text: str) -> str:

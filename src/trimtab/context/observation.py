@@ -65,7 +65,7 @@ class Prices(msgspec.Struct, frozen=True):
 class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     """The context before a request. Token fields count whole requests, overhead included (`fixed`: system prompt and tools).
 
-    `used` is the upper end of the estimate's band. `since` tells for each kind of action how many requests ago it last happened.
+    `soft_given` and `target_given`: a person chose those two, so a policy of ours keeps to them. `used` is the upper end of the estimate's band. `since` tells for each kind of action how many requests ago it last happened.
     `cold`: the provider's cache probably holds nothing. `remaining` is the expected number of further requests.
     """
 
@@ -78,6 +78,8 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     target: int
     hard: int
     items: tuple[ItemFacts, ...]
+    soft_given: bool = False
+    target_given: bool = False
     prices: Prices | None = None
     cached: int = 0
     cold: bool = False

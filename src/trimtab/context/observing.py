@@ -66,6 +66,8 @@ class Observer:
             target=budget.target,
             hard=budget.hard,
             items=facts.items(),
+            soft_given=budget.soft_given,
+            target_given=budget.target_given,
             prices=circumstances.prices,
             cached=circumstances.cached,
             cold=circumstances.cold,
@@ -121,7 +123,7 @@ class _Facts:
         restored = self.circumstances.restored.get(slot.id)
         return ItemFacts(
             id=slot.id,
-            kind=_kind(slot),
+            kind=kind_of(slot),
             state=slot.state,
             tokens=tokens,
             full_tokens=tokens if slot.state == "full" else self.look.tally.message(base),
@@ -186,7 +188,8 @@ def _place(view: View, slot: Slot) -> int:
     return address.index if address else -1
 
 
-def _kind(slot: Slot) -> ItemKind:
+def kind_of(slot: Slot) -> ItemKind:
+    """What an item is."""
     if slot.note:
         return "note"
     if isinstance(slot.base, ToolResult):

@@ -4,12 +4,13 @@
     new edits   ──▶ results hidden, by kind of tool          ──▶ rate of regret by kind ──▶ how long such results are left alone
 
 Regretted is: reading a file again that was hidden and not written since; the same call made again; `recall` of a hidden item; bringing one back. All of it is
-read off the view, so it holds for any policy, any author and any agent. What is learned (`Learned`) belongs to the project and outlives the session; it is
-bounded, can be shown and can be thrown away.
+read off the view, so it holds for any policy, any author and any agent. What is learned (`Learned`) is bounded and lasts as long as the process; a session that
+is opened again works it out from its log.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -26,6 +27,8 @@ _HIDING = (Elide, Summarize, Fold, Truncate, Compress, Drop, Compact)
 _PRIOR_HIDDEN = 8.0
 _PRIOR_REGRETTED = 0.4
 """What is assumed before anything was seen: one hidden result in twenty is asked for again, as if eight had been hidden."""
+_LOOKED_BACK = 64
+"""Earlier calls about one thing that are looked at: what a new call asks for is nearly always in the last of them."""
 _CONTEXT_TOOLS = frozenset({"recall", "archive", "memo", "memory", "plan", "edit_context", "context_status"})
 """A repeated call of these asks for nothing that a result held."""
 
@@ -59,7 +62,7 @@ class KindRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Learned(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a project's sessions have taught, by tool. JSON holds it; an empty one is where a reset begins."""
+    """What hiding results has taught, by tool. JSON holds it."""
 
     kinds: dict[str, KindRecord] = {}
 
@@ -79,10 +82,6 @@ class Learned(msgspec.Struct, frozen=True, omit_defaults=True):
             old.later + more.later,
         )
         return Learned({**self.kinds, tool: new})
-
-    def without(self, tool: str | None = None) -> "Learned":
-        """The same with nothing learned about `tool`, or about any."""
-        return Learned({} if tool is None else {name: kind for name, kind in self.kinds.items() if name != tool})
 
     def rows(self) -> list[dict[str, object]]:
         """What was learned, as data to show, the most regretted first."""
@@ -115,7 +114,7 @@ class Harm(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(slots=True)
 class RegretLedger:
-    """Follows one conversation. `learned` goes on from what the project knows; `input_price` is USD per million tokens of fresh input."""
+    """Follows one conversation. `learned` may begin with what is known already; `input_price` is USD per million tokens of fresh input."""
 
     learned: Learned = field(default_factory=Learned)
     input_price: float | None = None
@@ -126,7 +125,8 @@ class RegretLedger:
     _lineage: object = None
     _slot: int = 0
     _edit: int = 0
-    _last: tuple[str, str] = ("", "")
+    _marked: tuple[int, str] = (-1, "")
+    _last_edit: str = ""
     _asked: dict[str, list[int]] = field(default_factory=dict)
     _written: dict[str, int] = field(default_factory=dict)
 
@@ -146,10 +146,10 @@ class RegretLedger:
             elif slot is not None:
                 self._take_slot(view, self._slot, size)
                 self._slot += 1
-        self._last = (
-            view.slots[self._slot - 1].id if self._slot else "",
-            view.applied[self._edit - 1].id if self._edit else "",
-        )
+        # A result that isn't there yet gets another id when it comes, so the mark is at the last slot that stays what it is.
+        last = next((i for i in range(self._slot - 1, -1, -1) if view.slots[i].answered), -1)
+        self._marked = (last, view.slots[last].id if last >= 0 else "")
+        self._last_edit = view.applied[self._edit - 1].id if self._edit else ""
 
     def regret(self, slot: Slot) -> float:
         """How likely hiding this result is regretted, 0 to 1: by its kind, and for certain when it was fetched again before."""
@@ -173,18 +173,14 @@ class RegretLedger:
             hidden=len(self._hidden),
         )
 
-    def reset(self, tool: str | None = None) -> None:
-        """Forget what was learned about `tool`, or about all."""
-        self.learned = self.learned.without(tool)
-
     def _continues(self, view: View) -> bool:
-        slot, edit = self._last
+        index, slot = self._marked
         return (
             view.lineage is self._lineage
             and self._slot <= len(view.slots)
             and self._edit <= len(view.applied)
-            and (self._slot == 0 or view.slots[self._slot - 1].id == slot or not view.slots[self._slot - 1].answered)
-            and (self._edit == 0 or view.applied[self._edit - 1].id == edit)
+            and (index < 0 or view.slots[index].id == slot)
+            and (self._edit == 0 or view.applied[self._edit - 1].id == self._last_edit)
         )
 
     def _take_edit(self, view: View, applied: Applied, size: Size) -> None:
@@ -228,11 +224,16 @@ class RegretLedger:
         """
         written = self._written.get(resource.path or "", -1)
         step = view.slots[index].step
-        alike = [place for place in self._asked.get(resource.path or resource.key, ()) if place > written]
-        same = [place for place in alike if _covers(view, place, resource)]
-        if not same or any(_hidden_by(view, place, step) is None for place in same):
-            return
-        self._book(view, same[-1], "read" if resource.reads else "repeat", step, size)
+        newest: int | None = None
+        for place in islice(reversed(self._asked.get(resource.path or resource.key, [])), _LOOKED_BACK):
+            if place <= written:
+                break
+            if _covers(view, place, resource):
+                if _hidden_by(view, place, step) is None:
+                    return
+                newest = place if newest is None else newest
+        if newest is not None:
+            self._book(view, newest, "read" if resource.reads else "repeat", step, size)
 
     def _book(self, view: View, index: int, cause: Cause, step: int, size: Size, *, before: str = "") -> None:
         slot = view.slots[index]
@@ -255,14 +256,15 @@ def excused(view: View, call: ToolCall) -> str | None:
     """
     wanted = resource_of(call)
     culprit: str | None = None
-    for index, slot in enumerate(view.slots):
+    for index in range(len(view.slots) - 1, -1, -1):
+        slot = view.slots[index]
         if not isinstance(slot.base, ToolResult) or slot.base.call_id == call.id or slot.group is None:
             continue
         if _covers(view, index, wanted):
             hidden = _hidden_by(view, index, view.step + 1)
             if hidden is None:
                 return None
-            culprit = hidden.id
+            culprit = culprit or hidden.id
     return culprit
 
 
@@ -306,12 +308,3 @@ def _is_named(slot: Slot, target: str) -> bool:
     name = target.partition("#")[0]
     base = slot.base
     return name == slot.id or (isinstance(base, ToolResult) and name in (base.call_id, base.handle))
-
-
-def merged(parts: Iterable[Learned]) -> Learned:
-    """What several sessions of a project learned, together."""
-    learned = Learned()
-    for part in parts:
-        for tool, kind in part.kinds.items():
-            learned = learned.having(tool, kind)
-    return learned

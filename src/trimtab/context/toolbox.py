@@ -14,12 +14,13 @@ import msgspec
 
 from trimtab.context.engine import Engine
 from trimtab.context.hosting import Drive, EngineHost
+from trimtab.context.settings import Profile
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.memory_log import Memorize, Memory
 from trimtab.context.stores.note_files import Memo
 from trimtab.context.stores.notes import MemoDict
 from trimtab.context.summary.redact import redact
-from trimtab.context.tools.profiles import Profile, context_tools
+from trimtab.context.tools.profiles import context_tools
 from trimtab.context.vendor.errors import VendorMessageError
 from trimtab.context.vendor.plain import plain_object
 from trimtab.context.view import View
@@ -60,7 +61,12 @@ class Toolbox:
         if tool is None:
             return f"there is no context tool {name!r}; there are: {', '.join(self._tools)}"
         given = _arguments(arguments)
-        return given if isinstance(given, str) else tool.handle(given).text
+        if isinstance(given, str):
+            return given
+        try:
+            return tool.handle(given).text
+        except RecursionError:
+            return "the arguments are nested too deeply; nothing was done: correct the call and repeat it"
 
     def text(self, handle: str) -> str | None:
         """The recorded text behind a handle, whole."""

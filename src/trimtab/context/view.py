@@ -103,8 +103,8 @@ class _Kept:
 class View:
     """A conversation as a model sees it. Begin with `View()`.
 
-    `step` counts answers, `turn` prompts. `epoch` counts changes of what was there before: while it and `lineage` stay the same, the messages
-    only grow at their end. `reverted` are ids of edits that don't hold. `parked` are calls that wait for a person.
+    `step` counts answers, `turn` prompts. `epoch` counts changes of what was there before: from a view to one that grew out of it with the same
+    epoch, the messages only grow at their end. `reverted` are ids of edits that don't hold. `parked` are calls that wait for a person.
     """
 
     def __init__(self) -> None:

@@ -11,7 +11,6 @@ import ast
 import dataclasses
 import re
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -50,16 +49,6 @@ _PARTS = re.compile(r"\s*([A-Za-z0-9_.-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _FIXED = frozenset({"name", "inner", "manners"})
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyInfo:
-    """A policy that can be named: what it is for, its parameters with their defaults, and for a peer where its figures come from."""
-
-    name: str
-    summary: str
-    parameters: dict[str, Any]
-    source: str = ""
-
-
 def find_policy(spec: str, **parameters: Any) -> Policy:
     """Return the policy that `spec` names; `parameters` are added to those that it states.
 
@@ -74,17 +63,6 @@ def find_policy(spec: str, **parameters: Any) -> Policy:
             raise UsageError(f"{wrapper!r} is no wrapper of policies", hint=f"Wrappers: {', '.join(_WRAPPERS)}.")
         policy = _configured(wrapper, _WRAPPERS[wrapper], stated, inner=policy)
     return policy
-
-
-def known_policies() -> tuple[PolicyInfo, ...]:
-    """Every policy of ours, then the peers, then the wrappers. Plug-ins are not loaded for it."""
-    ours = [PolicyInfo(name, _summary(make), _defaults(make)) for name, make in _OURS.items()]
-    peers = [
-        PolicyInfo(row.name, f"As {row.agent} does ({row.known}, {row.date}).", {"scaled": False}, row.source)
-        for row in PEERS
-    ]
-    wrappers = [PolicyInfo(f"{name}:…", _summary(make), _defaults(make)) for name, make in _WRAPPERS.items()]
-    return (*ours, *peers, *wrappers)
 
 
 def _split(spec: str) -> list[str]:
@@ -170,7 +148,3 @@ def _no_parameter(name: str, unknown: Set[str], known: Mapping[str, Any]) -> Usa
 
 def _defaults(make: type) -> dict[str, Any]:
     return {f.name: f.default for f in dataclasses.fields(make) if f.name not in _FIXED}
-
-
-def _summary(make: type) -> str:
-    return (make.__doc__ or "").strip().partition("\n")[0]

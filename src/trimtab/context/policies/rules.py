@@ -1,10 +1,11 @@
 """`rules`, the default: what has a newer copy goes first, then what is least likely needed, in batches that are worth the cache they break.
 
     fixed ─────── aim ──────────────── act ── hard        shares of the space between what is fixed and the hard limit
+    fixed ─── aim ─────── soft ────────────── hard        where a person chose soft: that is where it acts, and the shares are of the space below it
     stale ▶ large arguments ▶ results, coldest first ▶ whatever else is cold behind the first change ▶ hot results ▶ a summary
 
 Each edit of sent bytes makes everything behind it dear for one request, so batches are large and rare: nothing happens until the space is nearly
-full, and then it is cleared down to the aim, and what is cold behind the earliest change goes along, since its place in the cache is paid for
+full, or what a person said is reached, and then it is cleared down to the aim, which is a person's target where there is one, and what is cold behind the earliest change goes along, since its place in the cache is paid for
 already. What is hidden leaves the names behind that stood in it (`shorten.names`), and so does a summary, since most of what is needed later is a
 name. Results of kinds of tool that were fetched again after they had been hidden wait longer (`ItemFacts.regret`).
 """
@@ -25,7 +26,7 @@ class Rules:
     `fresh`: an item younger than this is hot; so is one that was used within `recent`. `patience`: how much longer an item of full regret stays hot.
     `least`: tokens from which on an item is worth an edit. `along`: take along what is cold behind the first change. `fold_used`: a large result that
     was used so often is folded instead of hidden. `act`, `left`: shares of the space between the fixed part and the hard limit: from where on something is
-    done, and down to where. `names`: tokens of names that a stub keeps at most; `keep_names`: the same of a summary, as a share of the space.
+    done, and down to where; what a person chose (`soft_given`, `target_given`) holds instead. `names`: tokens of names that a stub keeps at most; `keep_names`: the same of a summary, as a share of the space.
     `compact_from`: a summary takes the place of all but the end when, after everything else, more than this share of the space is still too much;
     `keep`: the share of the aim that stays as it is then; `compact_mode` `digest` asks no model for it, the empty one does.
     """
@@ -47,9 +48,9 @@ class Rules:
 
     def decide(self, observation: Observation) -> Sequence[Action]:
         """Return one batch that brings the request to its aim; nothing below the soft threshold."""
-        space = max(0, observation.hard - observation.fixed)
-        if observation.used < max(observation.soft, observation.fixed + self.act * space):
+        if observation.used < self.acts_from(observation):
             return ()
+        space = self._space(observation)
         aim = self.aim(observation)
         batch = _Batch(observation.used - aim, self.names)
         urgent = observation.used > observation.hard
@@ -58,7 +59,7 @@ class Rules:
         self._take_results(observation, batch, urgent=urgent)
         missing = observation.used - aim - batch.gain
         if missing > self.compact_from * space:
-            keep = int(self.keep * self.left * space)
+            keep = int(self.keep * (aim - observation.fixed))
             params = {
                 "keep_tokens": keep,
                 **({"mode": self.compact_mode} if self.compact_mode else {}),
@@ -67,9 +68,23 @@ class Rules:
             return (*batch.actions(), Action("compact", (), params, "hiding results is not enough"))
         return batch.actions()
 
+    def acts_from(self, observation: Observation) -> float:
+        """The size from which on something is done, in tokens: the soft threshold that a person chose, else late, and never below soft."""
+        if _keeps_to_soft(observation):
+            return observation.soft
+        return max(observation.soft, observation.fixed + self.act * self._space(observation))
+
     def aim(self, observation: Observation) -> int:
-        """The size that a batch goes down to, in tokens."""
-        return observation.fixed + int(self.left * max(0, observation.hard - observation.fixed))
+        """The size that a batch goes down to, in tokens: a person's target, else a share of the space, which may lie above `target`."""
+        if observation.target_given and observation.target > observation.fixed:
+            return observation.target
+        return observation.fixed + int(self.left * self._space(observation))
+
+    def _space(self, observation: Observation) -> float:
+        """What the shares are of: up to the hard limit, or such that `act` of it ends at the soft threshold that a person chose."""
+        if _keeps_to_soft(observation):
+            return (observation.soft - observation.fixed) / max(0.1, self.act)
+        return max(0, observation.hard - observation.fixed)
 
     def is_hot(self, item: ItemFacts) -> bool:
         """Whether an item is too likely to be needed at once: young, or just used; longer so for kinds that were fetched again before."""
@@ -111,7 +126,7 @@ class Rules:
             self._hide(item, batch)
         # A stub with names loses less than a summary, so what is hot goes before a compaction has to come; what nobody has read yet only as
         # far as the request doesn't fit otherwise.
-        slack = 0 if urgent else self.compact_from * max(0, observation.hard - observation.fixed)
+        slack = 0 if urgent else self.compact_from * self._space(observation)
         over = over_hard(observation) if urgent else 0
         for item in sorted((item for item in candidates if self.is_hot(item)), key=lambda i: (i.age <= 1, value(i))):
             if batch.missing <= slack or (item.age <= 1 and batch.gain >= over):
@@ -134,6 +149,11 @@ class Rules:
             batch.add("fold", item, "large, and used before")
         else:
             batch.add("elide", item, "the least likely to be needed")
+
+
+def _keeps_to_soft(observation: Observation) -> bool:
+    """Whether a person said where to act; a threshold below what is fixed can't be kept by taking anything out, so it counts as none."""
+    return observation.soft_given and observation.soft > observation.fixed
 
 
 def cache_discount(observation: Observation) -> float:

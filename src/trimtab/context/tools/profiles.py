@@ -1,7 +1,8 @@
 """Which context tools a model has, by profile: the setting `context.tools`."""
 
-from typing import Literal, TypeAlias, get_args
+from typing import get_args
 
+from trimtab.context.settings import Profile
 from trimtab.context.tools.archive import archive_tool
 from trimtab.context.tools.context_status import context_status_tool
 from trimtab.context.tools.edit_context import edit_context_tool
@@ -11,7 +12,6 @@ from trimtab.context.tools.memory import memory_tool
 from trimtab.context.tools.plan import plan_tool
 from trimtab.context.tools.recall import recall_tool
 
-Profile: TypeAlias = Literal["off", "archive", "pilot"]
 PROFILES: tuple[str, ...] = get_args(Profile)
 
 
