@@ -19,9 +19,10 @@ from trimtab.context.compacting import Compactor
 from trimtab.context.engine import Engine
 from trimtab.context.settings import EngineSettings
 from trimtab.context.summary.summarise import Summariser
-from trimtab.types.edits import Compact
+from trimtab.types.edits import Compact, edit_kind
 from trimtab.types.messages import Image, Text, ToolResult, User
 from trimtab.types.models import CacheRules, ModelInfo, Price
+from trimtab.types.tools import Cut
 
 TASK = "Fix the failing test in src/calc.py"
 
@@ -118,14 +119,29 @@ def test_talk_alone_keeps_to_such_a_cap_too() -> None:
 
 
 @pytest.mark.parametrize("times", [1, 2, 40])
-def test_one_result_larger_than_the_window_is_cut_when_it_comes(times: int) -> None:
+def test_one_result_larger_than_the_window_is_recorded_whole_and_shown_folded(times: int) -> None:
     session = session_of(model(8_000))
-    session.work(lines(8_000 * times))
+    text = lines(8_000 * times)
+    session.work(text)
     prepared = session.prepare()
     assert prepared.tokens <= session.engine.budget.hard
     result = session.view.slots[2].base
     assert isinstance(result, ToolResult)
+    assert (result.text, result.cut) == (text, None)
+    assert [edit_kind(entry.edit) for entry in session.edits] == ["fold"]
+
+
+def test_what_its_tool_kept_whole_is_cut_when_it_comes() -> None:
+    session = session_of(model(8_000))
+    cut = Cut("lines", ((1, 300),), 5_000, "/kept/output.txt")
+    session.work(ToolResult("c1", "bash", (Text(lines(8_000)),), False, cut=cut))
+    result = session.view.slots[2].base
+    assert isinstance(result, ToolResult)
+    assert session.engine.tally.message(result) <= session.engine.budget.room // 2
     assert result.cut is not None
+    assert result.cut.where == "/kept/output.txt"
+    session.prepare()
+    assert session.edits == []
 
 
 def test_a_single_line_of_ten_megabytes_needs_no_model_and_no_timeout() -> None:
@@ -158,7 +174,7 @@ def test_what_is_attached_again_never_makes_a_compaction_larger_than_what_it_rep
         session.work(lines(1_000, seed=number))
     outcome = session.act(Action("compact", (), {"keep_tokens": 0}))
     assert not outcome.done
-    assert "would not be smaller" in outcome.refused[0]
+    assert "would not be much smaller" in outcome.refused[0]
 
 
 def test_rules_are_attached_once_however_often_it_is_compacted() -> None:

@@ -63,6 +63,11 @@ def test_a_secret_in_a_result_is_in_no_digest() -> None:
 def test_the_meter_the_trigger_and_the_preflight_are_one_number() -> None:
     session = Session(Engine(model(20_000), session_id="s"))
     session.say("Fix it")
+    first = (
+        session.prepare()
+    )  # one that is small whatever a tokenizer says is only guessed: no vocabulary is loaded for it
+    assert first.tokens < session.engine.budget.soft
+    session.work(lines(1_500, seed=99))
     for number in range(15):
         prepared = session.prepare()
         status = session.engine.status(session.view, session.request)

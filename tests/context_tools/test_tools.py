@@ -271,3 +271,9 @@ def test_no_arguments_make_a_tool_raise(name, arguments):
     )
     assert reply.text
     reply.text.encode()
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, '["r1"', '"r1"', "[" * 100 + "]" * 100])
+def test_a_list_that_comes_as_text_is_one_item_where_it_is_no_list(host, text):
+    reply = call(host, "archive", action="archive", ids=text)
+    assert reply.text

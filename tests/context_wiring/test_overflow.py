@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from support.small_window import Heard, SmallRoom, page, reads, refuses, says, watch
+from support.small_window import Heard, SmallRoom, reads, refuses, says, watch
 from trimtab.agent.events import ContextEdited, Notice, Retry
 from trimtab.types.messages import Text
 
@@ -31,7 +31,7 @@ async def test_a_refused_request_is_made_smaller_and_sent_once_more(tmp_path: Pa
     refused, sent = provider.requests[-2:]
     assert size(sent.messages) < size(refused.messages)
     assert [e.kind for e in seen if isinstance(e, Retry)] == ["overflow"]
-    assert any("the server takes" in e.message for e in seen if isinstance(e, Notice))
+    assert any("the server refused the request" in e.message for e in seen if isinstance(e, Notice))
     assert {e.author for e in seen if isinstance(e, ContextEdited)} <= {
         "recovery",
         "policy:rules",
@@ -66,6 +66,19 @@ async def test_a_rate_limit_never_touches_the_context(tmp_path: Path) -> None:
     assert room.edits() == []
 
 
+async def test_a_refused_output_limit_is_lowered_and_the_messages_stay(tmp_path: Path) -> None:
+    room = SmallRoom.at(tmp_path, window=32_000)
+    body = {"error": {"message": "max_tokens is too large: 1000. This model supports at most 512 completion tokens."}}
+    provider = Heard([refuses(400, body), says("short")])
+    async with room.open(provider=provider) as session:
+        turn = await session.prompt("hi")
+    assert (turn.reason, turn.text) == ("stop", "short")
+    refused, sent = provider.requests
+    assert refused.messages == sent.messages
+    assert (refused.max_output, sent.max_output) == (1_000, 512)
+    assert room.edits() == []
+
+
 async def test_with_policy_none_a_refusal_is_the_end(tmp_path: Path) -> None:
     room = SmallRoom.at(tmp_path, window=32_000, policy="none")
     async with room.open(*READ, refuses(400, TOO_LONG), says("never")) as session:
@@ -75,23 +88,27 @@ async def test_with_policy_none_a_refusal_is_the_end(tmp_path: Path) -> None:
 
 
 async def test_a_larger_model_summarises_before_a_smaller_one_takes_over(tmp_path: Path) -> None:
-    room = SmallRoom.at(tmp_path, window=16_000, soft=0.92, target=0.9)
-    summary = "<summary>Goal: read. Done: a, b and c were read; item_7 of a is 5409.</summary>"
-    (tmp_path / "work" / "g.txt").write_text(page("g", 40))
-    old, new = Heard([*READ, reads("g.txt"), says("done"), says(summary)]), Heard([says("here")])
+    room = SmallRoom.at(tmp_path, window=32_000, soft=0.92, target=0.9)
+    told = "".join(
+        f"- {letter}.txt was read: each of its 120 lines gives the value of one item. " for letter in "abcdef"
+    )
+    summary = f"<summary>## Goal\nread all\n## Done\n{told}\n## Critical facts\nitem_7 of a is 5409.\n</summary>"
+    read = [reads(f"{letter}.txt") for letter in "abcdef"]
+    old, new = Heard([*read, says("done"), says(summary)]), Heard([says("here")])
     async with room.open(provider=old) as session:
-        await session.prompt("read three")
+        await session.prompt("read all")
         await session.set_model("local/tinier")
         session.agent.provider = new
         turn = await session.prompt("go on")
         assert (turn.reason, turn.text) == ("stop", "here")
-    assert len(old.requests) == 6
+    assert len(old.requests) == 8
     first = room.edits()[0]["edit"]
+    assert "model" in first, first["meta"]
     assert (first["kind"], first["model"]) == ("compact", "local/tiny")
     assert any(
         "item_7 of a is 5409" in p.text for m in new.requests[0].messages for p in m.parts if isinstance(p, Text)
     )
-    assert new.requests[0].model.context_window == 8_000
+    assert new.requests[0].model.context_window == 16_000
 
 
 async def test_when_the_larger_model_fails_the_ladder_makes_the_switch_fit(tmp_path: Path) -> None:

@@ -83,14 +83,17 @@ async def test_results_of_four_hundred_tokens_get_numbers_that_a_later_run_and_a
     (tmp_path / "work" / "small.txt").write_text("little\n")
     async with room.open(reads("a.txt", "small.txt"), reads("b.txt"), says("done")) as session:
         await session.prompt("read")
-        handles = [r.handle for r in results(m for m in session.log.view())]
-    assert handles == ["r1", None, "r2"]
+    assert room.handles() == ["r1", None, "r2"]
     async with room.open(reads("c.txt"), says("done")) as session:
         await session.prompt("more")
-        assert [r.handle for r in results(session.log.view())][-1] == "r3"
+    assert room.handles()[-1] == "r3"
     async with room.open(reads("d.txt"), says("done"), choice=Fork(str(room.file))) as session:
         await session.prompt("elsewhere")
-        assert [r.handle for r in results(session.log.view())][-1] == "r4"
+        assert results(session.log.view())[-1].text.startswith("[r4]\n")
+
+
+def heads(shown: list[ToolResult]) -> list[str]:
+    return [result.text.partition("\n")[0] for result in shown]
 
 
 async def test_the_handle_stands_at_the_head_of_the_result_and_never_moves(tmp_path: Path) -> None:
@@ -99,7 +102,7 @@ async def test_the_handle_stands_at_the_head_of_the_result_and_never_moves(tmp_p
         await session.prompt("read")
     first, second = (results(provider.requests[n].messages) for n in (1, 2))
     assert first[0] == second[0]
-    assert (first[0].handle, second[1].handle) == ("r1", "r2")
+    assert (heads(first), heads(second)) == (["[r1]"], ["[r1]", "[r2]"])
 
 
 async def test_without_context_tools_no_result_gets_a_handle_and_hidden_ones_are_read_from_files(
@@ -145,6 +148,20 @@ async def test_a_resumed_session_shows_the_same_stubs(tmp_path: Path) -> None:
     assert after[: len(before)] == before
 
 
+@pytest.mark.parametrize("tools", [["read"], []], ids=["files", "nothing"])
+async def test_a_session_goes_on_with_other_tools_than_its_stubs_name(tmp_path: Path, tools: list[str]) -> None:
+    """What is hidden behind `recall` is shown again to a model that has no `recall`, and hidden anew only by a way that it has."""
+    room, later = SmallRoom.at(tmp_path, window=32_000), Heard([says("ok")])
+    archive = calls(("archive", {"action": "archive", "ids": ["r1"]}))
+    async with room.open(reads("a.txt"), archive, says("done")) as session:
+        await session.prompt("read a")
+    async with room.open(provider=later, settings={"tools": {"enabled": tools}}) as session:
+        turn = await session.prompt("and now?")
+    assert turn.reason == "stop", turn.error
+    assert "a line 119" in text_of(results(later.requests[0].messages)[0].parts)
+    assert [(e["edit"]["kind"], e["author"]) for e in room.edits()] == [("elide", "model"), ("restore", "recovery")]
+
+
 async def test_a_result_is_numbered_once_while_results_come_side_by_side_and_one_is_archived(tmp_path: Path) -> None:
     room = SmallRoom.at(tmp_path, window=32_000)
     archive = ("archive", {"action": "archive", "ids": ["r1"], "summary": "numbers of a"})
@@ -152,8 +169,7 @@ async def test_a_result_is_numbered_once_while_results_come_side_by_side_and_one
     async with room.open(reads("a.txt"), both, says("done")) as session:
         turn = await session.prompt("read")
         assert turn.reason == "stop"
-        handles = [r.handle for r in results(session.log.view())]
-    assert handles == ["r1", None, "r2", "r3"]
+    assert room.handles() == ["r1", None, "r2", "r3"]
     (edit,) = [e for e in room.edits() if e["author"] == "model"]
     assert edit["edit"]["kind"] == "elide"
     assert "numbers of a" in next(iter(edit["edit"]["texts"].values()))
@@ -161,10 +177,15 @@ async def test_a_result_is_numbered_once_while_results_come_side_by_side_and_one
 
 async def test_recall_finds_the_exact_line_that_left_the_window(tmp_path: Path) -> None:
     room = SmallRoom.at(tmp_path)
-    async with room.open(*READ_ALL, calls(("recall", {"id": "r1"})), says("done")) as session:
+    pages = [calls(("recall", {"id": "r1", "page": number})) for number in (1, 2)]
+    async with room.open(*READ_ALL, *pages, says("done")) as session:
         turn = await session.prompt("read all")
         assert turn.reason == "stop"
-        recalled = text_of(results(session.log.view())[-1].parts)
+    found = [
+        e["message"] for e in room.entries() if e["type"] == "message" and e["message"].get("tool_name") == "recall"
+    ]
+    assert all(message.get("cut") is None for message in found)
+    recalled = "".join(part["text"] for message in found for part in message["parts"])
     for line in page("a").splitlines():
         assert line in recalled
 
@@ -225,4 +246,4 @@ async def test_choice_of_file_does_not_matter_for_the_numbers(tmp_path: Path) ->
     room = SmallRoom.at(tmp_path)
     async with room.open(reads("a.txt"), says("x"), choice=AtFile(tmp_path / "named.jsonl")) as session:
         await session.prompt("read")
-        assert [r.handle for r in results(session.log.view())] == ["r1"]
+        assert heads(results(session.log.view())) == ["[r1]"]

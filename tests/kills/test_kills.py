@@ -109,12 +109,18 @@ def paired(log: SessionLog) -> None:
     assert waiting == []
 
 
-def kill_many(launcher: Launcher, root: Path, instants: list[float], record: Record) -> None:
+SMALL = ("--set", "providers.scripted.context_window=12000", "--set", "providers.scripted.max_output=1000")
+"""A window in which every step needs an edit."""
+
+
+def kill_many(
+    launcher: Launcher, root: Path, instants: list[float], record: Record, flags: tuple[str, ...] = ()
+) -> None:
     met: Counter[str] = Counter()
     for number, instant in enumerate(instants):
         (root / str(number)).mkdir()
         cli = prepared(root / str(number))
-        run = launcher.start(cli, *arguments(cli))
+        run = launcher.start(cli, *arguments(cli), *flags)
         time.sleep(instant)
         run.kill()
         met += killed_and_continued(cli, Outcome(-9, run.stdout.read_bytes(), "").acknowledged)
@@ -141,6 +147,27 @@ def test_two_hundred_kills_lose_nothing_that_was_acknowledged(
     kill_many(launcher, tmp_path, [chance.uniform(0, duration * 1.05) for _ in range(10)], record_property)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200, 205))
+def test_kills_between_edits_and_requests_lose_no_edit_that_was_told(
+    launcher: Launcher, duration: float, tmp_path: Path, record_property: Record, seed: int
+) -> None:
+    chance = random.Random(seed)
+    instants = [chance.uniform(duration * 0.2, duration * 1.4) for _ in range(6)]
+    kill_many(launcher, tmp_path, instants, record_property, SMALL)
+
+
+def test_edits_are_acknowledged_like_messages(launcher: Launcher, tmp_path: Path) -> None:
+    cli = prepared(tmp_path)
+    run = launcher.start(cli, *arguments(cli), *SMALL)
+    run.wait()
+    written = [json.loads(line) for line in cli.sessions[0].read_bytes().splitlines()[1:]]
+    edits = [entry["id"] for entry in written if entry["type"] == "edit"]
+    told = Outcome(0, run.stdout.read_bytes(), "").acknowledged
+    assert edits
+    assert [i for i in told if i in edits] == edits
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_a_process_killed_while_it_starts_leaves_nothing_broken(
     tmp_path: Path, record_property: Record, seed: int
@@ -160,5 +187,5 @@ def test_the_script_of_these_tests_is_acknowledged_entry_by_entry(launcher: Laun
     run.wait()
     outcome = Outcome(0, run.stdout.read_bytes(), "")
     written = [json.loads(line) for line in cli.sessions[0].read_bytes().splitlines()[1:]]
-    assert outcome.acknowledged == [entry["id"] for entry in written if entry["type"] == "message"]
-    assert len(outcome.acknowledged) == 2 + STEPS * 4
+    assert outcome.acknowledged == [entry["id"] for entry in written if entry["type"] in ("message", "edit")]
+    assert sum(entry["type"] == "message" for entry in written) == 2 + STEPS * 4

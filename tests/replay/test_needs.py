@@ -1,7 +1,7 @@
 """What a step needed of earlier results."""
 
 from support.recordings import answered, call, recording, result, said
-from trimtab.context.strings import distinctive_strings
+from trimtab.context.strings import Kept, distinctive_strings
 from trimtab.sessions.replay.needs import Need, needs_of, used_results
 from trimtab.sessions.replay.steps import steps_of
 
@@ -27,6 +27,17 @@ def test_a_distinctive_string_has_eight_characters_and_a_digit_a_separator_or_an
 
 def test_dots_slashes_colons_and_dashes_at_its_ends_are_no_part_of_it():
     assert distinctive_strings("(see ./src/lib.rs:, --dry-run.)") == ("src/lib.rs",)
+
+
+def test_strings_are_kept_of_the_texts_that_were_asked_about_last_and_of_no_more_than_fits():
+    kept = Kept(2_000)
+    for number in range(5):
+        kept.put(f"{number}" * 500, (f"string_{number}",))
+        kept.get("0" * 500)
+    assert [kept.get(f"{number}" * 500) is not None for number in range(5)] == [True, False, False, True, True]
+    assert kept.size <= 2_000
+    kept.put("x" * 3_000, ())
+    assert (len(kept), kept.size) == (0, 0)
 
 
 def test_a_step_that_writes_a_string_of_a_result_needs_that_result():

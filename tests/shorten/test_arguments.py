@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -167,3 +168,15 @@ def test_offloading_is_replacing_values_and_doing_it_twice_changes_nothing_more(
     assert json.loads(made) == expected
     assert len(made.encode()) < len(raw.encode())
     assert offload_arguments(made, min_tokens=least, count=count, pointer_for=lambda path, value: "P") is None
+
+
+@given(st.one_of(raws(), st.text(max_size=30), st.text('{}[]:,"\\ a1', max_size=20)), raws())
+def test_there_are_no_pointers_in_what_was_not_made_from_the_call(shown, raw):
+    assert all(isinstance(text, str) for text in pointers_in(shown, raw))
+    assert pointers_in(raw, raw) == ()
+
+
+@pytest.mark.parametrize("shown", ["", "}}}", "[]", '{"a": "x"', '{"b": "x"}', '{"a": "x", "b": "y"}', "[" * 100_000])
+def test_a_text_of_another_shape_than_its_call_holds_no_pointers(shown):
+    assert pointers_in(shown, '{"a": "long"}') == ()
+    assert pointers_in('{"a": "long"}', shown) == ()

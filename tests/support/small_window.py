@@ -118,6 +118,11 @@ class SmallRoom:
         """What the session file holds, the header aside."""
         return [json.loads(line) for line in self.file.read_bytes().splitlines()[1:]]
 
+    def handles(self) -> list[str | None]:
+        """The handles of the recorded results."""
+        messages = (entry["message"] for entry in self.entries() if entry["type"] == "message")
+        return [message.get("handle") for message in messages if message["role"] == "tool"]
+
     def edits(self) -> list[Json]:
         """The recorded edits."""
         return [entry for entry in self.entries() if entry["type"] == "edit"]

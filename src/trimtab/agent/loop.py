@@ -29,6 +29,9 @@ from trimtab.types.messages import Assistant, Message, StopReason, ToolResult, U
 from trimtab.types.models import ModelInfo, ModelRequest, add_costs, cost_usd
 from trimtab.types.usage import Usage
 
+_REDUCIBLE = frozenset({"overflow", "request_too_large_for_tier", "output_cap", "media"})
+"""Refusals that a smaller request may get around. A rate limit is none: waiting helps there, and shortening doesn't."""
+
 
 @dataclass(frozen=True, slots=True)
 class Kit:
@@ -176,10 +179,10 @@ async def _ask(state: "_State", request: ModelRequest) -> Assistant:
 
 
 async def _smaller(state: "_State", draft: Draft) -> ModelRequest | None:
-    """A smaller request to send instead, when the server refused this one as too large before it said anything. Asked once for each step."""
+    """A smaller request to send instead, when the server refused the size of this one before it said anything. Asked once for each step."""
     answer = draft.message()
     refusal = answer.error
-    if refusal is None or refusal.kind not in ("overflow", "request_too_large_for_tier") or answer.parts:
+    if refusal is None or refusal.kind not in _REDUCIBLE or answer.parts:
         return None
     bench = state.kit.bench
     prompt = await bench.transcript.reduce(_request(state.kit), refusal)

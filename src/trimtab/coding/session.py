@@ -145,9 +145,11 @@ class Session:
         """
         opened = await open_model(self.project, ref)
         self._stack.push_async_callback(close_provider, opened.provider)
-        self.context.use_model(opened.info, context_settings(self.project, opened.info))
+        departed = self.agent.provider
         self.agent.provider, self.agent.model, self.agent.thinking = opened.provider, opened.info, opened.thinking
         self.agent.tools = (*self._kit.tools_for(opened.info), *self.context.tools)
+        settings = context_settings(self.project, opened.info)
+        await self.context.use_model(opened.info, settings, departed=departed)
         for note in opened.notes:
             await self.feed.publish(Notice(message=note))
 

@@ -22,7 +22,7 @@ from trimtab.context.economics.gate import Decision, MarkedEdit, Situation, deci
 from trimtab.context.economics.savings import Savings
 from trimtab.context.economics.shapes import RequestShape, Segment, key_of, shape_of
 from trimtab.context.economics.survival import remaining
-from trimtab.context.look import Look
+from trimtab.context.look import Look, grew
 from trimtab.types.codec import encode_message
 from trimtab.types.edits import Edit, EditCost, Restate
 from trimtab.types.messages import Assistant, Message
@@ -38,8 +38,6 @@ _IN_PLACE = 64
 class _Shaped:
     """The shape of the last look, and what it was made of."""
 
-    lineage: object
-    epoch: int
     fixed_key: bytes
     messages: tuple[Message, ...]
     shape: RequestShape
@@ -65,21 +63,19 @@ class Account:
 
     def shape(self, look: Look) -> RequestShape:
         """The request as the cache sees it. Costs what is new while the view only grows."""
-        view, request = look.view, look.request
-        messages = view.messages()
+        request, messages = look.request, look.view.messages()
         fixed_key = _fixed_key(request)
         known = self._shaped
         if known is None or known.fixed_key != fixed_key:
             base = shape_of([Segment(fixed_key, look.fixed, 2)], model=request.model.ref, fixed=1)
             start = 0
-        elif (known.lineage, known.epoch) == (view.lineage, view.epoch):
+        elif grew(known.messages, messages):
             base, start = known.shape, len(known.messages)
         else:
             base, start = self._reshaped(known, messages, look)
         fresh = [self._segment(message, look.tally.message(message)) for message in messages[start:]]
         shape = base.extended(fresh) if fresh else base
-        if not view.open_calls:
-            self._shaped = _Shaped(view.lineage, view.epoch, fixed_key, messages, shape)
+        self._shaped = _Shaped(fixed_key, messages, shape)
         return shape
 
     @property
@@ -88,9 +84,22 @@ class Account:
         return None if self._last is None else self._last.segments
 
     def was_sent(self, look: Look, segments: Sequence[Segment]) -> None:
-        """Take `segments` for the last request: that of `look` is the next."""
-        self._last = shape_of(segments, model=look.request.model.ref, fixed=1)
-        self.shape(look)
+        """Take `segments` for the last request: that of `look` is the next.
+
+        What went out keeps the size that it had then, as it does in an account that saw it go.
+        """
+        ref, fixed_key, messages = look.request.model.ref, _fixed_key(look.request), look.view.messages()
+        self._last = shape_of(segments, model=ref, fixed=1)
+        sent: dict[bytes, list[Segment]] = {}
+        for segment in reversed(segments):
+            sent.setdefault(segment.key, []).append(segment)
+
+        def again(key: bytes) -> Segment | None:
+            return sent[key].pop() if sent.get(key) else None
+
+        front = again(fixed_key) or Segment(fixed_key, look.fixed, 2)
+        rest = (again(self._key(m)) or self._segment(m, look.tally.message(m)) for m in messages)
+        self._shaped = _Shaped(fixed_key, messages, shape_of([front, *rest], model=ref, fixed=1))
 
     def _reshaped(self, known: _Shaped, messages: tuple[Message, ...], look: Look) -> tuple[RequestShape, int]:
         """The known shape with what an edit changed in place, and how many messages it has; of a longer change, only what stands in front."""

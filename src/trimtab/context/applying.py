@@ -13,10 +13,23 @@ from typing import Any, TypeAlias
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask, Failed, Keep, Kept, Record, Recorded
 from trimtab.context.checks import Faults, check
-from trimtab.context.naming import body_of, name_of
+from trimtab.context.naming import name_of, text_of
 from trimtab.context.planning import Kit, plan
+from trimtab.context.slots import Slot
 from trimtab.context.view import View
-from trimtab.types.edits import Compact, Compress, Drop, Edit, EditCost, Elide, Fold, Restate, Summarize, Truncate
+from trimtab.types.edits import (
+    Compact,
+    Compress,
+    Drop,
+    Edit,
+    EditCost,
+    Elide,
+    Fold,
+    Offload,
+    Restate,
+    Summarize,
+    Truncate,
+)
 from trimtab.types.entries import EditEntry
 from trimtab.types.messages import Message
 
@@ -102,7 +115,7 @@ def record(
     passed = Passed(checked.edits) if means.gate is None else means.gate(view, checked.edits)
     if not passed.edits:
         return Outcome(view, refused=no, waiting=passed.waiting, why_waiting=passed.reason)
-    if means.keep_files and (bodies := _hidden_bodies(view, passed.edits)):
+    if means.keep_files and (bodies := _hidden_bodies(view, passed.edits, means.kit)):
         kept = yield Keep(bodies)
         if not isinstance(kept, Kept):
             return Outcome(view, refused=no, failed=f"the archive can't be written: {_why(kept)}")
@@ -153,11 +166,11 @@ def _entries(
     return entries
 
 
-def _hidden_bodies(view: View, edits: Iterable[Edit]) -> dict[str, str]:
-    """The recorded texts that these edits take out of sight, by the names that stubs use."""
+def _hidden_bodies(view: View, edits: Iterable[Edit], kit: Kit) -> dict[str, str]:
+    """The recorded texts that these edits take out of sight and that the model can read again, by the names that stubs use."""
     bodies: dict[str, str] = {}
     for edit in edits:
-        if not isinstance(edit, Elide | Fold | Truncate | Compress | Summarize | Drop | Compact):
+        if not isinstance(edit, Elide | Fold | Truncate | Compress | Summarize | Drop | Compact | Offload):
             continue
         for target in edit.targets:
             address = view.find(target)
@@ -166,11 +179,13 @@ def _hidden_bodies(view: View, edits: Iterable[Edit]) -> dict[str, str]:
             members = (
                 view.group(address.index) if isinstance(edit, Compact) else range(address.index, address.index + 1)
             )
-            for index in members:
-                slot = view.slots[index]
-                if body := body_of(slot.base):
-                    bodies[name_of(slot)] = body
+            bodies |= bodies_of((view.slots[index] for index in members), kit)
     return bodies
+
+
+def bodies_of(slots: Iterable[Slot], kit: Kit) -> dict[str, str]:
+    """The recorded texts of `slots` that the model can read again, by name."""
+    return {name_of(slot): text for slot in slots if kit.way_back(slot) and (text := text_of(slot))}
 
 
 def _why(answer: Answer) -> str:

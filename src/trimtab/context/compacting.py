@@ -6,18 +6,18 @@ What stays: the newest request, pinned items, and the end of the conversation. T
 writes well gives way to a digest, so this works with no model reachable; if even that gains nothing, the conversation stays as it is.
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from msgspec import structs
 
 from trimtab.context.actions import Action
-from trimtab.context.applying import Means, Outcome, record, shown_size
-from trimtab.context.asks import Answer, Ask, Failed, Summarize, Summary
+from trimtab.context.applying import Means, Outcome, bodies_of, record, shown_size
+from trimtab.context.asks import Answer, Ask, Failed, Keep, Kept, Summarize, Summary
 from trimtab.context.checks import newest_request
 from trimtab.context.look import Look
 from trimtab.context.markers import RECALL
-from trimtab.context.naming import body_of, name_of
+from trimtab.context.naming import body_of, handle_number, name_of
 from trimtab.context.planning import Kit, number_in, plan, standing_strings, words_in
 from trimtab.context.shorten.names import names_line
 from trimtab.context.slots import Slot
@@ -55,9 +55,16 @@ class Compactor:
     cache: SummaryCache | None = None
 
     def compact(
-        self, look: Look, action: Action, means: Means, *, author: str, batch: str
+        self,
+        look: Look,
+        action: Action,
+        means: Means,
+        *,
+        author: str,
+        batch: str,
+        immune: Collection[str] = (),
     ) -> Generator[Ask, Answer, Outcome]:
-        """Do a `compact` (or a `summarize` of single items) that comes without a text.
+        """Do a `compact` (or a `summarize` of single items) that comes without a text. `immune`: see `run`.
 
         Parameters of the action: `keep_tokens` (of the end), `whole` (keep nothing of it), `mode` `digest` (ask no model), `instructions` (wishes
         about the summary).
@@ -65,7 +72,7 @@ class Compactor:
         if action.action == "summarize":
             return (yield from self._summarize(look, action, means, author=author, batch=batch))
         view = look.view
-        run = self.run(look, action)
+        run = self.run(look, action, immune=immune)
         if not run:
             return Outcome(view, refused=("compact: there is nothing old enough to compact",))
         if action.params.get("whole") is not True and all(view.slots[i].lead is not None for i in run):
@@ -76,7 +83,15 @@ class Compactor:
             return Outcome(view, refused=("compact: no summary was smaller than what it replaces", *outcome.rejected))
         names = _names(view, run, outcome.text, action, means.kit)
         attached = "\n\n".join(part for part in (names, self.reattached(view)) if part)
-        text = _framed(view, run, outcome.text, attached, means.kit)
+        index = None
+        if means.keep_files and (way := means.kit.way_back(view.slots[run[0]])) and way != RECALL:
+            # What stands for many messages names one file that lists theirs: folders can't be read.
+            kept = yield Keep(_with_index(view, run, means.kit))
+            if not isinstance(kept, Kept):
+                why = kept.reason if isinstance(kept, Failed) else "unexpected answer"
+                return Outcome(view, failed=f"the archive can't be written: {why}")
+            index = kept.paths.get(_index_name(view, run))
+        text = _framed(view, run, outcome.text, attached, means.kit, index=index)
         whole = action.params.get("whole") is True
         most = 1.0 if whole else MOST_LEFT if author == "recovery" else WORTHWHILE
         if means.kit.count(text) >= most * shown_size(view, run, means.size):
@@ -87,8 +102,11 @@ class Compactor:
         reason = action.reason or "the window fills up"
         return (yield from record(view, [(edit, reason)], means, author=author, batch=batch, cost=cost))
 
-    def run(self, look: Look, action: Action) -> list[int]:
-        """The indices of the slots that a compaction takes: those of the action's targets, or all but the end."""
+    def run(self, look: Look, action: Action, *, immune: Collection[str] = ()) -> list[int]:
+        """The indices of the slots that a compaction takes: those of the action's targets, or all but the end.
+
+        `immune` are ids of slots that somebody has just brought back: they stay, unless they are named or everything has to go.
+        """
         view = look.view
         if action.targets:
             found = [address.index for name in action.targets if (address := view.find(name)) is not None]
@@ -99,6 +117,8 @@ class Compactor:
             keep = action.params.get("keep_tokens")
             tokens = keep if isinstance(keep, int) else int(look.budget.target * KEEP_SHARE)
             wanted = set(range(_end(look, tokens)))
+            found = [address.index for name in immune if (address := view.find(name)) is not None]
+            wanted.difference_update(index for start in found for index in view.group(start))
         newest = newest_request(view)
         return [i for i in sorted(wanted) if i != newest and _compactable(view, i)]
 
@@ -260,15 +280,37 @@ def _turn_goes_on(view: View, run: Sequence[int]) -> bool:
     return behind is not None and isinstance(behind.base, Assistant)
 
 
-def _framed(view: View, run: Sequence[int], text: str, attached: str, kit: Kit) -> str:
-    """The text as it is shown: what it stands for, the way back, and what is attached from state."""
+def _index_name(view: View, run: Sequence[int]) -> str:
+    """The name of the file that lists what a compaction of `run` stands for."""
+    return f"messages-{view.slots[run[0]].id}-{view.slots[run[-1]].id}"
+
+
+def _with_index(view: View, run: Sequence[int], kit: Kit) -> dict[str, str]:
+    """The texts of `run`, and of what earlier summaries in it stand for, by name, with a list of their files."""
+    below = {
+        place
+        for index in run
+        if (lead := view.slots[index].lead) is not None and (applied := view.edit(lead)) is not None
+        for place in applied.slots
+    }
+    slots = [view.slots[index] for index in sorted(below.union(run))]
+    bodies = bodies_of(slots, kit)
+    rows = [f"{name_of(slot)}  {_said_by(slot)}  {kit.way_back(slot)}" for slot in slots if name_of(slot) in bodies]
+    return {**bodies, _index_name(view, run): "\n".join(["NAME  FROM  FILE", *rows])}
+
+
+def _said_by(slot: Slot) -> str:
+    base = slot.base
+    return base.tool_name if isinstance(base, ToolResult) else "user" if isinstance(base, User) else "assistant"
+
+
+def _framed(view: View, run: Sequence[int], text: str, attached: str, kit: Kit, *, index: str | None) -> str:
+    """The text as it is shown: what it stands for, the way back (`index`: a file that lists it), and what is attached from state."""
     slots = [view.slots[i] for i in run]
     handles = [slot.base.handle for slot in slots if isinstance(slot.base, ToolResult) and slot.base.handle]
-    way = kit.way_back(slots[0])
-    if way == RECALL:
+    way_back = f"To read any of them, find its file in this list: read path={index}" if index else ""
+    if kit.way_back(slots[0]) == RECALL:
         way_back = "To read any of them: recall id=ID; to find something: recall query=WORDS."
-    else:
-        way_back = f"To read them: read path={way.rpartition('/')[0] or way}" if way else ""
     body = "\n\n".join(part for part in (text.strip(), attached.strip()) if part)
     sources = _ranges([*handles, *_handles_below(view, run)])
     return frame(body, replaced=sum(len(slot.shown) for slot in slots), sources=sources, way_back=way_back)
@@ -319,7 +361,7 @@ def _facts_below(view: View, run: Sequence[int], later: tuple[Message, ...]) -> 
 def _ranges(handles: Iterable[str]) -> list[str]:
     """`r3-r9`, `r12`: handles of running numbers, in order."""
     spans: list[list[int]] = []
-    for number in sorted({int(h[1:]) for h in handles if h[1:].isdecimal()}):
+    for number in sorted({number for handle in handles if (number := handle_number(handle)) is not None}):
         if spans and number == spans[-1][1] + 1:
             spans[-1][1] = number
         else:

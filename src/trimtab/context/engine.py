@@ -20,7 +20,8 @@ from trimtab.context.counting.anchor import Estimate
 from trimtab.context.faults import faultfinder
 from trimtab.context.housekeeping import housekeeping
 from trimtab.context.look import Look, Tally, look
-from trimtab.context.markers import RECALL
+from trimtab.context.markers import RECALL, hides
+from trimtab.context.naming import name_of
 from trimtab.context.policies.base import Policy, manners_of
 from trimtab.context.prepared import Prepared, with_room
 from trimtab.context.refusals import NOTHING, Lesson, lesson_of
@@ -94,15 +95,29 @@ class Engine:
         self._now = now
         self._way_back = way_back
         self._last: Look | None = None
+        self._homed: object = None
         self._heard: tuple[Look, Assistant, float | None] | None = None
         self._manager: Manager | None = None
         self._account: Account | None = None
-        self.use_model(model, tally=tally)
+        self._take(model, tally or MeterTally(model))
 
-    def use_model(self, model: ModelInfo, *, tally: Tally | None = None) -> None:
-        """Manage for another model from here on: other counts, other rules, another cache. What was learned about the last one goes."""
+    def use_model(
+        self, model: ModelInfo, *, tally: Tally | None = None, settings: EngineSettings | None = None
+    ) -> None:
+        """Manage for another model from here on: other counts, other rules, another cache. What was learned about the last one goes.
+
+        Not while a request is out: its answer would be taken for the new model's.
+        """
+        self._learn()  # what the last answer reported is about the model that gave it
+        self._last = None
+        self.settings = settings or self.settings
+        self._take(model, tally or _switched(self.tally, model))
+        if self._manager is not None:
+            self._manager.use_model()
+
+    def _take(self, model: ModelInfo, tally: Tally) -> None:
         self.model = model
-        self.tally: Tally = tally or MeterTally(model)
+        self.tally = tally
         self.faults = faultfinder(model, has_way=self.has_way)
         self.window_cap = self.output_cap = None
         self._asked = 0
@@ -142,18 +157,18 @@ class Engine:
     # Around a request
 
     def admit(self, message: Message) -> Message:
-        """Return `message` as it is to be recorded: a result that is too large for the window is cut, one worth naming gets a handle.
+        """Return `message` as it is to be recorded: one worth naming gets a handle, and one too large for the window is cut if its tool kept the whole.
 
-        Nothing is lost by the cut where the tool kept the whole somewhere; `cut` says what is shown.
+        Where nobody keeps the whole, the log does, and what is shown is folded before it is first sent (see `housekeeping`).
         """
         if not isinstance(message, ToolResult):
             return message
         if sum(len(part.text) for part in message.parts if isinstance(part, Text)) * 4 < self.settings.headed_tokens:
             return message  # no token is less than a byte: too small to be cut or named
         size = self.tally.message(message)
-        share = self.settings.result_share
-        if share is not None and size > (most := max(_LEAST_CAP, int(self.budget.room * share))):
-            message = self._cut(message, most)
+        most = self._most_shown
+        if most is not None and size > most and message.cut is not None and message.cut.where:
+            message = self._cut(message, most, message.cut.where)
             size = self.tally.message(message)
         if self.settings.tools != "off" and message.handle is None and size >= self.settings.headed_tokens:
             message = structs.replace(message, handle=f"r{self.next_handle}")
@@ -168,6 +183,11 @@ class Engine:
 
         Raises `ContextFloor` when no valid request fits.
         """
+        if view.lineage is not self._homed:
+            # Made by other tools than there are now, a stub may name a way back that is gone; seldom, so once for each line of history.
+            if len(view.applied) and self.faults.without_way(view):
+                view = yield from self.manager.rehome(view, request)
+            self._homed = view.lineage
         lesson = NOTHING if after is None else self._learn_from(after, view, request)
         if self.output_cap is not None:
             most = min(request.max_output or self.output_cap, self.output_cap)
@@ -272,14 +292,30 @@ class Engine:
             return False
         if not isinstance(self.policy, str) and manners_of(self.policy).early:
             return False
-        return not housekeeping(now.view, sent=self._account.sent_count(now) if self._account else 0)
+        return not self.untidy(now)
 
-    def _cut(self, result: ToolResult, most: int) -> ToolResult:
+    def untidy(self, now: Look) -> "Sequence[Action]":
+        """What to tidy before it is first sent: see `housekeeping`."""
+        sent = self._account.sent_count(now) if self._account else 0
+        return housekeeping(now.view, sent=sent, is_large=self._is_large)
+
+    @property
+    def _most_shown(self) -> int | None:
+        """Tokens that one fresh result may show."""
+        share = self.settings.result_share
+        return None if share is None else max(_LEAST_CAP, int(self.budget.room * share))
+
+    def _is_large(self, result: ToolResult) -> bool:
+        most = self._most_shown
+        if most is None or 4 * sum(len(part.text) for part in result.parts if isinstance(part, Text)) < most:
+            return False  # as in `admit`
+        return self.tally.message(result) > most
+
+    def _cut(self, result: ToolResult, most: int, where: str) -> ToolResult:
         from trimtab.context.shorten.cap import cap_text  # noqa: PLC0415 - results this large are rare
 
         texts = [part.text for part in result.parts if isinstance(part, Text)]
         others = tuple(part for part in result.parts if not isinstance(part, Text))
-        where = result.cut.where if result.cut else None
         text, cut = cap_text("\n".join(texts), most, self.tally.text, where=where)
         return structs.replace(result, parts=(Text(text), *others), cut=cut or result.cut)
 
@@ -296,7 +332,22 @@ class Engine:
 
     def has_way(self, slot: Slot, text: str) -> bool:
         """Whether `text`, which stands in for the body of `slot`, tells a way to it that this request offers."""
+        hidden = hides(text)
+        found = hidden.way_back if hidden is not None else None
         way = self.way_of(slot)
-        if way == RECALL:
-            return "recall id=" in text or "memo action=read" in text
-        return bool(way) and "read path=" in text
+        if found is None or not way:
+            return False
+        if way != RECALL:
+            return found == f"read path={' '.join(way.split())}"
+        verb, _, name = found.partition("=")
+        call_id = slot.base.call_id if isinstance(slot.base, ToolResult) else slot.id
+        return verb == "recall id" and name.partition("#")[0] in (name_of(slot), call_id, slot.id)
+
+
+def _switched(tally: Tally, model: ModelInfo) -> Tally:
+    """A tally for `model`, which nothing was reported of yet, of the conversation that `tally` counted: what its requests hide from us stays hidden."""
+    made = MeterTally(model)
+    hidden = tally.counter.calibration.hidden if isinstance(tally, MeterTally) else None
+    if hidden is not None:
+        made.counter.calibration.learn_hidden(hidden)
+    return made

@@ -98,8 +98,12 @@ class Faultfinder:
 
     def _remember(self, sound: Sound | None) -> None:
         # While a call waits for its answer, what was sound before it is still the place to look from.
-        if sound is not None and not sound.view.open_calls:
+        if sound is not None and not sound.view.is_waiting:
             self._sound = sound
+
+    def without_way(self, view: View) -> tuple[str, ...]:
+        """The ids of what is hidden by a text that names a way back which there is not: it was made while the model had other tools."""
+        return tuple(view.slots[place.place].id for place in view.shown() if not self._reachable(view, place))
 
     def _problems(
         self,

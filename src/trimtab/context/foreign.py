@@ -19,6 +19,7 @@ from trimtab.context.actions import Action
 from trimtab.context.asks import Failed, Summarize, Summary
 from trimtab.context.counting.anchor import Estimate
 from trimtab.context.counting.counter import Counter
+from trimtab.context.look import grew
 from trimtab.context.observation import Observation
 from trimtab.context.policies.base import Manners
 from trimtab.context.vendor.formats import Format
@@ -74,7 +75,7 @@ class EstimateTally:
         self._counter = counter
         self._texts: dict[str, int] = {}
         self._sizes: dict[int, tuple[Message, int]] = {}
-        self._sum: tuple[object, int, int, int] | None = None
+        self._sum: tuple[tuple[Message, ...], int] = ((), 0)
 
     def text(self, text: str) -> int:
         """Tokens of a text."""
@@ -107,11 +108,9 @@ class EstimateTally:
     def estimate(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate:
         """The size of a whole request that shows `view`."""
         messages = view.messages()
-        done, total = 0, 0
-        if self._sum is not None and self._sum[:2] == (view.lineage, view.epoch) and self._sum[2] <= len(messages):
-            done, total = self._sum[2:]
-        total += sum(self.message(message) for message in messages[done:])
-        self._sum = None if view.open_calls else (view.lineage, view.epoch, len(messages), total)
+        done, total = self._sum if grew(self._sum[0], messages) else ((), 0)
+        total += sum(self.message(message) for message in messages[len(done) :])
+        self._sum = (messages, total)
         size = total + self.fixed(system, tools)
         return Estimate(size, size, known=True, anchored=False)
 

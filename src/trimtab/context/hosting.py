@@ -2,14 +2,16 @@
 
     tool ──▶ EngineHost ──resolve, text_of──▶ the view: recorded texts, whatever the window shows
                         ├─search────────────▶ an index over the path, grown when somebody searches
-                        └─act──────────────▶ the engine's plan, run by whoever drives it
+                        └─act, status──────▶ a plan of the engine, run by whoever drives it
 
-Reading goes past the edits on purpose: what a stub hides is what `recall` is for.
+Reading goes past the edits on purpose: what a stub hides is what `recall` is for. Tools run side by side in threads. So whatever asks the engine is a plan,
+which takes the view when its turn has come, and what the host keeps for itself has a lock.
 """
 
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from trimtab.context.actions import Action
 from trimtab.context.engine import Engine
@@ -31,12 +33,20 @@ if TYPE_CHECKING:
     from trimtab.context.observation import Observation
     from trimtab.context.recall.index import Hit, Index
 
-Drive: TypeAlias = "Callable[[Generator[Ask, Answer, Applied]], Applied]"
+T = TypeVar("T")
+
+
+class Drive(Protocol):
+    """Runs a plan of the engine, one plan at a time."""
+
+    def __call__(self, plan: "Generator[Ask, Answer, T]", /) -> T:
+        """Run it to its end and return what it gave."""
+        ...
 
 
 @dataclass(slots=True)
 class EngineHost:
-    """Serves the tools of one session. `view` and `request` give them as they stand; `drive` runs a plan of the engine to its end.
+    """Serves the tools of one session. `view` and `request` give them as they stand; `drive` runs a plan of the engine to its end. Safe for threads.
 
     `labels` are names that a person gave to entries.
     """
@@ -51,14 +61,19 @@ class EngineHost:
     page_tokens: int = 4_000
     _index: "Index | None" = None
     _indexed: int = 0
+    _passed: list[int] = field(default_factory=list)
+    """Slots that had no answer when what stands behind them was taken in."""
     _lineage: object = None
     _known: dict[str, str] = field(default_factory=dict)
     _edits: int = 0
+    _edited: object = None
+    """The lineage whose edits were counted."""
+    _guard: Lock = field(default_factory=Lock)
 
     def resolve(self, name: str) -> str | None:
         """The id of the item that `name` means, or None."""
         view = self.view()
-        address = view.find(self._unlabelled(name))
+        address = view.find(self._unlabelled(name, view))
         if address is None:
             return None
         slot = view.slots[address.index]
@@ -67,7 +82,7 @@ class EngineHost:
     def text_of(self, name: str) -> str | None:
         """The recorded text of an item, whole; of a summary, the texts that it stands for."""
         view = self.view()
-        address = view.find(self._unlabelled(name))
+        address = view.find(self._unlabelled(name, view))
         if address is None:
             return None
         if address.edit is not None:
@@ -79,7 +94,9 @@ class EngineHost:
 
     def search(self, query: str, limit: int) -> "Sequence[Hit]":
         """Items of the path that hold `query`, the best first."""
-        return self._grown().search(query, limit)
+        with self._guard:
+            index = self._grown()
+        return index.search(query, limit)
 
     def count(self, text: str) -> int:
         """Tokens of `text`."""
@@ -87,30 +104,40 @@ class EngineHost:
 
     def act(self, actions: Sequence[Action]) -> Sequence[Outcome]:
         """Do what the model wants; an outcome for each action. Never raises for an action."""
-        outcomes: list[Outcome] = []
-        for action in actions:
-            named = tuple(self._unlabelled(target) for target in action.targets)
-            wanted = Action(action.action, named, action.params, action.reason)
-            applied = self.drive(self.engine.act(self.view(), self.request(), [wanted], author="model"))
-            outcomes.append(_told(applied))
-        return outcomes
+        return [_told(self.drive(self._acted(action))) for action in actions]
 
     def status(self) -> "Observation":
         """The context as it stands."""
-        return self.engine.observe(self.engine.look(self.view(), self.request()))
+        return self.drive(self._observed())
 
     def refuse(self, arguments: object, *, searched: Collection[str] = ()) -> str | None:
         """Why a tool must not write these arguments: they hold a stub or pointer of this session. None: it may.
 
         `searched` are names of arguments that are only looked for.
         """
-        known = self._markers()
+        with self._guard:
+            known = self._markers()
         return refuse_markers(arguments, known, searched=searched) if known else None
 
-    def _unlabelled(self, name: str) -> str:
-        # A model may copy a name with the brackets around it, or with the key of the marker that it read it in.
-        name = name.strip().strip("[]").partition("~")[0]
-        return next((target for target, label in self.labels().items() if label == name), name)
+    def _acted(self, action: Action) -> "Generator[Ask, Answer, Applied]":
+        view = self.view()
+        named = tuple(self._unlabelled(target, view) for target in action.targets)
+        wanted = Action(action.action, named, action.params, action.reason)
+        return (yield from self.engine.act(view, self.request(), [wanted], author="model"))
+
+    def _observed(self) -> "Generator[Ask, Answer, Observation]":
+        yield from ()  # it asks for nothing, but it has its turn like any other plan
+        return self.engine.observe(self.engine.look(self.view(), self.request()))
+
+    def _unlabelled(self, name: str, view: View) -> str:
+        """The name that the view knows: a label's target, or what is left without what a model may copy along: brackets, the key of a marker."""
+        labels = {label: target for target, label in self.labels().items()}
+        name = name.strip().strip("[]")
+        # A name may hold a `~` of its own (the second entry of an id has one), so the whole comes first.
+        for known in (name, name.rpartition("~")[0], name.partition("~")[0]):
+            if known in labels or (known and view.find(known) is not None):
+                return labels.get(known, known)
+        return name
 
     def _grown(self) -> "Index":
         """The index, with what came since the last search."""
@@ -118,27 +145,38 @@ class EngineHost:
 
         view = self.view()
         if self._index is None or view.lineage is not self._lineage:
-            self._index, self._indexed, self._lineage = Index(), 0, view.lineage
+            self._index, self._indexed, self._passed, self._lineage = Index(), 0, [], view.lineage
+        places = [index for index in self._passed if view.slots[index].answered]
+        self._passed = [index for index in self._passed if index not in places]
         while self._indexed < len(view.slots):
-            slot = view.slots[self._indexed]
-            if isinstance(slot.base, ToolResult) and not slot.answered and slot.group is not None:
+            if view.slots[self._indexed].answered:
+                places.append(self._indexed)
+            elif view.is_passed(self._indexed):
+                self._passed.append(
+                    self._indexed
+                )  # an interrupted call: whatever comes behind it is found all the same
+            else:
                 break
+            self._indexed += 1
+        for slot in (view.slots[index] for index in places):
             tool = slot.base.tool_name if isinstance(slot.base, ToolResult) else ""
             kind = {"ToolResult": "result", "Assistant": "assistant"}.get(type(slot.base).__name__, "user")
             if tool != "recall" and (text := _text(slot)):
                 self._index.add(Document(name_of(slot), kind, tool, text))
-            self._indexed += 1
         return self._index
 
     def _markers(self) -> dict[str, str]:
         """Key to way back of whatever edits have rendered; reverted ones too, for a copy may have survived."""
         view = self.view()
-        if self._edits == len(view.applied):
+        if (self._edited, self._edits) == (view.lineage, len(view.applied)):
             return self._known
         from trimtab.context.shorten.arguments import pointers_in  # noqa: PLC0415 - not before there are edits
 
-        if self._edits > len(view.applied):
-            self._edits = 0
+        if self._edited is not view.lineage or self._edits > len(view.applied):
+            self._edited, self._edits = (
+                view.lineage,
+                0,
+            )  # another branch has other edits; what was known may still stand somewhere
         for applied in view.applied.range(self._edits, len(view.applied)):
             texts: list[str] = list(getattr(applied.edit, "texts", {}).values())
             if isinstance(applied.edit, Offload):

@@ -2,51 +2,63 @@
 
     memo(write, content=…) answered well      the content is a pointer in every request
     archive(…, summary=…) answered well       the summary stands in the stub; the arguments only name it
+    a result that would fill the window       recorded whole, shown folded
     results of the context tools              one line each; they go with the batch they belong to
 
 Only bytes that no request has carried are touched here: an edit of those is free. An answer whose thinking is signed may not change while its
 tool loop goes on; the validator refuses such an edit, and then the arguments stay and are tidied by a later batch.
 """
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from trimtab.context.actions import Action
 from trimtab.context.view import View
 from trimtab.types.messages import Assistant, ToolCall, ToolResult
+from trimtab.types.stream import parse_arguments
 
-_WRITERS = {"memo": "content", "archive": "summary", "memory": "content"}
+KEPT_ELSEWHERE: Mapping[str, str] = {"memo": "content", "archive": "summary", "memory": "content"}
 """Context tools that keep an argument elsewhere, and which."""
-_LEAST_CHARS = 300
-"""Shorter texts are not worth a pointer."""
+LEAST_KEPT = 40
+"""Tokens of such an argument from which on it may become a pointer; whether that is shorter, the plan says."""
 
 
-def housekeeping(view: View, *, sent: int) -> Sequence[Action]:
-    """Return the actions for the messages that nobody has been sent yet; `sent` is how many were."""
-    targets: list[str] = []
+def housekeeping(view: View, *, sent: int, is_large: Callable[[ToolResult], bool]) -> Sequence[Action]:
+    """Return the actions for the messages that nobody has been sent yet; `sent` is how many were.
+
+    `is_large` says whether a result is too large to be shown whole. What was edited before is left as it is.
+    """
+    kept: list[str] = []
+    large: list[str] = []
     shown = view.shown()
     start = shown[sent].place if sent < len(shown) else len(view.slots)
     for place, slot in enumerate(view.slots.range(start, len(view.slots)), start):
+        if (
+            isinstance(slot.base, ToolResult)
+            and slot.shown
+            and slot.answered
+            and not slot.overlays
+            and is_large(slot.base)
+        ):
+            large.append(slot.id)
         if not slot.shown or not isinstance(slot.base, Assistant) or any(o.act == "arguments" for o in slot.overlays):
             continue
         for part, call in enumerate(slot.base.parts):
             if isinstance(call, ToolCall) and _keeps_elsewhere(call) and _succeeded(view, place, call):
-                targets.append(f"{slot.id}#{part}")
-    if not targets:
-        return ()
-    return (Action("offload", tuple(targets), reason="its text is kept elsewhere"),)
+                kept.append(f"{slot.id}#{part}")
+    actions = (
+        Action("offload", tuple(kept), reason="its text is kept elsewhere"),
+        Action("fold", tuple(large), reason="it would fill the window"),
+    )
+    return tuple(action for action in actions if action.targets)
 
 
 def _keeps_elsewhere(call: ToolCall) -> bool:
-    name = _WRITERS.get(call.name)
-    text = call.arguments.get(name) if name and call.arguments else None
-    if name and call.arguments is None and call.raw:
-        try:
-            data = json.loads(call.raw)
-        except ValueError:
-            data = None
-        text = data.get(name) if isinstance(data, dict) else None
-    return isinstance(text, str) and len(text) >= _LEAST_CHARS
+    name = KEPT_ELSEWHERE.get(call.name)
+    if name is None:
+        return False
+    arguments = parse_arguments(call.raw) if call.arguments is None else call.arguments
+    text = arguments.get(name) if arguments else None
+    return isinstance(text, str) and len(text.encode("utf-8", "surrogatepass")) >= LEAST_KEPT
 
 
 def _succeeded(view: View, place: int, call: ToolCall) -> bool:

@@ -4,8 +4,11 @@ engine.prepare ──no room──▶ Manager.prepare ──▶ cycle, with the 
 engine.act, engine.revert ──▶ the same means, without the question whether it pays
 """
 
+import sys
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+
+from msgspec import structs
 
 from trimtab.context.actions import Action
 from trimtab.context.applying import BLANK, Means, Outcome, Passed, apply, shown_size
@@ -16,12 +19,11 @@ from trimtab.context.cycle import Rung, cycle
 from trimtab.context.deciding import Decider
 from trimtab.context.economics.survival import expected_remaining
 from trimtab.context.engine import Engine
-from trimtab.context.housekeeping import housekeeping
 from trimtab.context.ladder import STEPS, Step
 from trimtab.context.look import Look
 from trimtab.context.observation import Observation, Prices
 from trimtab.context.observing import Circumstances, Observer
-from trimtab.context.planning import Kit
+from trimtab.context.planning import Kit, plan
 from trimtab.context.policies.base import Manners
 from trimtab.context.policies.registry import find_policy
 from trimtab.context.prepared import Prepared
@@ -41,10 +43,16 @@ class Manager:
         policy = find_policy(engine.policy) if isinstance(engine.policy, str) else engine.policy
         self.decider = Decider(policy, engine.settings)
         self.observer = Observer()
-        self.compactor = engine.compactor() if engine.compactor else Compactor()
         self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in engine.steps or STEPS)
-        prices = engine.model.prices
-        self.regret = RegretLedger(input_price=prices[0].input if prices else None)
+        self.regret = RegretLedger()
+        self.use_model()
+
+    def use_model(self) -> None:
+        """Follow the engine to another model: who writes summaries, what input costs and how to behave may differ."""
+        engine = self.engine
+        self.compactor = engine.compactor() if engine.compactor else Compactor()
+        self.decider.settings = engine.settings
+        self.regret.input_price = engine.model.prices[0].input if engine.model.prices else None
 
     @property
     def kit(self) -> Kit:
@@ -67,6 +75,17 @@ class Manager:
         self.decider.notes.clear()
         prepared = yield from cycle(self, view, request, forced=forced, refused_media=refused_media, decide=decide)
         return replace(prepared, notes=(*self.decider.notes, *prepared.notes))
+
+    def rehome(self, view: View, request: ModelRequest) -> Generator[Ask, Answer, View]:
+        """Show again what is hidden behind a way that is gone; what doesn't fit is then hidden anew, by a way that there is."""
+        lost = self.engine.faults.without_way(view)
+        if not lost:
+            return view
+        means = self.means(self.look(view, request), forced=True)
+        whole = replace(means, kit=replace(means.kit, page_tokens=sys.maxsize))
+        wish = Action("reload", lost, reason="its way back is gone: the model has other tools now")
+        outcome = yield from apply(view, [wish], whole, author="recovery", batch=f"{view.step}.way")
+        return outcome.view
 
     def act(
         self, view: View, request: ModelRequest, actions: Sequence[Action], *, author: str
@@ -179,8 +198,12 @@ class Manager:
         return (yield from self.decider.decide(self.observe(look)))
 
     def housekeeping(self, look: Look) -> Sequence[Action]:
-        """Edits of bytes that no request has carried."""
-        return housekeeping(look.view, sent=self.engine.account.sent_count(look))
+        """Edits of bytes that no request has carried: those that come to something."""
+        kit, wanted = self.kit, []
+        for action in self.engine.untidy(look):
+            done = tuple(t for t in action.targets if plan(structs.replace(action, targets=(t,)), look.view, kit).edits)
+            wanted += [structs.replace(action, targets=done)] if done else []
+        return wanted
 
     def pictures(self, view: View, *, refused: bool) -> Sequence[tuple[Edit, str]]:
         """Edits that take out the pictures that the provider won't take."""
@@ -189,7 +212,8 @@ class Manager:
     def compact(self, look: Look, action: Action, *, author: str, batch: str) -> Generator[Ask, Answer, Outcome]:
         """Do a `compact` or `summarize` that has no text yet."""
         means = self.means(look, forced=True)
-        return (yield from self.compactor.compact(look, action, means, author=author, batch=batch))
+        immune = () if author == "user" else brought_back(look.view, self.engine.settings.immune)
+        return (yield from self.compactor.compact(look, action, means, author=author, batch=batch, immune=immune))
 
     def ready(self, look: Look) -> tuple[tuple[Message, ...], tuple[str, ...]]:
         """The messages as they may go out. Raises `ContextFloor`."""

@@ -1,7 +1,17 @@
 """How a model knows an item, and what its recorded text is."""
 
+import re
+
 from trimtab.context.slots import Slot
-from trimtab.types.messages import Message, Text, ToolCall, ToolResult
+from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult
+
+_HANDLE = re.compile(r"r([0-9]{1,9})")
+
+
+def handle_number(handle: str) -> int | None:
+    """The number in a handle; None for what no session of ours gives, such as more than nine digits."""
+    found = _HANDLE.fullmatch(handle)
+    return int(found[1]) if found else None
 
 
 def name_of(slot: Slot) -> str:
@@ -17,3 +27,11 @@ def body_of(message: Message, part: int | None = None) -> str:
         piece = message.parts[part] if part < len(message.parts) else None
         return piece.text if isinstance(piece, Text) else piece.raw if isinstance(piece, ToolCall) else ""
     return "\n".join(piece.text for piece in message.parts if isinstance(piece, Text))
+
+
+def text_of(slot: Slot) -> str:
+    """All that the message of a slot says, as it was recorded; of an answer, its calls too."""
+    if not isinstance(slot.base, Assistant):
+        return body_of(slot.base)
+    calls = [f"{part.name} {part.raw}" for part in slot.base.parts if isinstance(part, ToolCall)]
+    return "\n".join(text for text in (body_of(slot.base), *calls) if text)

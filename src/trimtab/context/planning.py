@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from trimtab.context import markers
 from trimtab.context.actions import Action
+from trimtab.context.housekeeping import KEPT_ELSEWHERE, LEAST_KEPT
 from trimtab.context.naming import body_of, name_of
 from trimtab.context.overlays import Address
 from trimtab.context.recall.pages import page
@@ -43,6 +44,7 @@ from trimtab.types.edits import (
 from trimtab.types.messages import Assistant, Image, Text, ToolCall, ToolResult
 
 Count: TypeAlias = Callable[[str], int]
+_NO_WAY = "{}: nothing here could read it again"
 NAMES_SHARE = 0.25
 """Of a body's tokens: the most that the names in its stub take."""
 
@@ -161,6 +163,9 @@ def _elide(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> 
         if target.slot.state == "stub":
             draft.refused.append(f"{target.name}: it is archived already")
             continue
+        if not kit.way_back(target.slot):
+            draft.refused.append(_NO_WAY.format(target.name))
+            continue
         # A summary of several stands once, in the newest; the others point to it.
         said = summary if target is newest else f"see {name_of(newest.slot)}" if summary else ""
         if names:
@@ -202,6 +207,9 @@ def _shorten(
 ) -> _Draft:
     draft = _Draft(kit)
     for target in targets:
+        if not kit.way_back(target.slot):
+            draft.refused.append(_NO_WAY.format(target.name))
+            continue
         body = body_of(target.slot.base, target.address.part)
         name = name_of(target.slot) if target.address.part is None else target.id
         key = markers.marker_key(name, size=kit.count(body), salt=kit.salt)
@@ -282,14 +290,15 @@ def _offload(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -
         done = False
         for slot, part, call in _calls(view, target):
             address = f"{slot.id}#{part}"
+            least = LEAST_KEPT if call.name in KEPT_ELSEWHERE else kit.min_arguments
             text = offload_arguments(
-                call.raw, min_tokens=kit.min_arguments, count=kit.count, pointer_for=_pointers(slot, address, call, kit)
+                call.raw, min_tokens=least, count=kit.count, pointer_for=_pointers(slot, address, call, kit)
             )
             if text is not None:
                 arguments[address] = text
                 done = True
         if not done:
-            refused.append(f"{target.name}: no argument is large enough for a pointer")
+            refused.append(f"{target.name}: no argument is large enough for a pointer, or nothing could read it again")
     if not arguments:
         return Plan(refused=tuple(refused))
     return Plan((Offload(targets=tuple(arguments), arguments=arguments),), tuple(refused))
@@ -310,11 +319,15 @@ def _calls(view: View, target: _Target) -> Iterator[tuple[Slot, int, ToolCall]]:
 def _pointers(slot: Slot, address: str, call: ToolCall, kit: Kit) -> Callable[[Path, str], str | None]:
     memo = call.name == "memo"
     arguments = call.arguments or {}
+    way_back = "memo" if memo else kit.way_back(slot)
+    kept = KEPT_ELSEWHERE.get(call.name)
 
     def pointer(path: Path, value: str) -> str | None:
         if memo and path != ("content",):
             return None  # a memo's key and summary are what the model knows it by
         size = kit.count(value)
+        if not way_back or (path != (kept,) and size < kit.min_arguments):
+            return None
         return markers.pointer(
             name=address,
             key=markers.marker_key(address, size=size, salt=kit.salt),
@@ -322,7 +335,7 @@ def _pointers(slot: Slot, address: str, call: ToolCall, kit: Kit) -> Callable[[P
             lines=value.count("\n") + 1,
             memo=str(arguments.get("key") or "") if memo else "",
             summary=str(arguments.get("summary") or "") if memo else "",
-            way_back="memo" if memo else kit.way_back(slot),
+            way_back=way_back,
         )
 
     return pointer

@@ -36,6 +36,8 @@ class References:
     _origins: dict[str, str] = field(default_factory=dict)
     _taken: dict[str, int] = field(default_factory=dict)
     _lineage: object = None
+    _passed: list[int] = field(default_factory=list)
+    """Slots that had no answer when what stands behind them came."""
     _next: int = 0
     _last_id: str = ""
 
@@ -44,12 +46,22 @@ class References:
         if view.lineage is not self._lineage or not self._continues(view):
             self.uses.clear()
             self._origins.clear()
+            self._passed.clear()
             self._lineage, self._next = view.lineage, 0
+        late = [index for index in self._passed if view.slots[index].answered]
+        for index in late:
+            self._take(view, index)
+            self._passed.remove(index)
         while self._next < len(view.slots):
             slot = view.slots[self._next]
-            if isinstance(slot.base, ToolResult) and not slot.answered and slot.group is not None:
+            if slot.answered:
+                self._take(view, self._next)
+            elif view.is_passed(self._next):
+                self._passed.append(
+                    self._next
+                )  # an interrupted call hardly ever gets its answer, and nothing waits for it
+            else:
                 break  # it is looked at when its answer is there
-            self._take(view, self._next)
             self._last_id = slot.id
             self._next += 1
 

@@ -15,8 +15,8 @@ class EngineSettings:
     `tools` is the profile of context tools that the model has. `min_gain` is the share of the room that a batch of a policy must take out.
     `cooldown` is how many requests pass between two batches of one policy. `attempts` bounds the tries of each rung of the ladder before one request.
     `immune` is how many requests what somebody brought back stays untouched. `headed_tokens`: results of so many tokens get a handle.
-    `result_share` is the share of the room that one fresh result may have; what is above is cut when it is recorded. None: nothing is cut,
-    for callers whose log is the only place that holds the whole.
+    `result_share` is the share of the room that one fresh result may show. What is above is cut when it is recorded if its tool kept the whole,
+    and else recorded whole and folded before it is first sent. None: neither.
     """
 
     thresholds: Thresholds = field(default_factory=Thresholds)

@@ -11,12 +11,12 @@ the same bytes the later one wins.
 import dataclasses
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias, assert_never
+from typing import Literal, NamedTuple, TypeAlias, assert_never
 
-import msgspec
 from msgspec.structs import replace
 
 from trimtab.types.messages import Assistant, Message, Opaque, Part, Text, ToolCall, ToolResult, User
+from trimtab.types.stream import parse_arguments
 
 State: TypeAlias = Literal["full", "folded", "summary", "stub", "gone"]
 Act: TypeAlias = Literal[
@@ -162,10 +162,10 @@ class _Look:
                 return base if self._untouched else replace(base, parts=self._texts(base.parts))
             case ToolResult():
                 if self._untouched:
-                    return _headed(base)
+                    return headed(base)
                 if self.body is not None:
                     return replace(base, parts=(Text(self.body),), cut=None)
-                return _headed(replace(base, parts=self._texts(base.parts)))
+                return headed(replace(base, parts=self._texts(base.parts)))
             case Assistant():
                 return base if self._untouched else self._answer(base)
             case _:
@@ -187,7 +187,8 @@ class _Look:
             if n in self.uncalled:
                 continue
             if isinstance(part, ToolCall):
-                parts.append(_with_arguments(part, self.arguments[n]) if n in self.arguments else part)
+                raw = self.arguments.get(n)
+                parts.append(part if raw is None else replace(part, raw=raw, arguments=parse_arguments(raw)))
             elif self.body is None:
                 parts.append(Text(self.parts[n]) if n in self.parts else part)
         if not any(isinstance(part, Text | ToolCall | Opaque) for part in parts):
@@ -196,15 +197,7 @@ class _Look:
         return replace(base, parts=tuple(parts), usage=None)
 
 
-def _with_arguments(call: ToolCall, raw: str) -> ToolCall:
-    try:
-        arguments: Any = msgspec.json.decode(raw)
-    except msgspec.DecodeError:
-        arguments = None
-    return replace(call, raw=raw, arguments=arguments if isinstance(arguments, dict) else None)
-
-
-def _headed(result: ToolResult) -> ToolResult:
+def headed(result: ToolResult) -> ToolResult:
     """A result that has a handle shows it at its head, so that the model can name it; once shown it is text, and no second view adds another."""
     if result.handle is None:
         return result

@@ -39,7 +39,7 @@ class Sound:
 def sound_of(view: View) -> Sound | None:
     """The record of a view that was validated just now; None where it isn't finished."""
     newest = newest_request(view)
-    if view.open_calls or newest is None:
+    if view.is_waiting or newest is None:
         return None
     return _with(Sound(view, newest), view, range(len(view.slots)))
 

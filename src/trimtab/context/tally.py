@@ -1,6 +1,6 @@
 """The tally of a session: `counting` fitted to views.
 
-view ──same lineage and epoch?──▶ only the messages that are new        (any edit, revert or move: all that changed)
+view ──it only grew?──▶ the messages that are new        (any edit, revert or move: whatever changed)
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from trimtab.context.counting.anchor import Estimate, Meter
 from trimtab.context.counting.counter import Counter
 from trimtab.context.counting.size import Size
 from trimtab.context.counting.tokenizers import guess
+from trimtab.context.look import grew
 from trimtab.context.view import View
 from trimtab.types.messages import Assistant, Message, Text, Thinking, ToolCall
 from trimtab.types.models import ModelInfo
@@ -25,7 +26,7 @@ class MeterTally:
         self.counter = counter or Counter(model)
         self.meter = Meter(self.counter, complete=complete)
         self._sizes: dict[int, tuple[Message, Size]] = {}
-        self._seen: tuple[object, int, int] | None = None
+        self._seen: tuple[Message, ...] = ()
         self._fixed: tuple[str, tuple[ToolSpec, ...], Size] | None = None
 
     def text(self, text: str) -> int:
@@ -52,12 +53,12 @@ class MeterTally:
         """The size of a whole request that shows `view`."""
         self.meter.fixed(system, tuple(tools))
         messages = view.messages()
-        if self._seen is not None and self._seen[:2] == (view.lineage, view.epoch) and self._seen[2] <= len(messages):
-            for message in messages[self._seen[2] :]:
+        if grew(self._seen, messages):
+            for message in messages[len(self._seen) :]:
                 self.meter.append(message)
         else:
             self.meter.sync(messages)
-        self._seen = None if view.open_calls else (view.lineage, view.epoch, len(messages))
+        self._seen = messages
         return self.meter.estimate()
 
     def glance(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate | None:

@@ -5,7 +5,7 @@
     revert ──with_revert────▶ ┘
 
 A view never changes. Each step makes a new one that shares all but a path of the old: O(log n), and the one before it is a snapshot for
-free. `fold` is nothing but these steps over a path, so the incremental view and the full one can't differ.
+free, safe for threads: what a view keeps of its messages is the same whoever works it out. `fold` is nothing but these steps over a path, so the incremental view and the full one can't differ.
 
 Each call owns a slot right behind its answer from the moment the answer is seen, filled with a fixed text until the real one comes. So
 the messages are valid at every instant. Orphans, second answers and superseded messages are missing from the view only; what an edit
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self, assert_never
 
 from trimtab.context.overlays import Address, Lookup, overlays_of
-from trimtab.context.slots import Slot
+from trimtab.context.slots import Slot, headed
 from trimtab.context.stand_ins import INTERRUPTED, PENDING, has_content, is_stand_in, late_answer, stand_in
 from trimtab.context.vector import Vector
 from trimtab.types.edits import Edit, Restate
@@ -103,29 +103,9 @@ class _Kept:
 class View:
     """A conversation as a model sees it. Begin with `View()`.
 
-    `step` counts answers, `turn` prompts. `epoch` counts changes of what was there before: while it and `lineage` stay the same, the messages
-    only grow at their end. `reverted` are ids of edits that don't hold. `parked` are calls that wait for a person.
+    `step` counts answers, `turn` prompts. `epoch` counts changes of what was there before: from a view to one that grew out of it with the same
+    epoch, the messages only grow at their end. `reverted` are ids of edits that don't hold. `parked` are calls that wait for a person.
     """
-
-    __slots__ = (
-        "_duplicates",
-        "_hidden",
-        "_index",
-        "_late",
-        "_open",
-        "_orphans",
-        "_reverts",
-        "_settled",
-        "_shown",
-        "_stale",
-        "applied",
-        "epoch",
-        "parked",
-        "reverted",
-        "slots",
-        "step",
-        "turn",
-    )
 
     def __init__(self) -> None:
         self.slots: Vector[Slot] = Vector()
@@ -138,13 +118,13 @@ class View:
         self._open: tuple[int, ...] = ()
         self._orphans: tuple[str, ...] = ()
         self._duplicates: tuple[str, ...] = ()
-        self._late: tuple[str, ...] = ()
+        self._late: tuple[int, ...] = ()
         self._hidden = 0
         self._reverts: tuple[Reverted, ...] = ()
         self._settled = 0
         self._index = _Index()
-        self._shown = _Kept([], [], 0, 0)
-        self._stale: frozenset[int] = frozenset()
+        # One attribute: another thread may replace it between any two reads, and either part alone would be wrong beside the other.
+        self._shown: tuple[_Kept, frozenset[int]] = (_Kept([], [], 0, 0), frozenset())
 
     # What it shows
 
@@ -166,8 +146,13 @@ class View:
 
     @property
     def open_calls(self) -> tuple[str, ...]:
-        """Ids of the calls without a real answer, in order."""
+        """Ids of the calls without a real answer, in order. A call that was passed over stays one of them."""
         return tuple(self._call_id(index) for index in self._open)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the newest answer still waits for a result, so that what fills the place changes nothing that was passed. See `is_passed`."""
+        return bool(self._open) and not self.is_passed(self._open[-1])
 
     @property
     def reverts(self) -> tuple[Reverted, ...]:
@@ -183,13 +168,14 @@ class View:
 
     @property
     def repairs(self) -> Repairs:
-        """How the messages differ from what the log holds, edits apart."""
+        """How the messages differ from what the log holds, edits apart. A call that is answered further down still shows as pending."""
+        shown = [self._call_id(index) for index in sorted((*self._open, *self._late))]
         return Repairs(
-            interrupted=tuple(call for call in self.open_calls if call not in self.parked),
-            pending=tuple(call for call in self.open_calls if call in self.parked),
+            interrupted=tuple(call for call in shown if call not in self.parked),
+            pending=tuple(call for call in shown if call in self.parked),
             orphans=self._orphans,
             duplicates=self._duplicates,
-            late=self._late,
+            late=tuple(self._call_id(index) for index in self._late),
             hidden=self._hidden,
         )
 
@@ -217,6 +203,10 @@ class View:
         if slot.group is not None:
             return range(slot.group, self.slots[slot.group].end)
         return range(index, slot.end) if isinstance(slot.base, Assistant) else range(index, index + 1)
+
+    def is_passed(self, index: int) -> bool:
+        """Whether something stands behind the slot's group: a result that comes for it now comes late, and is a change."""
+        return self.group(index).stop < len(self.slots)
 
     # Steps
 
@@ -309,12 +299,17 @@ class View:
         if parked and len(self.slots) > self.slots[slot.group or 0].end:
             late = late_answer(result)
             made = self._put(index, self._changed(slot, answered=True))
-            made = made._with(_late=(*self._late, result.call_id))
+            still_open = tuple(i for i in self._open if i != index)
+            made = made._with(_late=(*self._late, index), _open=still_open)
             return made._append(Slot(entry_id, late, self.step, self.turn, shown=(late,)))
         self._name(entry_id, index)
         if result.handle:
             self._name(result.handle, index)
-        made = self._put(index, self._changed(slot, id=entry_id, base=result, answered=True))
+        if slot.overlays:
+            slot = self._changed(slot, id=entry_id, base=result, answered=True)
+        else:  # nearly always: nobody edits an answer before it is there
+            slot = Slot(entry_id, result, slot.step, slot.turn, slot.group, shown=(headed(result),))
+        made = self._put(index, slot)
         made = made._with(_open=tuple(i for i in self._open if i != index))
         return made._settle()
 
@@ -337,33 +332,35 @@ class View:
         return self._with(slots=self.slots.append(slot), _settled=settled)
 
     def _put(self, index: int, slot: Slot) -> "View":
-        stale = self._stale | {index} if index < self._shown.settled else self._stale
+        kept, stale = self._shown
+        stale = stale | {index} if index < kept.settled else stale
         # An answer that comes while nothing stands behind its group changes nothing that anybody has read.
         group = self.slots[index].group
         quiet = group is not None and not self.slots[index].answered and self.slots[group].end == len(self.slots)
         epoch = self.epoch if quiet and not slot.overlays else self.epoch + 1
-        return self._with(slots=self.slots.replace(index, slot), _stale=stale, epoch=epoch)
+        return self._with(slots=self.slots.replace(index, slot), _shown=(kept, stale), epoch=epoch)
 
     def _changed(self, slot: Slot, **changes: Any) -> Slot:
         return replace(slot, **changes).rendered(self.reverted)
 
     def _with(self, **changes: Any) -> Self:
         made = object.__new__(type(self))
-        for name in View.__slots__:
-            setattr(made, name, changes[name] if name in changes else getattr(self, name))
+        made.__dict__ = {
+            **self.__dict__,
+            **changes,
+        }  # a fold makes a view or three for each message: no loop over names
         return made
 
     def _kept(self) -> _Kept:
         """The messages of the settled slots: what an earlier view kept, with what has changed since."""
-        kept = self._shown
-        if self._stale:
-            kept = kept.patched({index: list(self._render(index, index + 1)) for index in self._stale})
+        kept, stale = self._shown
+        if stale:
+            kept = kept.patched({index: list(self._render(index, index + 1)) for index in stale})
         if kept.settled < self._settled:
             fresh = list(self._render(kept.settled, self._settled))
             with self._index.guard:
                 kept = kept.grown(fresh, self._settled)
-        self._shown = kept  # before the marks go: another thread that looks in between patches once more, and no less
-        self._stale = frozenset()
+        self._shown = (kept, frozenset())
         return kept
 
     def _render(self, start: int, end: int) -> Iterator[Shown]:

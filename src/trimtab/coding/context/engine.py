@@ -1,19 +1,23 @@
 """The engine of a session, made from its settings, its log and its model."""
 
+import hashlib
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
+
+import msgspec
 
 from trimtab.coding.context.chosen import WayBack, chosen_tools
 from trimtab.coding.project import Project
 from trimtab.config.settings import ContextSettings
 from trimtab.context.budget import Thresholds
 from trimtab.context.engine import Engine
-from trimtab.context.naming import name_of
+from trimtab.context.naming import handle_number, name_of
 from trimtab.context.settings import EngineSettings, Profile
 from trimtab.context.slots import Slot
 from trimtab.context.stores.log import SessionLog
+from trimtab.types.codec import Entry
 from trimtab.types.models import ModelInfo
 
 if TYPE_CHECKING:
@@ -21,8 +25,11 @@ if TYPE_CHECKING:
     from trimtab.context.summary.summarise import Summariser
     from trimtab.context.view import View
 
-_HANDLE = re.compile(rb'"handle":"r(\d{1,9})"')
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+_LONGEST = 80
+"""Characters of a name that a file's name shows."""
+_DIGEST = 10
+"""Hex digits that keep apart the files of names that look alike in a file's name."""
 
 
 def build_engine(
@@ -108,12 +115,35 @@ def summariser_of(model: ModelInfo) -> "Summariser":
 
 def next_handle(log: SessionLog) -> int:
     """The first number that no result of the session has, on whatever branch."""
-    return 1 + max((int(n) for entry in log.archive for n in _HANDLE.findall(entry.raw)), default=0)
+    found = (_handle_in(entry) for entry in log.archive if entry.type == "message" and b'"handle":"r' in entry.raw)
+    return 1 + max((handle_number(handle) or 0 for handle in found), default=0)
 
 
 def file_name(name: str) -> str:
-    """A file name for the body of the item that a model knows by `name`."""
-    return f"{_UNSAFE.sub('_', name)[:80]}.txt"
+    """A file name for the body of the item that a model knows by `name`; no two names share one."""
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+    return f"{_UNSAFE.sub('_', name)[:_LONGEST]}-{digest}.txt"
+
+
+class _Handled(msgspec.Struct):
+    """Of an entry, what numbers are counted by: other fields are not even decoded."""
+
+    message: "_Numbered"
+
+
+class _Numbered(msgspec.Struct):
+    role: str = ""
+    handle: str | None = None
+
+
+def _handle_in(entry: Entry) -> str:
+    """The handle of the result in that entry. What a call's arguments or a text say is none."""
+    try:
+        message = msgspec.json.decode(entry.raw, type=_Handled).message
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        value = entry.value
+        message = _Numbered("tool", getattr(getattr(value, "message", None), "handle", None))
+    return message.handle or "" if message.role == "tool" else ""
 
 
 def _way_back(kind: WayBack, archive: Path) -> Callable[[Slot], str] | None:

@@ -62,13 +62,16 @@ class OpenContext:
 
         return reattached(view, room=self.engine.budget.room // SHARE, count=self.engine.tally.text)
 
-    def use_model(self, model: ModelInfo, settings: ContextSettings) -> None:
-        """Manage for another model from the next request on. Where its window is smaller, the one in use is asked to summarise first."""
-        provider, before = self.current()
-        self.engine.use_model(model)
-        self.engine.settings = engine_settings(settings, profile=self.engine.settings.tools)
-        if model.context_window < before.context_window:
-            self.transcript.leave(provider, before)
+    async def use_model(self, model: ModelInfo, settings: ContextSettings, *, departed: Provider) -> None:
+        """Manage for another model from its first request on: a turn that is running ends with the model and the rules it began with.
+
+        Where the new window is smaller, the model in use until then, which `departed` reaches, is asked to summarise first.
+        """
+        self.transcript.switch_to(
+            model, engine_settings(settings, profile=self.engine.settings.tools), departed=departed
+        )
+        if self._agent is not None and not self._agent.busy:
+            await self.transcript.settle_switch()
 
     def refuse(self, call: ToolCall) -> str | None:
         """Why `call` must not run: it would write a stub or pointer of this session."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from msgspec import structs
 
@@ -24,7 +24,6 @@ from trimtab.coding.project import Project
 from trimtab.coding.session import system_prompt
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import build_tools
-from trimtab.context.applying import Outcome
 from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
 from trimtab.context.engine import Engine
 from trimtab.context.fold import Fold
@@ -194,7 +193,7 @@ def _request(project: Project, engine: Engine) -> ModelRequest:
     return ModelRequest(engine.model, (), system=system_prompt(project, tools), tools=tuple(t.spec for t in tools))
 
 
-def _refuse_to_drive(_plan: Generator[Ask, Answer, Outcome]) -> Outcome:
+def _refuse_to_drive(_plan: object) -> NoReturn:
     raise AssertionError("tools of a saved session are only described")
 
 

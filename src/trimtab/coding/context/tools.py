@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from anyio import from_thread
@@ -24,8 +24,14 @@ from trimtab.types.models import ModelRequest
 from trimtab.types.tools import ToolSpec
 
 if TYPE_CHECKING:
-    from trimtab.context.applying import Outcome
     from trimtab.context.asks import Answer, Ask
+
+T = TypeVar("T")
+
+
+_LEAST_PAGE = 200
+_LARGEST_PAGE = 4_000
+"""Tokens that `recall` shows at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,7 @@ def host_for(
     log = transcript.log
     memos: MemoStore = MemoFolder(memos_beside(log.path), now=now) if log.path else MemoDict(now=now)
 
-    def drive(plan: "Generator[Ask, Answer, Outcome]") -> "Outcome":
+    def drive(plan: "Generator[Ask, Answer, T]", /) -> T:
         # Handlers run in a worker thread; the plan runs on the loop, where a model can be asked.
         return from_thread.run(transcript.run, plan)
 
@@ -78,6 +84,8 @@ def host_for(
         memos=memos,
         memories=Memories(memories, now=now, redact=_redact),
         labels=lambda: dict(log.archive.labels),
+        # One size for the whole session, so that a page's number means the same text throughout; small enough to leave room for others.
+        page_tokens=max(_LEAST_PAGE, min(_LARGEST_PAGE, transcript.engine.budget.room // 8)),
     )
 
 

@@ -12,6 +12,7 @@ Counting, folding and writing run in worker threads, one operation of the engine
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Generic, TypeVar
 
 import anyio
@@ -24,6 +25,7 @@ from trimtab.coding.context.summariser import Asked, Summarisers
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Record, Recorded, Summarize
 from trimtab.context.engine import Engine
 from trimtab.context.prepared import Prepared
+from trimtab.context.settings import EngineSettings
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.edits import edit_kind
 from trimtab.types.entries import EditEntry
@@ -48,7 +50,9 @@ class ManagedTranscript:
         self.log = log
         self.engine = engine
         self._untold: list[Event] = []
+        self._sent: ModelRequest | None = None
         self._departed: Asked | None = None
+        self._switch: _Switch | None = None
         self._summarisers = summarisers
         self._files = files
         self._turn = anyio.Lock()
@@ -72,19 +76,22 @@ class ManagedTranscript:
 
     async def reduce(self, request: ModelRequest, refusal: ErrorInfo) -> Prompt | None:
         """Return a smaller request than the one that the server refused; None when nothing got smaller."""
-        edits = len(self.log.snapshot().applied)
+        refused = self._sent
         prompt = await self._prepared(request, refusal)
-        if len(self.log.snapshot().applied) == edits:
+        if refused is not None and _same_size(refused, prompt.request):
             self._untold = [*prompt.news, *self._untold]
             return None
-        said = f"{refusal.limit:,} tokens" if refusal.limit else "less than was sent"
-        return replace(
-            prompt, news=(*prompt.news, Notice(message=f"the server takes {said}; the context was made smaller"))
-        )
+        return replace(prompt, news=(*prompt.news, Notice(message=f"the server refused the request; {_what(refusal)}")))
 
-    def leave(self, provider: Provider, model: ModelInfo) -> None:
-        """Another model takes over from `model`, whose window was larger: before the next request it is asked for a summary, if that must shrink."""
-        self._departed = (provider, model)
+    def switch_to(self, model: ModelInfo, settings: EngineSettings, *, departed: Provider) -> None:
+        """From its first request on, manage for `model`. `departed` reaches the one that it takes over from."""
+        first = self._switch.departed if self._switch is not None else departed
+        self._switch = _Switch(model, settings, first)
+
+    async def settle_switch(self) -> None:
+        """Do what `switch_to` announced now, before any request: for when no turn is running."""
+        async with self._turn:
+            await self._take_over()
 
     def take_edits(self) -> tuple[Event, ...]:
         """The edits that were recorded and not told yet, once. Those that nobody takes are told with the next request."""
@@ -98,11 +105,24 @@ class ManagedTranscript:
 
     async def _prepared(self, request: ModelRequest, refusal: ErrorInfo | None) -> Prompt:
         async with self._turn:
+            if self._switch is not None and self._switch.model == request.model:
+                await self._take_over()
             if self._departed is not None:
                 await self._take_leave(request, self._departed)
             view = await anyio.to_thread.run_sync(self.log.snapshot)
             prepared = await self._drive(self.engine.prepare(view, request, after=refusal))
+            self._sent = prepared.request
         return Prompt(prepared.request, prepared.tokens, self._news(prepared))
+
+    async def _take_over(self) -> None:
+        """Let the engine manage for the other model. One whose window was larger is asked for a summary before the next request, if that must shrink."""
+        switch, self._switch = self._switch, None
+        if switch is None:
+            return
+        before = self.engine.model
+        await anyio.to_thread.run_sync(partial(self.engine.use_model, switch.model, settings=switch.settings))
+        if switch.model.context_window < before.context_window:
+            self._departed = (switch.departed, before)
 
     async def _take_leave(self, request: ModelRequest, departed: Asked) -> None:
         """Let the larger model summarise what the new one can't take. Whatever comes of it, the ladder does the rest."""
@@ -169,6 +189,15 @@ class ManagedTranscript:
                 return Failed("no policy elsewhere is reachable here")
 
 
+@dataclass(frozen=True, slots=True)
+class _Switch:
+    """A model that takes over, how the engine behaves for it, and who reaches the one before."""
+
+    model: ModelInfo
+    settings: EngineSettings
+    departed: Provider
+
+
 def edited(entry_id: str, entry: EditEntry) -> ContextEdited:
     """The event for an edit that was recorded."""
     return ContextEdited(
@@ -180,6 +209,23 @@ def edited(entry_id: str, entry: EditEntry) -> ContextEdited:
         before_tokens=entry.before_tokens or 0,
         after_tokens=entry.after_tokens or 0,
     )
+
+
+def _same_size(refused: ModelRequest, request: ModelRequest) -> bool:
+    """Whether nothing of `request` is smaller than it was: the same messages, and as much room for the answer."""
+    return refused.messages == request.messages and (request.max_output or 0) >= (refused.max_output or 0)
+
+
+def _what(refusal: ErrorInfo) -> str:
+    """What was done about it, in words."""
+    match refusal.kind:
+        case "output_cap":
+            return "a shorter answer is asked for"
+        case "media":
+            return "the pictures that it doesn't take are left out"
+        case _:
+            limit = f"to the {refusal.limit:,} tokens that it takes" if refusal.limit else "by a fifth or more"
+            return f"the context was made smaller, {limit}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,10 +73,17 @@ def string_values(raw: str) -> Iterator[tuple[int, int, Path]]:
 
 
 def pointers_in(shown: str, raw: str) -> tuple[str, ...]:
-    """Return the texts that `offload_arguments` put into `shown`, made from `raw`. What the call itself held is none of them."""
-    pairs = zip(string_values(shown), string_values(raw), strict=True)
-    there = ((shown[a:b], raw[c:d]) for (a, b, _), (c, d, _) in pairs)
-    return tuple(json.loads(new, strict=False) for new, old in there if new != old)
+    """Return the texts that `offload_arguments` put into `shown`, made from `raw`. What the call itself held is none of them.
+
+    None either where `shown` was not made from `raw`, as an edit in a file that another program wrote may have it.
+    """
+    if not (_is_object(shown) and _is_object(raw)):
+        return ()
+    new, old = list(string_values(shown)), list(string_values(raw))
+    if [path for _, _, path in new] != [path for _, _, path in old]:
+        return ()
+    texts = ((shown[a:b], raw[c:d]) for (a, b, _), (c, d, _) in zip(new, old, strict=True))
+    return tuple(json.loads(there, strict=False) for there, before in texts if there != before)
 
 
 def _bytes(text: str) -> int:

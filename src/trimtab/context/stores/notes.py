@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
+from threading import Lock
 from typing import Protocol
 
 import msgspec
@@ -135,45 +136,56 @@ class MemoFolder:
 
 
 class MemoDict:
-    """Memos of a session without a folder. Not safe for two threads at once."""
+    """Memos of a session without a folder. Safe for threads."""
 
     def __init__(self, *, now: Now) -> None:
         self._now = now
         self._kept: dict[str, list[Memo]] = {}
+        self._guard = Lock()
 
     def write(self, key: str, content: str, *, summary: str = "") -> MemoInfo:
         """Keep a version."""
         key, content, summary = clean_key(key), scrub(content), scrub(summary)
-        versions = self._kept.setdefault(key, [])
-        if not versions or not _same(versions[-1], content, summary):
-            versions.append(Memo(_info(key, content, summary, len(versions) + 1, self._now()), content))
-        return versions[-1].info
+        with self._guard:
+            versions = self._kept.get(key, [])
+            if versions and _same(versions[-1], content, summary):
+                return versions[-1].info
+            memo = Memo(_info(key, content, summary, len(versions) + 1, self._now()), content)
+            self._kept.setdefault(key, versions).append(memo)
+        return memo.info
 
     def read(self, key: str, *, version: int | None = None) -> Memo | None:
         """Return the newest version, None when there is none or it was deleted; or one version."""
-        versions = self._kept.get(clean_key(key), [])
-        if version is not None:
-            return versions[version - 1] if 0 < version <= len(versions) else None
-        return versions[-1] if versions and not versions[-1].info.deleted else None
+        with self._guard:
+            return self._read(clean_key(key), version)
 
     def history(self) -> tuple[Memo, ...]:
         """Return every version of every memo, key by key, deletions too: written anew in this order, they make the same store."""
-        return tuple(memo for versions in self._kept.values() for memo in versions)
+        with self._guard:
+            return tuple(memo for versions in self._kept.values() for memo in versions)
 
     def infos(self) -> tuple[MemoInfo, ...]:
         """Return the newest version of each memo that isn't deleted, by key."""
-        newest = (versions[-1].info for _, versions in sorted(self._kept.items()))
+        with self._guard:
+            newest = [versions[-1].info for _, versions in sorted(self._kept.items())]
         return tuple(info for info in newest if not info.deleted)
 
     def delete(self, key: str) -> MemoInfo | None:
         """Say that the memo is gone, keep its versions, and return what it was; None when there was none."""
-        memo = self.read(key)
-        if memo is None:
-            return None
-        versions = self._kept[memo.info.key]
-        gone = msgspec.structs.replace(_info(memo.info.key, "", "", len(versions) + 1, self._now()), deleted=True)
-        versions.append(Memo(gone, ""))
+        with self._guard:
+            memo = self._read(clean_key(key), None)
+            if memo is None:
+                return None
+            versions = self._kept[memo.info.key]
+            gone = msgspec.structs.replace(_info(memo.info.key, "", "", len(versions) + 1, self._now()), deleted=True)
+            versions.append(Memo(gone, ""))
         return memo.info
+
+    def _read(self, key: str, version: int | None) -> Memo | None:
+        versions = self._kept.get(key, [])
+        if version is not None:
+            return versions[version - 1] if 0 < version <= len(versions) else None
+        return versions[-1] if versions and not versions[-1].info.deleted else None
 
 
 def clean_key(key: str) -> str:

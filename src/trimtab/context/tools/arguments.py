@@ -34,7 +34,10 @@ def spec(name: str, properties: Properties, *required: str) -> ToolSpec:
 
 def read(kind: type[T], arguments: Mapping[str, Any], *, lists: tuple[str, ...] = ()) -> T | ToolReply:
     """Return the arguments as `kind`, or the answer that says what is wrong with them. `lists` may come as one text."""
-    given = {name: value for name, value in scrub_deep(dict(arguments)).items() if value is not None}
+    try:
+        given = {name: value for name, value in scrub_deep(dict(arguments)).items() if value is not None}
+    except RecursionError:
+        return ToolReply("the arguments are nested too deeply; nothing was done", is_error=True)
     for name in lists:
         if isinstance(value := given.get(name), str):
             given[name] = _listed(value)

@@ -100,9 +100,6 @@ class TextPrinter:
                 self._end_line()
             case ToolEnded():
                 self._tool(event)
-            case ContextEdited():
-                if self.progress:
-                    self.say(f"context: {edit_words(event)}")
             case Error():
                 self._show_answer()  # what the model said comes before what went wrong with it
                 self.say(f"error: {event.message}" + (f"\n  {event.hint}" if event.hint else ""))
@@ -115,13 +112,19 @@ class TextPrinter:
                 if why := ending(event.reason):
                     self.say(why)
                 self._idle = True
-            case Retry() | Notice() | ToolParked():
-                self.say(self._words(event))
+            case Retry() | Notice() | ToolParked() | ContextEdited():
+                self._tell(self._words(event))
             case _:
                 pass
 
-    def _words(self, event: Retry | Notice | ToolParked) -> str:
+    def _tell(self, words: str) -> None:
+        if words:
+            self.say(words)
+
+    def _words(self, event: Retry | Notice | ToolParked | ContextEdited) -> str:
         match event:
+            case ContextEdited():
+                return f"context: {edit_words(event)}" if self.progress else ""
             case Retry():
                 when = f"in {event.wait_s:.0f} s" if event.wait_s >= 1 else "now"
                 return f"retrying {when} (attempt {event.attempt}, {event.kind}): {event.message}"

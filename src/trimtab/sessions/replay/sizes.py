@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from trimtab.context.counting.anchor import Estimate
 from trimtab.context.counting.counter import Counter
+from trimtab.context.look import grew
 from trimtab.context.view import View
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelInfo
@@ -22,7 +23,7 @@ class Sizes:
         self.hidden = hidden
         self._sizes: dict[int, tuple[Message, int]] = {}
         self._fixed: dict[tuple[str, tuple[ToolSpec, ...]], int] = {}
-        self._seen: tuple[object, int, int, int] | None = None
+        self._seen: tuple[tuple[Message, ...], int] = ((), 0)
 
     def text(self, text: str) -> int:
         """Tokens of a text."""
@@ -45,11 +46,9 @@ class Sizes:
     def estimate(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate:
         """The size of a whole request that shows `view`: exactly the sum of its messages."""
         messages = view.messages()
-        count, total = 0, 0
-        if self._seen is not None and self._seen[:2] == (view.lineage, view.epoch) and self._seen[2] <= len(messages):
-            count, total = self._seen[2:]
-        total += sum(self.message(message) for message in messages[count:])
-        self._seen = None if view.open_calls else (view.lineage, view.epoch, len(messages), total)
+        seen, total = self._seen if grew(self._seen[0], messages) else ((), 0)
+        total += sum(self.message(message) for message in messages[len(seen) :])
+        self._seen = (messages, total)
         tokens = total + self.fixed(system, tools)
         return Estimate(tokens, tokens, known=True, anchored=False)
 
