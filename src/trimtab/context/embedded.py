@@ -208,6 +208,8 @@ class Embedded:
         headed = _NEVER if profile == "off" else EngineSettings().headed_tokens
         self.engine.settings = replace(self.engine.settings, headed_tokens=headed)
         self.request = structs.replace(self.request, tools=(*self.setup.tools, *specs))
+        if self.engine.faults.without_way(self.log.view):
+            self.drive(self.engine.manager.rehome(self.log.view, self.request))
         return specs
 
     def drive(self, plan: Generator[Ask, Answer, T]) -> T:
