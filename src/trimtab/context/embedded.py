@@ -24,7 +24,7 @@ from trimtab.context.faults import faultfinder
 from trimtab.context.foreign import EstimateTally, EstimateTokens, FunctionPolicy, PolicyFunction, Summarizer, asked
 from trimtab.context.layers import observed
 from trimtab.context.look import Look
-from trimtab.context.markers import KEPT_OUTSIDE, RECALL
+from trimtab.context.markers import KEPT_OUTSIDE, RECALL, hides
 from trimtab.context.memory_log import MemoryLog, drive
 from trimtab.context.observation import Observation
 from trimtab.context.outcomes import outcome
@@ -122,7 +122,7 @@ class Embedded:
             policy=policy,
             settings=setup.settings(),
             tally=EstimateTally(setup.estimate_tokens, Counter(model)) if setup.estimate_tokens else None,
-            way_back=lambda _slot: "" if self.offered == "off" else RECALL,
+            way_back=lambda _slot: KEPT_OUTSIDE if self.offered == "off" else RECALL,
             compactor=lambda: Compactor(setup.writer(), profile="general"),
         )
         self.engine.faults = faultfinder(model, has_way=self._has_way)
@@ -208,6 +208,8 @@ class Embedded:
         headed = _NEVER if profile == "off" else EngineSettings().headed_tokens
         self.engine.settings = replace(self.engine.settings, headed_tokens=headed)
         self.request = structs.replace(self.request, tools=(*self.setup.tools, *specs))
+        if self.engine.faults.without_way(self.log.view):
+            self.drive(self.engine.manager.rehome(self.log.view, self.request))
         return specs
 
     def drive(self, plan: Generator[Ask, Answer, T]) -> T:
@@ -255,9 +257,10 @@ class Embedded:
             return Fallback(function, breaker=_NEVER)
         raise UsageError("policy is neither a name nor a function", hint="Give 'rules', or a function of a dict.")
 
-    def _has_way(self, _slot: Slot, text: str) -> bool:
-        """The program has every text (`ContextManager.recall`), so a stub that says so leads to it; one that names a tool was made when there were tools."""
-        return KEPT_OUTSIDE in text or "recall id=" in text or "memo action=read" in text
+    def _has_way(self, slot: Slot, text: str) -> bool:
+        """The program has every text (`ContextManager.recall`), so a stub that names no call is right, whatever the model has; one that does needs it."""
+        hidden = hides(text)
+        return (hidden is not None and hidden.way_back is None) or self.engine.has_way(slot, text)
 
     def _record(self, message: Message) -> None:
         """Instructions among the messages are what nothing may take out."""
