@@ -8,7 +8,7 @@ from trimtab.types.messages import Assistant, Text, user
 from trimtab.types.models import ModelInfo
 from trimtab.types.usage import Usage
 
-MODEL = ModelInfo("p", "m", "openai-chat", context_window=16_000)
+MODEL = ModelInfo("p", "m", "openai-chat", context_window=100_000)
 
 
 def answered(reported: int, *, complete: bool = True) -> tuple[bool, int]:
@@ -18,16 +18,16 @@ def answered(reported: int, *, complete: bool = True) -> tuple[bool, int]:
     return believed, meter.estimate().tokens
 
 
-@pytest.mark.parametrize("reported", [16_001, 200_000, 10**15])
+@pytest.mark.parametrize("reported", [100_001, 2_000_000, 10**15])
 def test_a_report_above_the_window_of_a_request_that_was_accepted_is_not_believed(reported):
     believed, tokens = answered(reported, complete=False)
     assert (believed, tokens < 4_000) == (False, True)
 
 
 def test_a_report_far_above_what_we_count_is_not_believed_when_nothing_is_hidden_from_us():
-    assert answered(15_000) == (False, answered(0)[1])
+    assert answered(60_000) == (False, answered(0)[1])
 
 
-@pytest.mark.parametrize(("reported", "complete"), [(2_300, True), (5_000, True), (15_000, False)])
+@pytest.mark.parametrize(("reported", "complete"), [(2_300, True), (5_000, True), (60_000, False)])
 def test_a_report_with_what_a_provider_adds_is_believed(reported, complete):
     assert answered(reported, complete=complete) == (True, reported)

@@ -23,7 +23,7 @@ from trimtab.context.engine import Engine
 from trimtab.context.faults import faultfinder
 from trimtab.context.foreign import EstimateTally, EstimateTokens, FunctionPolicy, PolicyFunction, Summarizer, asked
 from trimtab.context.layers import observed
-from trimtab.context.look import Look
+from trimtab.context.look import Look, Tally
 from trimtab.context.markers import KEPT_OUTSIDE, RECALL, hides
 from trimtab.context.memory_log import MemoryLog, drive
 from trimtab.context.observation import Observation
@@ -36,6 +36,7 @@ from trimtab.context.saving import restore, saved
 from trimtab.context.settings import EngineSettings, Profile
 from trimtab.context.slots import Slot
 from trimtab.context.summary.summarise import Summariser
+from trimtab.context.tally import MeterTally
 from trimtab.context.toolbox import Toolbox
 from trimtab.context.vendor.formats import format_named
 from trimtab.context.vendor.plain import VendorMessage
@@ -121,7 +122,7 @@ class Embedded:
             session_id=_SESSION,
             policy=policy,
             settings=setup.settings(),
-            tally=EstimateTally(setup.estimate_tokens, Counter(model)) if setup.estimate_tokens else None,
+            tally=_tally(setup, model),
             way_back=lambda _slot: KEPT_OUTSIDE if self.offered == "off" else RECALL,
             compactor=lambda: Compactor(setup.writer(), profile="general"),
         )
@@ -304,6 +305,13 @@ class Embedded:
         if self.setup.summarizer is None:
             return Failed("there is no summarizer")
         return asked(self.setup.summarizer, ask, self.format)
+
+
+def _tally(setup: Setup, model: ModelInfo) -> Tally:
+    """Counts by the program's own function, else by ours: the program may send more than it told us, so a large report may be true."""
+    if setup.estimate_tokens:
+        return EstimateTally(setup.estimate_tokens, Counter(model))
+    return MeterTally(model, complete=False)
 
 
 def _named_in_text(message: Message) -> Message:

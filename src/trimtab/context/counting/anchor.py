@@ -32,7 +32,7 @@ _IN_PLACE = 64
 _FAILED = ("error", "cancelled")
 _FAR = 3.0
 """Times our count: no tokenizer is that far off when nothing of the request is hidden from us …"""
-_UNSEEN = 4_000
+_UNSEEN = 20_000
 """… but for so many tokens that a provider may put around it."""
 
 
