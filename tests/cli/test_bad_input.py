@@ -337,3 +337,14 @@ def test_without_a_model_the_ignored_settings_of_an_untrusted_project_are_told(c
     (cli.project / ".trimtab").mkdir()
     cli.file(".trimtab/config.toml", 'model = "local/x"')
     refused(cli.inside("-p", "hi"), "no model is configured", ".trimtab", "isn't trusted")
+
+
+def test_an_unknown_policy_is_refused_with_the_list(cli: Cli) -> None:
+    outcome = cli.inside("-p", "hi", "--policy", "ruls", "--model", cli.script({"text": "hello"}))
+    assert (outcome.code, "there is no policy 'ruls'" in outcome.err, "rules" in outcome.err) == (2, True, True)
+
+
+def test_the_policy_of_the_flag_wins_over_a_setting(cli: Cli) -> None:
+    cli.config('context.policy = "ruls"\n')
+    outcome = cli.inside("-p", "hi", "--policy", "mask(keep=3)", "--model", cli.script({"text": "hello"}))
+    assert (outcome.code, outcome.err) == (0, "")

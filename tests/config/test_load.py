@@ -161,3 +161,20 @@ def test_sifting_keeps_what_loads_and_says_what_does_not(tmp_path: Path) -> None
 def test_an_assignment_that_names_nothing_is_refused(assignment: str) -> None:
     with pytest.raises(ConfigError, match="has no value"):
         set_layer([assignment])
+
+
+@pytest.mark.parametrize(
+    ("context", "said"),
+    [
+        ({"target": 0.9}, ("context.target (0.9) is above context.soft (0.7), so 0.7 holds for both",)),
+        ({"soft": 0.95}, ("context.soft (0.95) is above context.hard (0.92), so 0.92 holds for both",)),
+        (
+            {"target_tokens": 9, "soft_tokens": 5},
+            ("context.target_tokens (9) is above context.soft_tokens (5), so 5 holds for both",),
+        ),
+        ({"target": 0.9, "target_tokens": 5}, ()),
+        ({"soft": 0.5}, ()),
+    ],
+)
+def test_a_threshold_above_the_one_it_must_stay_below_is_told(context: dict[str, float], said: tuple[str, ...]) -> None:
+    assert load([Layer("a flag", {"context": context})]).notices == said

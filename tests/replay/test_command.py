@@ -133,3 +133,75 @@ def test_all_asks_before_it_reads_and_takes_yes_for_an_answer(cli):
     card = json.loads(cli.inside("replay", "--all", "--yes", "--json").out)
     assert card["sessions"] == 1
     assert [row["policy"] for row in card["policies"]] == ["none", "rules"]
+
+
+@pytest.mark.parametrize("none", ["", ",", " , "])
+def test_naming_no_policy_is_a_usage_error_with_the_names(cli, session, none):
+    outcome = cli.inside("replay", str(session), "--policy", none)
+    assert outcome.code == 2
+    assert "--policy names none" in outcome.err
+    assert "rules" in outcome.err
+
+
+OPENAI = json.dumps(
+    [
+        {"role": "user", "content": "look"},
+        {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "ls", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "a.py"},
+        {"role": "assistant", "content": "There is a.py."},
+    ]
+)
+PLAIN = json.dumps([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}])
+
+
+def test_a_format_that_the_content_contradicts_is_told(cli):
+    path = cli.file("oa.json", OPENAI)
+    outcome = cli.inside("replay", str(path), "--format", "anthropic")
+    assert (
+        "oa.json: note: read as Anthropic messages, as --format says, but its content is that of OpenAI messages"
+        in outcome.err
+    )
+    (entry,) = report(cli.inside("replay", str(path), "--format", "anthropic", "--json"))["files"]
+    assert "OpenAI" in entry["notes"][0]
+
+
+@pytest.mark.parametrize(("text", "format_"), [(OPENAI, "openai"), (PLAIN, "anthropic"), (PLAIN, "openai")])
+def test_a_format_that_may_be_right_is_taken_without_a_word(cli, text, format_):
+    path = cli.file("messages.json", text)
+    assert cli.inside("replay", str(path), "--format", format_).err == ""
+
+
+def test_a_damaged_line_is_counted_and_told(cli, session):
+    session.write_bytes(CLAUDE_CODE + b'{"type": "user", "uu\n')
+    outcome = cli.inside("replay", str(session), "--json")
+    assert report(outcome)["files"][0]["bad_lines"] == 1
+    assert f"{session}: note: 1 line was damaged" in outcome.err
+
+
+def test_a_remote_policy_says_that_nobody_was_asked(cli):
+    talk = [json.loads(PLAIN)[0]]
+    for n in range(8):
+        call = {"id": f"c{n}", "function": {"name": "ls", "arguments": "{}"}}
+        talk += [
+            {"role": "assistant", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{n}", "content": "a word of it " * 400},
+        ]
+    path = cli.file("long.json", json.dumps([*talk, {"role": "assistant", "content": "done"}]))
+    told = cli.inside("replay", str(path), "--window", "6000", "--policy", "rules,remote").err
+    assert told.count("the remote policy was not asked") == 1
+    assert "not asked" not in cli.inside("replay", str(path), "--window", "6000", "--policy", "rules").err
+
+
+def test_a_folder_without_sessions_says_so_and_what_to_try(cli):
+    outcome = cli.inside("replay", str(cli.project))
+    assert (outcome.code, outcome.out.splitlines()[0]) == (0, "0 sessions, 0 requests")
+    assert "no session of a known agent lies in" in outcome.err
+    assert "--all" in outcome.err
+
+
+def test_the_report_card_counts_all_requests_and_says_of_how_many_usage_is_recorded(cli):
+    folder = cli.root / ".codex" / "sessions"
+    folder.mkdir(parents=True)
+    (folder / "s.json").write_text(OPENAI)
+    first = cli.inside("replay", "--all", "--yes").out.splitlines()[0]
+    assert first == "1 session, 2 requests, usage is recorded of 0"

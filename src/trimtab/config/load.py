@@ -17,7 +17,7 @@ import msgspec
 
 from trimtab.config.lines import line_of
 from trimtab.config.mistakes import first_mistake, unknown_key
-from trimtab.config.settings import NOT_USED_YET, Settings
+from trimtab.config.settings import NOT_USED_YET, ContextSettings, Settings
 from trimtab.types.errors import ConfigError
 
 _PREFIX = "TRIMTAB_"
@@ -116,7 +116,7 @@ def load(layers: Iterable[Layer | None], *, notices: tuple[str, ...] = ()) -> Lo
             merged = _apply_text(merged, path, text, label)
             origins[".".join(path)] = label
     settings = _check(merged, "the merged settings")
-    return Loaded(settings, origins, (*notices, *_without_effect(origins)))
+    return Loaded(settings, origins, (*notices, *_without_effect(origins), *_crossed(settings.context)))
 
 
 def sift(layers: Iterable[Layer | None]) -> tuple[tuple[Layer, ...], tuple[ConfigError, ...]]:
@@ -145,6 +145,16 @@ def _without_effect(origins: Mapping[str, str]) -> Iterable[str]:
     """What is set although nothing acts on it."""
     sections = sorted({name.split(".")[0] for name in origins} & set(NOT_USED_YET))
     return [f"[{name}] is read, but this version doesn't act on it yet" for name in sections]
+
+
+def _crossed(context: ContextSettings) -> Iterable[str]:
+    """What is set so that it acts otherwise than it says: `target ≤ soft ≤ hard` always holds."""
+    for lower, upper in (("target", "soft"), ("soft", "hard")):
+        for ending in ("", "_tokens"):
+            low, high = getattr(context, lower + ending), getattr(context, upper + ending)
+            other = getattr(context, lower + ("" if ending else "_tokens"))
+            if low is not None and high is not None and low > high and (ending or other is None):
+                yield f"context.{lower}{ending} ({low}) is above context.{upper}{ending} ({high}), so {high} holds for both"
 
 
 def _apply_text(merged: dict[str, Any], path: tuple[str, ...], text: str, label: str) -> dict[str, Any]:

@@ -145,7 +145,8 @@ def _wanted(kind: Any) -> str:
     """What fits `kind`, in words."""
     if typing.get_origin(kind) is typing.Annotated:
         base, bounds = typing.get_args(kind)
-        return f"{_wanted(base)} {'above 0' if bounds.gt == 0 else f'from {bounds.ge} on'}"
+        least = "above 0" if bounds.gt == 0 else f"from {bounds.ge} on"
+        return f"{_wanted(base)} {least}{'' if bounds.le is None else f' and at most {bounds.le:g}'}"
     if typing.get_origin(kind) is typing.Literal:
         return f"one of {', '.join(map(str, typing.get_args(kind)))}"
     if typing.get_origin(kind) is tuple:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from trimtab.types.config import ModelConfig, Natural, Positive, ProviderConfig, Seconds
+from trimtab.types.config import ModelConfig, Natural, Positive, ProviderConfig, Seconds, Share
 
 Permission = Literal["ask", "auto-edit", "full", "plan"]
 ToolProfile = Literal["off", "archive", "pilot"]
@@ -81,19 +81,19 @@ class ContextSettings(_Section, frozen=True):
     """What decides about edits of the context."""
     tools: ToolProfile = "archive"
     """Which tools for its own context the model gets."""
-    soft: float = 0.70
+    soft: Share = 0.70
     """Fraction from which on the context is made smaller."""
-    target: float = 0.50
-    """Fraction that this aims at."""
-    hard: float = 0.92
+    target: Share = 0.50
+    """Fraction that this aims at; `soft` where it is above it."""
+    hard: Share = 0.92
     """Fraction that no request exceeds."""
-    soft_tokens: int | None = None
+    soft_tokens: Positive | None = None
     """The same as `soft` in tokens."""
-    target_tokens: int | None = None
+    target_tokens: Positive | None = None
     """The same as `target` in tokens."""
-    hard_tokens: int | None = None
+    hard_tokens: Positive | None = None
     """The same as `hard` in tokens."""
-    reserve_tokens: int | None = None
+    reserve_tokens: Positive | None = None
     """Tokens kept free for the answer."""
     summary_model: str | None = None
     """The model that writes summaries, `PROVIDER/ID`; the session's own when not set, or when this one fails."""

@@ -76,6 +76,21 @@ def detect(data_head: bytes, name: str = "") -> Format | None:
     return None
 
 
+def contradicted(origin: Path | str | bytes, format: str, *, name: str = "") -> Format | None:
+    """Return the format that a file certainly has, where that is another one than `format`; None where both may be right. Raises `ImportFailed`.
+
+    A bare list of messages without calls is OpenAI's and Anthropic's alike, and so contradicts neither.
+    """
+    head = Source(origin, name=name).head()
+    found = detect(head, name)
+    if found is None or found.name == format:
+        return None
+    either = {found.name, format} == {openai.NAME, anthropic.NAME}
+    if either and found.name == openai.NAME and not any(map(openai.certain, _values(head))):
+        return None
+    return found
+
+
 def read_recordings(origin: Path | str | bytes, format: str | None = None, *, name: str = "") -> list[Recording]:
     """Return every session in a file (or its bytes), plain or gzip. `format` is a name of `FORMATS`; default: by content.
 

@@ -15,6 +15,8 @@ Natural: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 """A number of things of which there may be none."""
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 """A time that passes."""
+Share: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=1)]
+"""A part of something, which may be all of it."""
 
 
 class ModelConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -11,7 +11,7 @@ import ast
 import dataclasses
 import re
 from collections.abc import Mapping, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -25,6 +25,9 @@ from trimtab.context.policies.summary import SummaryPolicy
 from trimtab.context.policies.truncate import Truncate
 from trimtab.context.policies.wrappers import Cooldown, CostGate, DryRun, Immune, MinGain
 from trimtab.types.errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "trimtab.policies"
 """Group of entry points under which packages offer policies: NAME = "module:factory"; the factory takes parameters by keyword."""
@@ -105,14 +108,21 @@ def _named(name: str, parameters: Mapping[str, Any]) -> Policy:
     return _plug_in(name, parameters)
 
 
-def _plug_in(name: str, parameters: Mapping[str, Any]) -> Policy:
+def known_policies() -> tuple[str, ...]:
+    """Return the names of all policies there are: ours, the peers', and those of installed packages."""
+    return (*_OURS, *_PEERS, *(point.name for point in _installed()))
+
+
+def _installed() -> "list[EntryPoint]":
     from importlib.metadata import entry_points  # noqa: PLC0415 - only an unknown name is worth a look at what is installed
 
-    found = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
-    point = next((point for point in found if point.name == name), None)
+    return sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+
+
+def _plug_in(name: str, parameters: Mapping[str, Any]) -> Policy:
+    point = next((point for point in _installed() if point.name == name), None)
     if point is None:
-        names = [*_OURS, *_PEERS, *(point.name for point in found)]
-        raise UsageError(f"there is no policy {name!r}", hint=f"Policies: {', '.join(names)}.")
+        raise UsageError(f"there is no policy {name!r}", hint=f"Policies: {', '.join(known_policies())}.")
     try:
         policy: Policy = point.load()(**parameters)
     except Exception as problem:

@@ -29,6 +29,13 @@ def models(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
     return [CompletionItem(ref) for ref in found]
 
 
+def policies(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Context policies, those of installed packages too."""
+    from trimtab.context.policies.registry import known_policies
+
+    return [CompletionItem(name) for name in known_policies() if name.startswith(incomplete)]
+
+
 def sessions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Sessions of this folder, the newest first, with their titles."""
     from trimtab.coding.session_list import list_sessions

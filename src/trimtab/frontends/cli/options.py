@@ -30,6 +30,7 @@ class Flags:
     system_prompt: str | None = None
     append_system_prompt: str | None = None
     max_steps: int | None = None
+    policy: str | None = None
     permission: str | None = None
     trust: TrustAnswer | None = None
     sets: tuple[str, ...] = ()
@@ -83,6 +84,12 @@ _RUN = (
         "--append-system-prompt", metavar="TEXT|FILE", shell_complete=completers.files, help="Add to the system prompt."
     ),
     click.option("--max-steps", type=click.IntRange(min=1), metavar="N", help="At most N model requests."),
+    click.option(
+        "--policy",
+        metavar="NAME",
+        shell_complete=completers.policies,
+        help="What decides about edits of the context. Default: rules.",
+    ),
     click.option(
         "--permission",
         type=click.Choice(["ask", "auto-edit", "full", "plan"]),

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from trimtab.config.home import find_home
-from trimtab.context.policies.registry import find_policy
+from trimtab.context.policies.registry import find_policy, known_policies
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.screen import table, width_of
 from trimtab.sessions.detect import FORMATS
@@ -40,9 +40,20 @@ _HEAD = (
 @click.command("replay")
 @click.argument("files", nargs=-1, metavar="FILE…", shell_complete=completers.files)
 @click.option(
-    "--policy", "policies", metavar="NAME", default="rules", show_default=True, help="A policy; A,B compares several."
+    "--policy",
+    "policies",
+    metavar="NAME",
+    default="rules",
+    show_default=True,
+    shell_complete=completers.policies,
+    help="A policy; A,B compares several.",
 )
-@click.option("--window", type=click.IntRange(min=1), metavar="N", help="Tokens of the window. Default: as recorded.")
+@click.option(
+    "--window",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Tokens of the whole window, room for the answer included. Default: as recorded.",
+)
 @click.option("--price", metavar="IN,READ,WRITE,OUT", help="USD per million tokens, in place of the catalogue's.")
 @click.option(
     "--format", "format_", type=click.Choice(tuple(FORMATS)), help="Whose files they are. Default: by content."
@@ -68,7 +79,7 @@ def command(
     FILE is a session of Trimtab or of another agent, packed or not, a folder of them, or - for standard input. Nothing is changed and nothing is
     sent.
     """
-    names = _split(policies)
+    names = _named(policies)
     terms = Terms(window, price_of(price) if price else None)
     if everywhere:
         if files or dump or format_:
@@ -79,11 +90,20 @@ def command(
     if len(names) > 1 and (as_json or dump):
         raise UsageError("--json and --dump take one policy", hint="Run it once for each.")
     inputs = list(expanded(files, lambda: sys.stdin.buffer.read()))
+    if not inputs:
+        click.echo(
+            strip_terminal(
+                f"no session of a known agent lies in {', '.join(files)}; trimtab replay --all looks where agents keep theirs"
+            ),
+            err=True,
+        )
     reports = [_replayed(inputs, name, terms, format_, dump, predict=as_json) for name in names]
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(reports[0].as_data()), indent=2).decode())
     else:
         _print(reports)
+    for line in _notes(reports):
+        click.echo(strip_terminal(line), err=True)
     for entry in reports[0].failed:
         click.echo(strip_terminal(f"{entry.file}: {entry.error}"), err=True)
     return 1 if reports[0].failed else 0
@@ -103,6 +123,14 @@ def _replayed(
         return report_of(name, list(replayed(inputs, wish)), terms)
 
 
+def _named(policies: str) -> list[str]:
+    """The policies that are asked for, at least one. Raises `UsageError`."""
+    names = _split(policies)
+    if not names:
+        raise UsageError("--policy names none", hint=f"Policies: {', '.join(known_policies())}.")
+    return names
+
+
 def _split(policies: str) -> list[str]:
     """The names between commas; commas within parentheses belong to a name."""
     names, depth = [""], 0
@@ -117,9 +145,21 @@ def _split(policies: str) -> list[str]:
 
 def _print(reports: Sequence[Report]) -> None:
     sessions = sum(entry.figures is not None for entry in reports[0].entries)
-    click.echo(f"{sessions} {'session' if sessions == 1 else 'sessions'}, {reports[0].total.steps:,} requests")
+    click.echo(f"{_counted(sessions, 'session')}, {_counted(reports[0].total.steps, 'request')}")
     for line in table(_rows([(report.policy, report.total) for report in reports]), width_of(sys.stdout)):
         click.echo(line)
+
+
+def _notes(reports: Sequence[Report]) -> list[str]:
+    """Each note once, with the file that it is about, or how many those are."""
+    files: dict[str, dict[str, None]] = {}
+    for entry in (entry for report in reports for entry in report.entries):
+        for note in entry.notes:
+            files.setdefault(note, {})[entry.file] = None
+    return [
+        f"{next(iter(named)) if len(named) == 1 else _counted(len(named), 'file')}: note: {note}"
+        for note, named in files.items()
+    ]
 
 
 def _rows(policies: Sequence[tuple[str, Figures]]) -> list[tuple[str, ...]]:
@@ -143,6 +183,9 @@ def _report_card(names: Sequence[str], terms: Terms, *, yes: bool, as_json: bool
             raise UsageError("nobody is there to ask", hint="Add --yes.")
         click.confirm("Read them?", abort=True, err=True)
     inputs = [Input(str(path), path) for _, path in sessions_in(folders)]
+    if not inputs:
+        click.echo("no agent has left sessions in this home", err=True)
+        return 0
     policies = dict.fromkeys(("none", *names))
     card = card_of(inputs, {name: find_policy(name) for name in policies}, terms)
     if as_json:
@@ -158,9 +201,14 @@ def _report_card(names: Sequence[str], terms: Terms, *, yes: bool, as_json: bool
 def _card_lines(card: Card) -> list[str]:
     breaks, results, compactions = card.row.breaks, card.row.results, card.row.compactions
     share = f" ({results.unused_tokens / results.tokens:.0%} of their tokens)" if results.tokens else ""
-    unread = [f"{len(card.unreadable)} files could not be read"] if card.unreadable else []
+    unread = [f"{_counted(len(card.unreadable), 'file')} could not be read"] if card.unreadable else []
+    requests, reported = card.policies[0][1].steps, card.row.requests
+    usage = f"usage is recorded of {reported:,}" if reported != requests else ""
+    paid = f"{_usd(card.row.paid_usd)} at list prices" if reported else ""
     return [
-        f"{card.sessions:,} sessions, {card.row.requests:,} requests, {_usd(card.row.paid_usd)} at list prices",
+        ", ".join(
+            part for part in (_counted(card.sessions, "session"), _counted(requests, "request"), usage, paid) if part
+        ),
         f"cache breaks: {breaks.calls:,} calls paid {breaks.tokens:,} tokens again, {_usd(breaks.usd)} more than cached",
         f"repeated reads: {results.repeated_reads:,} of files that had not changed, {results.repeated_tokens:,} tokens",
         f"results never used: {results.unused:,} of {results.count:,}{share}",
@@ -169,6 +217,10 @@ def _card_lines(card: Card) -> list[str]:
         *unread,
         "",
     ]
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def _usd(value: float | None) -> str:

@@ -28,6 +28,8 @@ def open_flags(flags: Flags) -> Project:
             overrides[key] = _text_or_file(value)
     if flags.permission is not None:
         overrides["permissions"] = {"mode": flags.permission}
+    if flags.policy is not None:
+        overrides["context"] = {"policy": flags.policy}
     if flags.no_tools and flags.tools:
         raise UsageError("--tools and --no-tools exclude each other", hint="Give one of them.")
     if flags.tools is not None and not flags.tools.strip(", "):

@@ -19,6 +19,7 @@ from trimtab.types.messages import Text
 NAME = "openai"
 
 _RUN = ("traj", "messages")
+_OWN_ROLES = frozenset({"system", "developer", "tool", "function"})
 
 
 def fits(value: Any) -> bool:
@@ -26,6 +27,18 @@ def fits(value: Any) -> bool:
     if isinstance(value, list):
         return bool(value) and all(is_message(item) or _is_run(item) for item in value[:8])
     return is_message(value) or _is_run(value)
+
+
+def certain(value: Any) -> bool:
+    """Say whether a message here has what only this API has: a role of its own, or calls beside the content."""
+    data = mapping_of(value)
+    messages = (
+        value if isinstance(value, list) else list_of(data.get("messages")) or list_of(data.get("traj")) or [data]
+    )
+    return any(
+        text_of(mapping_of(message).get("role")) in _OWN_ROLES or "tool_calls" in mapping_of(message)
+        for message in messages
+    )
 
 
 def read(source: Source) -> list[Recording]:

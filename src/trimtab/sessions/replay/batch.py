@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 import msgspec
 
 from trimtab.context.policies.base import Policy
-from trimtab.sessions.detect import find_recordings, read_recordings
+from trimtab.sessions.detect import FORMATS, contradicted, find_recordings, read_recordings
 from trimtab.sessions.recorded import Recording
 from trimtab.sessions.replay.dump import dumped
 from trimtab.sessions.replay.models import Terms, model_of
 from trimtab.sessions.replay.report import Figures, Predictions, figures_of, pooled, predictions_of, total_of
-from trimtab.sessions.replay.run import Plan, prepare, replay
+from trimtab.sessions.replay.run import Plan, Run, prepare, replay
 from trimtab.sessions.source import ImportFailed
 
 Write: TypeAlias = Callable[[bytes], object]
@@ -53,6 +53,8 @@ class Entry:
     figures: Figures | None = None
     predictions: Predictions | None = None
     error: str = ""
+    notes: tuple[str, ...] = ()
+    """What a person should know of how it was read or replayed."""
 
     def as_data(self) -> dict[str, Any]:
         """The entry of the report."""
@@ -64,6 +66,8 @@ class Entry:
             "model": self.recording.model,
             "session": self.recording.id,
             "window": self.window,
+            "bad_lines": self.recording.bad_lines,
+            "notes": [*self.notes, *self.recording.notes],
         }
         more = {} if self.predictions is None else self.predictions.as_data()
         return {**head, **msgspec.to_builtins(self.figures), **more}
@@ -115,11 +119,12 @@ def replayed(inputs: Iterable[Input], wish: Wish) -> Iterator[Entry]:
     for one in inputs:
         try:
             recordings = read_recordings(one.origin, wish.format, name=one.name)
+            notes = _misread(one, wish.format)
         except ImportFailed as error:
             yield Entry(one.name, error=error.message)
             continue
         for recording in recordings:
-            yield _entry(one.name, recording, wish)
+            yield _entry(one.name, recording, wish, notes)
 
 
 def report_of(policy: str, entries: Sequence[Entry], terms: Terms) -> Report:
@@ -127,11 +132,35 @@ def report_of(policy: str, entries: Sequence[Entry], terms: Terms) -> Report:
     return Report(policy, terms.window, tuple(entries))
 
 
-def _entry(name: str, recording: Recording, wish: Wish) -> Entry:
+def _misread(one: Input, format: str | None) -> tuple[str, ...]:
+    """What to say of a file that is read as `format` although its content is certainly another one's."""
+    found = None if format is None else contradicted(one.origin, format, name=one.name)
+    if format is None or found is None:
+        return ()
+    return (
+        f"read as {FORMATS[format].title}, as --format says, but its content is that of {found.title} ({found.name})",
+    )
+
+
+def _notes(recording: Recording, run: Run) -> tuple[str, ...]:
+    bad = recording.bad_lines
+    notes = (
+        [f"{bad:,} {'line was' if bad == 1 else 'lines were'} damaged; what could be read of the file was"]
+        if bad
+        else []
+    )
+    if run.unasked:
+        notes.append("the remote policy was not asked, for a replay is offline; the rules decided in its place")
+    return tuple(notes)
+
+
+def _entry(name: str, recording: Recording, wish: Wish, notes: tuple[str, ...]) -> Entry:
     model = model_of(recording, wish.terms)
     run = replay(prepare(recording), Plan(wish.policy, model, items=wish.dump is not None))
     if wish.dump is not None:
         for line in dumped(name, run):
             wish.dump(line)
     predictions = predictions_of(recording, model) if wish.predict else None
-    return Entry(name, recording, model.context_window, figures_of(run), predictions)
+    return Entry(
+        name, recording, model.context_window, figures_of(run), predictions, notes=(*notes, *_notes(recording, run))
+    )

@@ -10,11 +10,11 @@ context costs and what it lacks, not what a model would have done otherwise. Not
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
 from msgspec import structs
 
-from trimtab.context.asks import Answer, Ask, Failed, Keep, Kept, Record, Recorded, Summarize, Summary
+from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Kept, Record, Recorded, Summarize, Summary
 from trimtab.context.budget import budget_for
 from trimtab.context.compacting import Compactor
 from trimtab.context.counting.counter import Counter
@@ -92,6 +92,8 @@ class Run:
     steps: tuple[StepRun, ...]
     edits: tuple[EditEntry, ...]
     summary_calls: int = 0
+    unasked: int = 0
+    """Times that a policy elsewhere would have been asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +142,13 @@ class _Replay:
         self.edits: list[EditEntry] = []
         self.summaries: list[int] = []
         self.asked = False
+        self.unasked = 0
         self.last_prompt = 0
         self.reloads = 0
 
     def run(self) -> Run:
         steps = tuple(self._step(step) for step in self.steps)
-        return Run(self.recording, steps, tuple(self.edits), len(self.summaries))
+        return Run(self.recording, steps, tuple(self.edits), len(self.summaries), self.unasked)
 
     def _compactor(self) -> Compactor:
         return Compactor(Summariser(self.model.ref, self.budget.window, self.model.max_output))
@@ -242,8 +245,11 @@ class _Replay:
                 if step.summary:
                     return Summary(step.summary, model=self.recording.model)
                 return Failed("a replay asks no model")
-            case _:
+            case Consult():
+                self.unasked += 1
                 return Failed("a replay asks nobody")
+            case _:
+                assert_never(ask)
 
     def _edited(self, entry: EditEntry) -> None:
         """Keep an edit in mind, and that a model would have written its text."""
