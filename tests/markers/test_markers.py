@@ -5,7 +5,17 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trimtab.context.markers import Hidden, gap_mark, hides, live_markers, marker_key, pointer, shortened_head, stub
+from trimtab.context.markers import (
+    KEPT_OUTSIDE,
+    Hidden,
+    gap_mark,
+    hides,
+    live_markers,
+    marker_key,
+    pointer,
+    shortened_head,
+    stub,
+)
 
 KEY = marker_key("r7", size=4812, salt="session-1")
 NAMES = st.text(st.characters(categories=("L", "N", "P", "S")), min_size=1, max_size=30)
@@ -76,11 +86,11 @@ def test_what_a_stub_hides_can_be_read_back_from_it(name, tool, tokens, lines, f
     )
 
 
-def test_where_nothing_that_the_model_has_reads_it_a_marker_names_no_call():
+def test_where_only_the_program_has_the_text_a_marker_names_no_call():
     texts = [
-        stub(name="r7", key=KEY, tokens=9, lines=0, tool="bash", is_error=False, way_back=""),
-        shortened_head("folded", name="r7", key=KEY, shown="4 of 9 lines", way_back=""),
-        pointer(name="r7", key=KEY, tokens=9, way_back=""),
+        stub(name="r7", key=KEY, tokens=9, lines=0, tool="bash", is_error=False, way_back=KEPT_OUTSIDE),
+        shortened_head("folded", name="r7", key=KEY, shown="4 of 9 lines", way_back=KEPT_OUTSIDE),
+        pointer(name="r7", key=KEY, tokens=9, way_back=KEPT_OUTSIDE),
     ]
     assert texts == [
         f"[archived r7~{KEY}: bash, 9 tokens; kept outside this conversation]",

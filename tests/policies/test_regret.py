@@ -6,8 +6,9 @@ import pytest
 from support.edited import Story, count
 from trimtab.context import regret
 from trimtab.context.regret import Harm, KindRecord, Learned, RegretLedger, excused
+from trimtab.context.view import View
 from trimtab.types.edits import Compact, Elide, Restore
-from trimtab.types.messages import ToolCall
+from trimtab.types.messages import Assistant, Text, ToolCall, ToolResult
 
 BODY = "x" * 500
 
@@ -156,3 +157,17 @@ def test_what_a_call_costs_the_ledger_does_not_grow_with_earlier_calls_about_the
     monkeypatch.setattr(regret, "_covers", lambda *given: (looked.append(1), covers(*given))[1])
     assert len(ledger_of(story).bookings) == (199 if hidden else 0)
     assert len(looked) <= 200 * most
+
+
+def test_a_ledger_that_looks_after_every_message_takes_each_answer_in_once(monkeypatch: pytest.MonkeyPatch):
+    asked: list[int] = []
+    resource_of = regret.resource_of
+    monkeypatch.setattr(regret, "resource_of", lambda call: (asked.append(1), resource_of(call))[1])
+    ledger, view = RegretLedger(), View()
+    for number in range(30):
+        call = ToolCall(f"c{number}", "read", {"path": f"{number}.py"}, "{}")
+        view = view.with_message(f"a{number}", Assistant((call,), "tool_use"))
+        ledger.update(view, count)
+        view = view.with_message(f"t{number}", ToolResult(f"c{number}", "read", (Text(BODY),), is_error=False))
+        ledger.update(view, count)
+    assert len(asked) == 30

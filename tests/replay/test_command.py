@@ -96,6 +96,26 @@ def test_a_price_of_one_s_own_is_taken(cli, session):
     assert cli.inside("replay", str(session), "--price", "5,1").code == 2
 
 
+@pytest.mark.parametrize("way", ["itself", "a link to it", "by its folder"])
+def test_a_dump_never_takes_the_place_of_what_is_read(cli, session, way):
+    before = session.read_bytes()
+    link = cli.project / "link.jsonl"
+    link.symlink_to(session)
+    given, dump = {
+        "itself": (session, session),
+        "a link to it": (session, link),
+        "by its folder": (session.parent, session),
+    }[way]
+    outcome = cli.inside("replay", str(given), "--dump", str(dump))
+    assert (outcome.code, session.read_bytes()) == (2, before)
+    assert "is one of the files that are read" in outcome.err
+
+
+def test_a_dump_that_can_not_be_written_says_which(cli, session):
+    outcome = cli.inside("replay", str(session), "--dump", str(cli.project / "no" / "dump.jsonl"))
+    assert (outcome.code, "dump.jsonl" in outcome.err) == (2, True)
+
+
 def test_the_dump_has_a_line_for_each_step_and_adds_up(cli, session):
     dump = cli.project / "dump.jsonl"
     total = report(cli.inside("replay", str(session), "--json", "--dump", str(dump)))["total"]

@@ -155,7 +155,7 @@ class Decider:
             self.cooldown = min(_LONGEST_REST, 2 * max(1, self.cooldown))
             self.resting_until = step + self.cooldown
             self.notes.append(
-                f"context edits in {self.counts.batches} of {self.counts.steps} steps of this turn:"
+                f"{self.counts.batches} batches of context edits in {self.counts.steps} steps of this turn:"
                 f" {self.author} rests for {self.cooldown} requests"
             )
 

@@ -23,8 +23,8 @@ from trimtab.context.engine import Engine
 from trimtab.context.faults import faultfinder
 from trimtab.context.foreign import EstimateTally, EstimateTokens, FunctionPolicy, PolicyFunction, Summarizer, asked
 from trimtab.context.layers import observed
-from trimtab.context.look import Look
-from trimtab.context.markers import KEPT_OUTSIDE, RECALL
+from trimtab.context.look import Look, Tally
+from trimtab.context.markers import KEPT_OUTSIDE, RECALL, hides
 from trimtab.context.memory_log import MemoryLog, drive
 from trimtab.context.observation import Observation
 from trimtab.context.outcomes import outcome
@@ -36,6 +36,7 @@ from trimtab.context.saving import restore, saved
 from trimtab.context.settings import EngineSettings, Profile
 from trimtab.context.slots import Slot
 from trimtab.context.summary.summarise import Summariser
+from trimtab.context.tally import MeterTally
 from trimtab.context.toolbox import Toolbox
 from trimtab.context.vendor.formats import format_named
 from trimtab.context.vendor.plain import VendorMessage
@@ -121,8 +122,8 @@ class Embedded:
             session_id=_SESSION,
             policy=policy,
             settings=setup.settings(),
-            tally=EstimateTally(setup.estimate_tokens, Counter(model)) if setup.estimate_tokens else None,
-            way_back=lambda _slot: "" if self.offered == "off" else RECALL,
+            tally=_tally(setup, model),
+            way_back=lambda _slot: KEPT_OUTSIDE if self.offered == "off" else RECALL,
             compactor=lambda: Compactor(setup.writer(), profile="general"),
         )
         self.engine.faults = faultfinder(model, has_way=self._has_way)
@@ -208,6 +209,8 @@ class Embedded:
         headed = _NEVER if profile == "off" else EngineSettings().headed_tokens
         self.engine.settings = replace(self.engine.settings, headed_tokens=headed)
         self.request = structs.replace(self.request, tools=(*self.setup.tools, *specs))
+        if self.engine.faults.without_way(self.log.view):
+            self.drive(self.engine.manager.rehome(self.log.view, self.request))
         return specs
 
     def drive(self, plan: Generator[Ask, Answer, T]) -> T:
@@ -255,9 +258,10 @@ class Embedded:
             return Fallback(function, breaker=_NEVER)
         raise UsageError("policy is neither a name nor a function", hint="Give 'rules', or a function of a dict.")
 
-    def _has_way(self, _slot: Slot, text: str) -> bool:
-        """The program has every text (`ContextManager.recall`), so a stub that says so leads to it; one that names a tool was made when there were tools."""
-        return KEPT_OUTSIDE in text or "recall id=" in text or "memo action=read" in text
+    def _has_way(self, slot: Slot, text: str) -> bool:
+        """The program has every text (`ContextManager.recall`), so a stub that names no call is right, whatever the model has; one that does needs it."""
+        hidden = hides(text)
+        return (hidden is not None and hidden.way_back is None) or self.engine.has_way(slot, text)
 
     def _record(self, message: Message) -> None:
         """Instructions among the messages are what nothing may take out."""
@@ -301,6 +305,13 @@ class Embedded:
         if self.setup.summarizer is None:
             return Failed("there is no summarizer")
         return asked(self.setup.summarizer, ask, self.format)
+
+
+def _tally(setup: Setup, model: ModelInfo) -> Tally:
+    """Counts by the program's own function, else by ours: the program may send more than it told us, so a large report may be true."""
+    if setup.estimate_tokens:
+        return EstimateTally(setup.estimate_tokens, Counter(model))
+    return MeterTally(model, complete=False)
 
 
 def _named_in_text(message: Message) -> Message:

@@ -26,7 +26,7 @@ from typing import Literal
 RECALL = "recall"
 """The way back where the model has the tool of that name."""
 KEPT_OUTSIDE = "kept outside this conversation"
-"""What a marker says in place of a way back where the model has no tool that reads the text: whoever runs it can."""
+"""The way back where the model has no tool that reads the text, but whoever runs it has: a marker says so and names no call."""
 MarkerKind = Literal["archived", "summarized", "folded", "truncated", "compressed"]
 """What was done to the text that a marker stands for."""
 
@@ -75,7 +75,7 @@ def stub(
 ) -> str:
     """Return the line that stands for a whole body, with `summary` below it when there is one.
 
-    `way_back` is `recall` when that tool is on, else the path of the archived body, which `read` may open; empty: nothing that the model has reads it.
+    `way_back` is `recall` when that tool is on, else the path of the archived body, which `read` may open, or `KEPT_OUTSIDE`.
     """
     facts = (_line(tool), "error" if is_error else "", _count(tokens, "token"), _count(lines, "line") if lines else "")
     said = ", ".join(fact for fact in facts if fact)
@@ -101,7 +101,7 @@ def pointer(
 ) -> str:
     """Return the text that takes the place of one argument's content; nothing in it needs an escape in JSON.
 
-    `memo` is the key of a memo, `digest` the hash of what was written. `way_back` is `recall`, `memo`, a path for `read`, or empty.
+    `memo` is the key of a memo, `digest` the hash of what was written. `way_back` is `recall`, `memo`, a path for `read`, or `KEPT_OUTSIDE`.
     """
     facts = (
         _count(tokens, "token"),
@@ -215,7 +215,7 @@ def _word(name: str) -> str:
 
 
 def _way(what: str, name: str, way_back: str) -> str:
-    if not way_back:
+    if way_back == KEPT_OUTSIDE:
         return f"all of it {KEPT_OUTSIDE}" if what == "all of it" else KEPT_OUTSIDE
     return f"{what}: recall id={_word(name)}" if way_back == RECALL else f"{what}: read path={_line(way_back)}"
 

@@ -30,6 +30,10 @@ from trimtab.types.tools import ToolSpec
 _IN_PLACE = 64
 """Messages that an edit may replace one by one; beyond that, all that follows is counted again."""
 _FAILED = ("error", "cancelled")
+_FAR = 3.0
+"""Times our count: no tokenizer is that far off when nothing of the request is hidden from us …"""
+_UNSEEN = 20_000
+"""… but for so many tokens that a provider may put around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +290,11 @@ class Meter:
         return self.counter.calibration.deviation(change, changed=anchor.changed + sum(map(abs, change.vector)))
 
     def _believable(self, reported: int) -> bool:
-        """Not zero, not under half of what is visible, and not the sum of this request and the ones before."""
-        if reported <= 0 or reported < self.counter.calibration.tokens(self._totals.all) / 2:
+        """Not zero, not under half of what is visible, not more than the window of a request that was accepted, and not a sum of requests."""
+        visible = self.counter.calibration.tokens(self._totals.all)
+        if reported <= 0 or reported < visible / 2 or reported > self.counter.model.context_window:
+            return False
+        if self.complete and reported > _FAR * visible + _UNSEEN:
             return False
         expected = self.estimate().tokens
         if not self._last_report or expected < 1000:

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -11,6 +10,7 @@ import msgspec
 from trimtab.config.home import find_home
 from trimtab.context.policies.registry import find_policy, known_policies
 from trimtab.frontends.cli import completers
+from trimtab.frontends.cli.dump_file import dump_file
 from trimtab.frontends.cli.screen import table, width_of
 from trimtab.sessions.detect import FORMATS
 from trimtab.sessions.replay.batch import Input, Report, Wish, expanded, replayed, report_of
@@ -112,13 +112,8 @@ def command(
 def _replayed(
     inputs: Sequence[Input], name: str, terms: Terms, format_: str | None, dump: str | None, *, predict: bool
 ) -> Report:
-    with ExitStack() as stack:
-        write = None
-        if dump is not None:
-            try:
-                write = stack.enter_context(Path(dump).open("wb")).write
-            except OSError as error:
-                raise UsageError(f"{dump}: {error.strerror}", hint="Name a file that can be written.") from error
+    read = [given.origin for given in inputs if isinstance(given.origin, Path)]
+    with dump_file(dump, read) as write:
         wish = Wish(find_policy(name), terms, format_, write, predict=predict)
         return report_of(name, list(replayed(inputs, wish)), terms)
 
