@@ -93,7 +93,7 @@ async def test_compact_asks_the_model_with_the_wishes_and_revert_takes_it_back(c
         )
         assert WORDS in entry["edit"]["summary"]
         assert len(session.log.view()) < len(before)
-        assert await talk.take("revert") == f"took back {entry['id']}"
+        assert await talk.take("revert", "last") == f"took back {entry['id']}"
         assert session.log.view() == before
 
 
@@ -126,6 +126,8 @@ async def test_revert_without_an_edit_says_that_there_is_none(cli: Cli) -> None:
     async with open_session(project_with(cli, {"text": "hello"}), New()) as session:
         with pytest.raises(UsageError, match="no edit of the context holds"):
             await Talk(session).take("revert")
+        with pytest.raises(UsageError, match="no edit of the context holds"):
+            await Talk(session).take("revert", "last")
         with pytest.raises(TrimtabError, match="there is no edit 'nosuch'"):
             await Talk(session).take("revert", "nosuch")
 

@@ -1,6 +1,7 @@
 """What a person changes about a saved session: restore, pin, unpin, revert."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def test_a_pin_names_the_tokens_of_all_pins_and_holds_until_it_is_taken_away(cli
     assert "full, pinned" in cli.inside("context", "show", fixed).out
     assert done(cli, "pin", fixed, "r3")["unchanged"] == "r3 is pinned already"
     assert done(cli, "unpin", fixed, "r3")["pinned"] == 0
-    assert done(cli, "unpin", fixed, "r3")["unchanged"] == "r3 is not pinned already"
+    assert done(cli, "unpin", fixed, "r3")["unchanged"] == "r3 is not pinned"
 
 
 def test_a_pin_that_nothing_could_make_fit_is_refused(cli: Cli, fixed: str) -> None:
@@ -167,3 +168,30 @@ def test_restore_then_revert_leaves_the_request_as_it_was(cli: Cli, grown: str) 
     assert text(cli, grown) != before
     done(cli, "revert", grown, "last")
     assert text(cli, grown) == before
+
+
+def test_a_page_that_there_is_not_is_refused_with_how_many_there_are(cli: Cli, grown: str) -> None:
+    before = Path(grown).read_bytes()
+    outcome = cli.inside("context", "restore", grown, "r1", "--page", "99")
+    assert outcome.code == 2
+    assert re.search(r"r1 has (one page|\d+ pages), so there is no page 99\n  Name one from 1 to \d+\.", outcome.err)
+    assert Path(grown).read_bytes() == before
+
+
+def test_a_page_that_is_shown_already_is_not_brought_back_again(cli: Cli, fixed: str) -> None:
+    done(cli, "restore", fixed, "r1", "--page", "1")
+    before = Path(fixed).read_bytes()
+    assert done(cli, "restore", fixed, "r1", "--page", "1")["unchanged"] == "page 1 of r1 is shown already"
+    assert Path(fixed).read_bytes() == before
+
+
+def test_a_pin_of_what_a_summary_stands_for_says_to_restore_it_first(cli: Cli, fixed: str) -> None:
+    done(cli, "revert", fixed, "back0001")
+    before = Path(fixed).read_bytes()
+    outcome = cli.inside("context", "pin", fixed, "r2")
+    assert outcome.code == 1
+    assert "a pin would keep nothing" in " ".join(outcome.err.split())
+    assert "trimtab context restore SESSION r2" in " ".join(outcome.err.split())
+    assert Path(fixed).read_bytes() == before
+    done(cli, "restore", fixed, "r2")
+    assert done(cli, "pin", fixed, "r2")["names"] == ["r2"]

@@ -15,8 +15,9 @@ from trimtab.context.actions import Action, ActionName
 from trimtab.context.applying import Done
 from trimtab.context.floor import floor_of
 from trimtab.context.look import Look
-from trimtab.context.naming import name_of
+from trimtab.context.naming import body_of, name_of
 from trimtab.context.planning import plan
+from trimtab.context.recall.pages import page_ends
 from trimtab.context.slots import Slot
 from trimtab.context.story import grown, whole
 from trimtab.context.view import View
@@ -50,13 +51,19 @@ class Granted:
 
 
 def restore(saved: SavedContext, name: str, *, page: int | None = None, reason: str = "") -> Granted:
-    """Bring an item back: whole, or one page of it. Raises `UsageError` for an unknown name and `WishRefused`."""
+    """Bring an item back: whole, or one page of it. Raises `UsageError` for an unknown name or a page that it hasn't, and `WishRefused`."""
     target = item_named(saved, name)
     slot = _slot(saved.view, target)
     if page is None and slot.shown == whole(slot).shown:
         return _granted(saved, saved.look(), unchanged=f"{name_of(slot)} is shown whole already")
-    params = {} if page is None else {"page": page}
-    return _act(saved, Action("reload", (target,), params, reason or "a person wants it back"))
+    params: dict[str, object] = {}
+    if page is not None:
+        _require_page(saved, target, page)
+        params["page"] = page
+    action = Action("reload", (target,), params, reason or "a person wants it back")
+    if page is not None and _changes_nothing(saved, target, action):
+        return _granted(saved, saved.look(), unchanged=f"page {page} of {name_of(slot)} is shown already")
+    return _act(saved, action)
 
 
 def pin(saved: SavedContext, name: str, *, reason: str = "") -> Granted:
@@ -157,9 +164,35 @@ def _mark(saved: SavedContext, name: str, action: ActionName, reason: str) -> Gr
     slot = _slot(saved.view, target)
     if slot.pinned == (action == "pin"):
         return _granted(
-            saved, saved.look(), unchanged=f"{name_of(slot)} is {'' if slot.pinned else 'not '}pinned already"
+            saved, saved.look(), unchanged=f"{name_of(slot)} is {'pinned already' if slot.pinned else 'not pinned'}"
+        )
+    if action == "pin" and slot.state == "gone":
+        raise WishRefused(
+            f"{name_of(slot)} isn't in the context itself (a summary stands for it, or it was taken out), so a pin would keep nothing",
+            hint=f"Bring it back first: trimtab context restore SESSION {name_of(slot)}.",
         )
     return _act(saved, Action(action, (target,), reason=reason))
+
+
+def _require_page(saved: SavedContext, name: str, number: int) -> None:
+    """Raise `UsageError` for a page behind the last one."""
+    address = saved.view.find(name)
+    assert address is not None
+    slot, kit = saved.view.slots[address.index], saved.engine.manager.kit
+    pages = len(page_ends(body_of(slot.base, address.part), kit.page_tokens, kit.count))
+    if number > pages:
+        has = "one page" if pages == 1 else f"{pages} pages"
+        raise UsageError(
+            f"{name_of(slot)} has {has}, so there is no page {number}", hint=f"Name one from 1 to {pages}."
+        )
+
+
+def _changes_nothing(saved: SavedContext, name: str, action: Action) -> bool:
+    """Whether an item would look as it does."""
+    view = saved.view
+    for number, edit in enumerate(plan(action, view, saved.engine.manager.kit).edits):
+        view = view.with_edit(f"?{number}", edit)
+    return _slot(view, name).shown == _slot(saved.view, name).shown
 
 
 def _act(saved: SavedContext, action: Action) -> Granted:

@@ -119,7 +119,7 @@ COMMANDS: Mapping[str, ChatCommand] = {
     "compact": ChatCommand(
         "[WISHES]", "replace all but the end by a summary; WISHES go to whoever writes it", _compact
     ),
-    "revert": ChatCommand("[EDIT]", "take an edit of the context back, by default the last one", _revert),
+    "revert": ChatCommand("[EDIT]", "take an edit of the context back, by default the last one (last)", _revert),
     "answer": ChatCommand("ID TEXT", "answer a call that waits for you", _answer),
     "help": ChatCommand("", "this list", _help),
     "quit": ChatCommand("", "leave (Ctrl-D does too)", _quit),

@@ -13,6 +13,7 @@ from trimtab.context.actions import Action
 from trimtab.context.applying import Done, Outcome
 from trimtab.context.asks import Answer, Ask
 from trimtab.frontends.cli.context_text import biggest_lines, meter_lines
+from trimtab.frontends.cli.screen import counted
 from trimtab.types.edits import Compact
 from trimtab.types.errors import TrimtabError, UsageError
 
@@ -57,15 +58,16 @@ def _compaction(done: Done) -> str:
     rejected = edit.meta.get("rejected") if isinstance(edit, Compact) else None
     why = f", a digest without a model ({'; '.join(map(str, rejected))})" if rejected and not by else ""
     size = f"{entry.before_tokens or 0:,} → {entry.after_tokens or 0:,} tokens"
-    return f"compacted {len(edit.targets)} items: {size}{by}{why}; /revert {done.entry_id} takes it back"
+    return f"compacted {counted(len(edit.targets), 'item')}: {size}{by}{why}; /revert {done.entry_id} takes it back"
 
 
 async def revert(talk: ContextTalk, target: str) -> None:
-    """Take an edit back, the last one that holds by default. Raises `UsageError` when there is none, and `TrimtabError` when it can't be."""
+    """Take an edit back, the last one that holds for `last` and by default. Raises `UsageError` when there is none, and `TrimtabError` when it can't be."""
     require_idle(talk.session)
     context = talk.session.context
     view = talk.session.log.snapshot()
     standing = [applied.id for applied in view.applied if applied.id not in view.reverted]
+    target = "" if target == "last" else target
     if not target and not standing:
         raise UsageError("no edit of the context holds", hint="/context shows what the model sees.")
     target = target or standing[-1]

@@ -10,7 +10,7 @@ from trimtab.context.look import Look
 from trimtab.context.naming import name_of
 from trimtab.context.observation import ItemFacts, Observation
 from trimtab.context.story import EditStory, ItemStory, Touch
-from trimtab.frontends.cli.screen import table
+from trimtab.frontends.cli.screen import counted, table
 from trimtab.types.codec import Entry
 from trimtab.types.messages import Assistant, Message, Text, ToolCall
 
@@ -31,7 +31,7 @@ def meter_lines(look: Look, observation: Observation, *, policy: str) -> list[st
     width = f" (at most {look.used:,})" if look.used > used else ""
     messages = max(0, used - floor.system - floor.tools)
     return [
-        f"{sure}{used:,} of {budget.room:,} tokens, {share}{width}{over}; {len(observation.items)} items",
+        f"{sure}{used:,} of {budget.room:,} tokens, {share}{width}{over}; {counted(len(observation.items), 'item')}",
         f"policy {policy}: acts from {budget.soft:,}, aims at {budget.target:,}, never sends over {budget.hard:,}",
         f"system prompt {floor.system:,} · tools {floor.tools:,} · messages {messages:,} · of these pinned {floor.pinned:,}",
     ]

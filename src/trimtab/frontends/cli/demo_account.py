@@ -7,6 +7,7 @@ from trimtab.coding.session import Session
 from trimtab.context.explain import LogRow, context_log, listed
 from trimtab.context.naming import body_of
 from trimtab.context.view import View
+from trimtab.frontends.cli.screen import counted
 from trimtab.types.edits import Compact
 from trimtab.types.messages import Message, ToolResult
 
@@ -47,7 +48,7 @@ def _audits(view: View) -> list[str]:
             audit = applied.edit.meta.get("audit") or {}
             facts = ", ".join(f"{name} {count}" for name, count in audit.items() if isinstance(count, int))
             lines.append(
-                f"Compaction: {len(applied.edit.targets)} items, {applied.edit.mode}; audit of facts: {facts or 'none was there'}."
+                f"Compaction: {counted(len(applied.edit.targets), 'item')}, {applied.edit.mode}; audit of facts: {facts or 'none was there'}."
             )
     return lines
 

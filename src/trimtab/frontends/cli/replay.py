@@ -11,7 +11,7 @@ from trimtab.config.home import find_home
 from trimtab.context.policies.registry import find_policy, known_policies
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.dump_file import dump_file
-from trimtab.frontends.cli.screen import table, width_of
+from trimtab.frontends.cli.screen import counted, table, width_of
 from trimtab.sessions.detect import FORMATS
 from trimtab.sessions.replay.batch import Input, Report, Wish, expanded, replayed, report_of
 from trimtab.sessions.replay.card import Card, card_of
@@ -140,7 +140,7 @@ def _split(policies: str) -> list[str]:
 
 def _print(reports: Sequence[Report]) -> None:
     sessions = sum(entry.figures is not None for entry in reports[0].entries)
-    click.echo(f"{_counted(sessions, 'session')}, {_counted(reports[0].total.steps, 'request')}")
+    click.echo(f"{counted(sessions, 'session')}, {counted(reports[0].total.steps, 'request')}")
     for line in table(_rows([(report.policy, report.total) for report in reports]), width_of(sys.stdout)):
         click.echo(line)
 
@@ -152,7 +152,7 @@ def _notes(reports: Sequence[Report]) -> list[str]:
         for note in entry.notes:
             files.setdefault(note, {})[entry.file] = None
     return [
-        f"{next(iter(named)) if len(named) == 1 else _counted(len(named), 'file')}: note: {note}"
+        f"{next(iter(named)) if len(named) == 1 else counted(len(named), 'file')}: note: {note}"
         for note, named in files.items()
     ]
 
@@ -196,13 +196,13 @@ def _report_card(names: Sequence[str], terms: Terms, *, yes: bool, as_json: bool
 def _card_lines(card: Card) -> list[str]:
     breaks, results, compactions = card.row.breaks, card.row.results, card.row.compactions
     share = f" ({results.unused_tokens / results.tokens:.0%} of their tokens)" if results.tokens else ""
-    unread = [f"{_counted(len(card.unreadable), 'file')} could not be read"] if card.unreadable else []
+    unread = [f"{counted(len(card.unreadable), 'file')} could not be read"] if card.unreadable else []
     requests, reported = card.policies[0][1].steps, card.row.requests
     usage = f"usage is recorded of {reported:,}" if reported != requests else ""
     paid = f"{_usd(card.row.paid_usd)} at list prices" if reported else ""
     return [
         ", ".join(
-            part for part in (_counted(card.sessions, "session"), _counted(requests, "request"), usage, paid) if part
+            part for part in (counted(card.sessions, "session"), counted(requests, "request"), usage, paid) if part
         ),
         f"cache breaks: {breaks.calls:,} calls paid {breaks.tokens:,} tokens again, {_usd(breaks.usd)} more than cached",
         f"repeated reads: {results.repeated_reads:,} of files that had not changed, {results.repeated_tokens:,} tokens",
@@ -212,10 +212,6 @@ def _card_lines(card: Card) -> list[str]:
         *unread,
         "",
     ]
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def _usd(value: float | None) -> str:

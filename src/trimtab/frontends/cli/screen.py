@@ -48,3 +48,8 @@ def table(rows: Sequence[Sequence[str]], width: int | None, *, elastic: int | No
     while width is not None and len(widths) > _LEAST and sum(widths) + len(_GAP) * (len(widths) - 1) > width:
         widths.pop()
     return [_GAP.join(shortened(c, w).ljust(w) for c, w in zip(row, widths, strict=False)).rstrip() for row in rows]
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things, in words."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

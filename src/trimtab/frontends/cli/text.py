@@ -30,7 +30,7 @@ from trimtab.agent.events import (
 from trimtab.agent.feed import Watcher
 from trimtab.coding.outcome import ending
 from trimtab.coding.refusals import DENIED
-from trimtab.frontends.cli.screen import shortened, width_of, wrapped
+from trimtab.frontends.cli.screen import counted, shortened, width_of, wrapped
 from trimtab.types.messages import Assistant, Text
 from trimtab.types.text import strip_terminal
 
@@ -43,8 +43,7 @@ _SUBJECT = ("command", "path", "pattern", "key", "query")
 
 def edit_words(event: ContextEdited) -> str:
     """An edit of the context in a line: what, of how many items, from what size to what, by whom."""
-    items = "1 item" if len(event.targets) == 1 else f"{len(event.targets)} items"
-    return f"{event.kind} of {items}, {event.before_tokens:,} → {event.after_tokens:,} tokens ({event.author})"
+    return f"{event.kind} of {counted(len(event.targets), 'item')}, {event.before_tokens:,} → {event.after_tokens:,} tokens ({event.author})"
 
 
 class TextPrinter:
