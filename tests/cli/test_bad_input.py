@@ -348,3 +348,11 @@ def test_the_policy_of_the_flag_wins_over_a_setting(cli: Cli) -> None:
     cli.config('context.policy = "ruls"\n')
     outcome = cli.inside("-p", "hi", "--policy", "mask(keep=3)", "--model", cli.script({"text": "hello"}))
     assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_the_policy_of_the_flag_wins_over_that_of_the_model_s_own_table(cli: Cli) -> None:
+    model = cli.script({"text": "hello"})
+    cli.config(f'[models."{model}"]\ncontext.policy = "ruls"\n')
+    assert cli.inside("-p", "hi", "--model", model).code == 2
+    outcome = cli.inside("-p", "hi", "--policy", "none", "--model", model)
+    assert (outcome.code, outcome.err) == (0, "")

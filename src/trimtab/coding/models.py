@@ -17,9 +17,6 @@ from trimtab.providers.resolve import Resolved, is_loopback, resolve
 from trimtab.types.errors import ConfigError, UsageError
 from trimtab.types.models import ModelInfo
 
-_EXPLICIT = ("a flag", "--set", "environment")
-"""Layers whose word is for this run, and so beats what a session used before."""
-
 
 @dataclass(frozen=True, slots=True)
 class OpenModel:
@@ -77,8 +74,7 @@ async def pick_model(project: Project, session_ref: str | None, *, provider: Pro
     `provider` answers instead of the model's own. Raises `UnknownModel` or `ConfigError`.
     """
     settings = project.settings
-    named = project.loaded.origins.get("model", "")
-    ref = settings.model if session_ref is None or named.startswith(_EXPLICIT) else session_ref
+    ref = settings.model if session_ref is None or project.named_now("model") else session_ref
     try:
         if ref is None:
             from trimtab.coding.first_model import look_around, no_model  # noqa: PLC0415 - as above

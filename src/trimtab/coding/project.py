@@ -18,6 +18,8 @@ from trimtab.config.settings import Settings
 from trimtab.types.errors import ConfigError, UsageError
 
 T = TypeVar("T")
+_THIS_RUN = ("a flag", "--set", "environment")
+"""Names of the layers whose word is for this run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,10 @@ class Project:
         """The same wishes in another folder, with that folder's own settings and trust. Raises as `open_project` does."""
         asked = self.asked
         return open_project(cwd, overrides=asked.overrides, sets=asked.sets, trust=asked.trust, env=self.env)
+
+    def named_now(self, key: str) -> bool:
+        """Whether the person named the setting `key` (`a.b`) for this run: by a flag, --set or a variable, and not in a file."""
+        return self.loaded.origins.get(key, "").startswith(_THIS_RUN)
 
     @property
     def settings(self) -> Settings:

@@ -60,7 +60,7 @@ def build_engine(
 
 
 def context_settings(project: Project, model: ModelInfo) -> ContextSettings:
-    """The settings for `model`: its own table over `[context]`, key by key."""
+    """The settings for `model`: its own table over `[context]`, key by key. What was named for this run, as by `--policy`, beats both."""
     override = project.settings.models.get(model.ref)
     own = override.context if override else None
     if own is None:
@@ -69,6 +69,7 @@ def context_settings(project: Project, model: ModelInfo) -> ContextSettings:
     merged = {
         name: getattr(own, name)
         if getattr(own, name) != getattr(default, name)
+        and (project.named_now(f"models.{model.ref}.context.{name}") or not project.named_now(f"context.{name}"))
         else getattr(project.settings.context, name)
         for name in ContextSettings.__struct_fields__
     }
