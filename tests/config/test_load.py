@@ -173,7 +173,7 @@ def test_an_assignment_that_names_nothing_is_refused(assignment: str) -> None:
             ("context.target_tokens (9) is above context.soft_tokens (5), so 5 holds for both",),
         ),
         ({"target": 0.9, "target_tokens": 5}, ()),
-        ({"soft": 0.5}, ()),
+        ({"soft": 0.3}, ()),
     ],
 )
 def test_a_threshold_above_the_one_it_must_stay_below_is_told(context: dict[str, float], said: tuple[str, ...]) -> None:

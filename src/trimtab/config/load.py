@@ -116,7 +116,7 @@ def load(layers: Iterable[Layer | None], *, notices: tuple[str, ...] = ()) -> Lo
             merged = _apply_text(merged, path, text, label)
             origins[".".join(path)] = label
     settings = _check(merged, "the merged settings")
-    return Loaded(settings, origins, (*notices, *_without_effect(origins), *_crossed(settings.context)))
+    return Loaded(settings, origins, (*notices, *_without_effect(origins), *_crossed(settings.context, origins)))
 
 
 def sift(layers: Iterable[Layer | None]) -> tuple[tuple[Layer, ...], tuple[ConfigError, ...]]:
@@ -171,12 +171,14 @@ def _without_effect(origins: Mapping[str, str]) -> Iterable[str]:
     return [f"[{name}] is read, but this version doesn't act on it yet" for name in sections]
 
 
-def _crossed(context: ContextSettings) -> Iterable[str]:
-    """What is set so that it acts otherwise than it says: `target ≤ soft ≤ hard` always holds."""
+def _crossed(context: ContextSettings, origins: Mapping[str, str]) -> Iterable[str]:
+    """What is set so that it acts otherwise than it says: `target ≤ soft ≤ hard` always holds. A default that gives way to what is set is no matter."""
     for lower, upper in (("target", "soft"), ("soft", "hard")):
         for ending in ("", "_tokens"):
             low, high = getattr(context, lower + ending), getattr(context, upper + ending)
             other = getattr(context, lower + ("" if ending else "_tokens"))
+            if f"context.{lower}{ending}" not in origins:
+                continue
             if low is not None and high is not None and low > high and (ending or other is None):
                 yield f"context.{lower}{ending} ({low}) is above context.{upper}{ending} ({high}), so {high} holds for both"
 
