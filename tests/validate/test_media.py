@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from support.conversations import MAKERS, picture
 from support.pictures import jpeg, png
-from trimtab.context.validate import after_refusal, mend, rules_for, validate, without_pictures
+from trimtab.context.validate import after_refusal, rules_for, validate, without_pictures
 from trimtab.context.validate.media import note_for, pictures
+from trimtab.context.validate.mend import mend
 from trimtab.types.messages import Assistant, Image, Message, Text, ToolCall, ToolResult, User, user
 from trimtab.types.models import ModelInfo
 

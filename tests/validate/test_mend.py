@@ -3,7 +3,8 @@
 from typing import Any
 
 from support.conversations import MAKERS
-from trimtab.context.validate import Mended, mend, plain, rules_for, validate
+from trimtab.context.validate import plain, rules_for, validate
+from trimtab.context.validate.mend import Mended, mend
 from trimtab.types.messages import Assistant, Message, Opaque, Text, ToolCall, ToolResult, User, user
 
 CLAUDE = rules_for(MAKERS["anthropic"])

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from support.conversations import MAKERS, conversations
 from support.wire_rules import broken, sent_body
-from trimtab.context.validate import current_loop_start, mend, plain, rules_for, validate
+from trimtab.context.validate import current_loop_start, plain, rules_for, validate
+from trimtab.context.validate.mend import mend
 from trimtab.context.validate.thinking import is_thinking
 from trimtab.types.messages import Assistant, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, User
 from trimtab.types.models import Api

@@ -8,14 +8,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from support.conversations import MAKERS, conversations
-from trimtab.context.validate import (
-    current_loop_start,
-    droppable_thinking,
-    frozen_answers,
-    mend,
-    rules_for,
-    validate,
-)
+from trimtab.context.validate import current_loop_start, droppable_thinking, frozen_answers, rules_for, validate
+from trimtab.context.validate.mend import mend
 from trimtab.types.messages import Assistant, Message, Text, Thinking, ToolCall, ToolResult, User, user
 from trimtab.types.models import Api, ModelInfo
 

@@ -16,7 +16,6 @@ from trimtab.context.slots import Slot
 from trimtab.context.sound import Sound, grown, recorded, sound_of
 from trimtab.context.validate.check import validate
 from trimtab.context.validate.media import after_refusal, to_hide, without_pictures
-from trimtab.context.validate.mend import mend
 from trimtab.context.validate.problems import Problem
 from trimtab.context.validate.rules import WireRules, rules_for
 from trimtab.context.view import Shown, View
@@ -82,6 +81,8 @@ class Faultfinder:
         self, look: Look, shown: Sequence[Shown], messages: tuple[Message, ...]
     ) -> tuple[tuple[Message, ...], tuple[str, ...]]:
         original = self._original(look.view, shown)
+        from trimtab.context.validate.mend import mend  # noqa: PLC0415 - few requests need mending
+
         mending = mend(messages, rules=self.rules, original=original)
         left = validate(
             mending.messages,

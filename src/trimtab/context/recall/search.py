@@ -7,12 +7,11 @@
 Pure: everything comes through `ArchiveReader`. An answer keeps to `max_tokens`, and whatever it leaves out it says how to get.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from trimtab.context.recall.index import Document, Hit, Index
 from trimtab.context.recall.pages import page, page_at, page_ends
+from trimtab.context.recall.reader import ArchiveReader
 
 _HITS = 10
 """Hits on one page of answers."""
@@ -28,26 +27,6 @@ _SEAM = 8
 """Tokens by which two texts together may count more than each alone."""
 _LEAST_TOKENS = 96
 """No answer is asked to be shorter than this: a head line and an error fit."""
-
-
-class ArchiveReader(Protocol):
-    """What recall needs of the archive."""
-
-    def resolve(self, name: str) -> str | None:
-        """Return the id of the item that `name` means (handle, call id, entry id, label), or None."""
-        ...
-
-    def text_of(self, name: str) -> str | None:
-        """Return the recorded text of an item, whole, whatever the window shows of it; None when it has none."""
-        ...
-
-    def search(self, query: str, limit: int) -> Sequence[Hit]:
-        """Return hits, the best first, as `Index.search` does."""
-        ...
-
-    def count(self, text: str) -> int:
-        """Return the tokens of `text`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 
 from trimtab.context.actions import Action
 from trimtab.context.observation import Observation
-from trimtab.context.recall.search import ArchiveReader
+from trimtab.context.recall.reader import ArchiveReader
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.notes import MemoStore
 from trimtab.types.tools import ToolSpec

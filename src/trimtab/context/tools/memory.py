@@ -5,9 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from trimtab.context.recall.index import Document, Index
 from trimtab.context.recall.pages import page
-from trimtab.context.recall.related import related
 from trimtab.context.stores.memory_log import Append, Facts, Memorize, Memory, Update
 from trimtab.context.stores.notes import clean_key
 from trimtab.context.tools.arguments import TEXT, TEXTS, missing, one_of, read, spec
@@ -92,6 +90,8 @@ def _load(host: ContextToolHost, call: MemoryArguments) -> ToolReply:
     memory = host.memories.get(call.key)
     if memory is None:
         return _unknown(host, call.key)
+    from trimtab.context.recall.related import related  # noqa: PLC0415 - loaded with the first memory that is read
+
     others = related(memory, host.memories.all())
     text = "\n".join((_shown(memory), *(f"related {other.key}: {other.summary}" for other in others)))
     return ToolReply(page(text, 1, host.page_tokens, host.count).text)
@@ -111,6 +111,8 @@ def _delete(host: ContextToolHost, call: MemoryArguments) -> ToolReply:
 
 def _unknown(host: ContextToolHost, key: str) -> ToolReply:
     """An answer that offers the keys that may have been meant."""
+    from trimtab.context.recall.index import Document, Index  # noqa: PLC0415 - as above
+
     memories = Index(fts=False)
     for memory in host.memories.all():
         memories.add(Document(memory.key, "memory", "", f"{memory.key}\n{memory.summary}"))

@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 
-from trimtab.context.recall.search import recall
 from trimtab.context.tools.arguments import NUMBER, TEXT, item_name, read, spec
 from trimtab.context.tools.host import ContextTool, ContextToolHost, ToolReply
 from trimtab.types.tools import ToolSpec
@@ -32,6 +31,8 @@ def recall_tool(host: ContextToolHost) -> ContextTool:
         if isinstance(call, ToolReply):
             return call
         name = item_name(call.id)
+        from trimtab.context.recall.search import recall  # noqa: PLC0415 - a session that never recalls pays nothing
+
         answer = recall(host, query=call.query, name=name, number=call.page, max_tokens=host.page_tokens)
         return ToolReply(answer.text, is_error=answer.is_error)
 

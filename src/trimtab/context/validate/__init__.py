@@ -1,16 +1,13 @@
-"""The outgoing validator: no request leaves with a broken pair, changed thinking, a refused picture or too many tokens."""
+"""The outgoing validator: no request leaves with a broken pair, changed thinking, a refused picture or too many tokens. Repairs are in `mend`, which few requests need."""
 
 from trimtab.context.validate.check import validate
 from trimtab.context.validate.media import after_refusal, without_pictures
-from trimtab.context.validate.mend import Mended, Mending, mend
 from trimtab.context.validate.problems import KINDS, Problem, ProblemKind
 from trimtab.context.validate.rules import WireRules, plain, rules_for
 from trimtab.context.validate.thinking import current_loop_start, droppable_thinking, frozen_answers
 
 __all__ = [
     "KINDS",
-    "Mended",
-    "Mending",
     "Problem",
     "ProblemKind",
     "WireRules",
@@ -18,7 +15,6 @@ __all__ = [
     "current_loop_start",
     "droppable_thinking",
     "frozen_answers",
-    "mend",
     "plain",
     "rules_for",
     "validate",
