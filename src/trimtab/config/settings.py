@@ -82,7 +82,7 @@ class ContextSettings(_Section, frozen=True):
     tools: ToolProfile = "archive"
     """Which tools for its own context the model gets."""
     soft: Share = 0.70
-    """Fraction from which on the context is made smaller."""
+    """Fraction below which nothing is done. `rules` acts at a value of yours; at this one only when the window is nearly full, since each edit has a price."""
     target: Share = 0.50
     """Fraction that this aims at; `soft` where it is above it."""
     hard: Share = 0.92
