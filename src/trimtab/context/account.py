@@ -128,12 +128,12 @@ class Account:
         """How many of the messages of this request went out like this before."""
         return 0 if self._last is None else max(0, self._last.shared_with(self.shape(look)) - 1)
 
-    def gate(self, look: Look, edits: Sequence[Edit], now: float | None, *, hard: bool = False) -> Passed:
+    def gate(self, look: Look, edits: Sequence[Edit], now: float | None) -> Passed:
         """Let through what pays now: whole batches, compared by what all calls that may follow would cost."""
         shape = self.shape(look)
         sent = self.sent_count(look)
         marked: list[MarkedEdit] = []
-        free: list[Edit] = []
+        free: set[int] = set()
         places = _first_message(look)
         for number, edit in enumerate(edits):
             after = look.view.with_edit(f"?gate{number}", edit)
@@ -142,17 +142,17 @@ class Account:
             before = 0 if isinstance(edit, Restate) else shown_size(look.view, touched, look.tally.message)
             left = shown_size(after, touched, look.tally.message)
             if before == left or isinstance(edit, Restate):
-                free.append(edit)
+                free.add(number)
                 continue
             first = min((places[i] for i in touched if i in places), default=len(places))
             marked.append(MarkedEdit(str(number), first + 1, before, left, sent=first < sent))
         wanted = sum(max(0, edit.gain) for edit in marked)
-        decision = decide(marked, self._situation(shape, look, now, wanted=wanted, hard=hard))
+        decision = decide(marked, self._situation(shape, look, now, wanted=wanted))
         self.last_decision = decision
         chosen = {int(name) for name in decision.apply}
         # An edit that takes nothing out is not the gate's business: whoever wants it back, or pinned, has a reason of his own.
         chosen |= {int(name) for name in decision.refuse}
-        through = [e for n, e in enumerate(edits) if n in chosen or e in free]
+        through = [e for n, e in enumerate(edits) if n in chosen or n in free]
         waiting = tuple(edits[int(name)] for name in decision.mark)
         share = decision.broken * _write_surcharge(self.model) / max(1, len(through))
         cost = EditCost(cache_usd=share if self.model.prices else None)
@@ -218,7 +218,7 @@ class Account:
             self._key(message), tokens, max(1, len(message.parts)), markable=not isinstance(message, Assistant)
         )
 
-    def _situation(self, shape: RequestShape, look: Look, now: float | None, *, wanted: int, hard: bool) -> Situation:
+    def _situation(self, shape: RequestShape, look: Look, now: float | None, *, wanted: int) -> Situation:
         return Situation(
             request=shape,
             state=self.state,
@@ -228,7 +228,6 @@ class Account:
             growth=int(self.growth),
             arriving=(self.removed + wanted) / max(1, self.calls),
             cold=self.is_cold(now),
-            hard=hard,
             now=now,
         )
 

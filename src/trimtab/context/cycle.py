@@ -7,7 +7,7 @@ validator passes and that is not over the limit, or a typed error with the numbe
 goes on while it makes the request smaller.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -23,8 +23,6 @@ from trimtab.types.edits import Edit
 from trimtab.types.entries import CustomEntry
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelRequest
-
-Decide = Callable[[Look], Generator[Ask, Answer, Sequence[Action]]]
 
 
 class Rung(Protocol):

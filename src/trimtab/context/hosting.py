@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from trimtab.context.actions import Action
 from trimtab.context.engine import Engine
 from trimtab.context.markers import known_markers, refuse_markers
-from trimtab.context.naming import body_of, name_of
+from trimtab.context.naming import body_of, name_of, text_of
 from trimtab.context.overlays import Address
-from trimtab.context.slots import Slot
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.notes import MemoStore
 from trimtab.context.tools.host import Outcome
 from trimtab.context.view import View
 from trimtab.types.edits import Compact, Offload, edit_kind
-from trimtab.types.messages import Assistant, ToolCall, ToolResult
+from trimtab.types.messages import ToolResult
 from trimtab.types.models import ModelRequest
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class EngineHost:
         slot = view.slots[address.index]
         if address.part is not None:
             return body_of(slot.base, address.part) if address.part < len(slot.base.parts) else None
-        return _text(slot)
+        return text_of(slot)
 
     def search(self, query: str, limit: int) -> "Sequence[Hit]":
         """Items of the path that hold `query`, the best first."""
@@ -161,7 +160,7 @@ class EngineHost:
         for slot in (view.slots[index] for index in places):
             tool = slot.base.tool_name if isinstance(slot.base, ToolResult) else ""
             kind = {"ToolResult": "result", "Assistant": "assistant"}.get(type(slot.base).__name__, "user")
-            if tool != "recall" and (text := _text(slot)):
+            if tool != "recall" and (text := text_of(slot)):
                 self._index.add(Document(name_of(slot), kind, tool, text))
         return self._index
 
@@ -192,20 +191,11 @@ def _raw(view: View, target: str) -> str:
     return "" if address is None else body_of(view.slots[address.index].base, address.part)
 
 
-def _text(slot: Slot) -> str:
-    """What a message says; of an answer, its calls too."""
-    base = slot.base
-    if not isinstance(base, Assistant):
-        return body_of(base)
-    calls = [f"{part.name} {part.raw}" for part in base.parts if isinstance(part, ToolCall)]
-    return "\n".join(text for text in (body_of(base), *calls) if text)
-
-
 def _behind_summary(view: View, address: Address) -> str | None:
     applied = view.edit(address.edit or "")
     if applied is None or not isinstance(applied.edit, Compact):
         return None
-    pieces = [f"[{name_of(view.slots[index])}]\n{_text(view.slots[index])}" for index in sorted(applied.slots)]
+    pieces = [f"[{name_of(view.slots[index])}]\n{text_of(view.slots[index])}" for index in sorted(applied.slots)]
     return "\n\n".join(pieces)
 
 

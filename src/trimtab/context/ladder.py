@@ -28,7 +28,6 @@ FOLDED_TOKENS = 900
 """About what a folded result takes."""
 NAMES = 400
 """Tokens of names that a stub keeps of what it hides, at most."""
-_IMMUNE_STEPS = 5
 _FRESH_STEPS = 1
 
 
@@ -53,7 +52,7 @@ def value(item: ItemFacts) -> float:
 
 def touchable(item: ItemFacts) -> bool:
     """Whether the ladder may touch an item at all: not pinned, and not just brought back by somebody."""
-    return not item.pinned and (item.restored is None or item.restored >= _IMMUNE_STEPS)
+    return not item.pinned and item.restored is None
 
 
 def stale(observation: Observation) -> list[ItemFacts]:

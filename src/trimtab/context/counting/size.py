@@ -58,6 +58,3 @@ class Size:
     def plain(self) -> float:
         """The sum as estimated, without calibration."""
         return sum(self.vector) + self.reported
-
-
-NONE = Size()

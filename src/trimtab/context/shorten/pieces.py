@@ -55,12 +55,6 @@ class Fence:
     closing: str
 
 
-def shown_of(cut: Cut) -> str:
-    """How much a cut shows, in words: `40 of 312 lines`."""
-    shown = sum(last - first + 1 for first, last in cut.shown)
-    return f"{shown:,} of {cut.total:,} {cut.unit}" if cut.total is not None else f"{shown:,} {cut.unit}"
-
-
 def first_number(first: str, last: str, *, count: int, default: int) -> int:
     """Return the number that a gap begins with: the one that a tool printed in front of its `first` line, where those run through to
     the `last` of its `count` lines, else `default`. So a mark never speaks of other numbers than the lines around it.
