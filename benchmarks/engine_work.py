@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from trimtab.context.actions import Action
 from trimtab.context.archive import Archive
 from trimtab.context.counting.counter import Counter
+from trimtab.context.embed.log_in_memory import MemoryLog, drive
 from trimtab.context.engine import Engine
-from trimtab.context.fold import fold
-from trimtab.context.memory_log import MemoryLog, drive
+from trimtab.context.window.fold import fold
 from trimtab.types.codec import decode_line
 from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult, user
 from trimtab.types.models import CacheRules, ModelInfo, ModelRequest, Price

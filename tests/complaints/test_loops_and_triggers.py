@@ -15,7 +15,7 @@ from support.pictures import png
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Failed, Summarize
 from trimtab.context.budget import Thresholds
-from trimtab.context.compacting import Compactor
+from trimtab.context.editing.compacting import Compactor
 from trimtab.context.engine import Engine
 from trimtab.context.settings import EngineSettings
 from trimtab.context.summary.summarise import Summariser

@@ -14,7 +14,7 @@ from support.engine_strategies import APIS, small_model
 from support.wire_rules import broken, sent_body
 from trimtab.context.actions import Action
 from trimtab.context.engine import Engine
-from trimtab.context.stand_ins import INTERRUPTED
+from trimtab.context.window.stand_ins import INTERRUPTED
 from trimtab.types.entries import CustomEntry, LeafEntry
 from trimtab.types.messages import Assistant, Text, ToolCall, ToolResult
 from trimtab.types.models import Api

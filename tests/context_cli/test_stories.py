@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 
 from support.saved_session import entries
 from trimtab.context.archive import Archive
-from trimtab.context.brought_back import brought_back
 from trimtab.context.budget import budget_for
-from trimtab.context.dropped import dropped_facts
-from trimtab.context.explain import text_of
-from trimtab.context.fold import fold
-from trimtab.context.look import Look, look
-from trimtab.context.story import grown, item_story, whole
-from trimtab.context.tally import MeterTally
-from trimtab.context.view import View
+from trimtab.context.cycle.look import Look, look
+from trimtab.context.cycle.tally import MeterTally
+from trimtab.context.telling.dropped import dropped_facts
+from trimtab.context.telling.explain import text_of
+from trimtab.context.telling.story import grown, item_story, whole
+from trimtab.context.window.brought_back import brought_back
+from trimtab.context.window.fold import fold
+from trimtab.context.window.view import View
 from trimtab.types.codec import entry_of
 from trimtab.types.edits import Compact, Drop, Edit, Elide, Pin, Restore
 from trimtab.types.entries import EditEntry

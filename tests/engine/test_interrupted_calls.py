@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from support.engine_session import NOW, call_of, model, run
-from trimtab.context import faults
 from trimtab.context.counting.anchor import Meter
+from trimtab.context.cycle import faults
+from trimtab.context.embed.log_in_memory import MemoryLog
 from trimtab.context.engine import Engine
-from trimtab.context.hosting import EngineHost
-from trimtab.context.memory_log import MemoryLog
-from trimtab.context.references import References
+from trimtab.context.seeing.references import References
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.notes import MemoDict
-from trimtab.context.view import View
+from trimtab.context.tools.engine_host import EngineHost
+from trimtab.context.window.view import View
 from trimtab.types.messages import Assistant, Text, ToolResult, user
 from trimtab.types.models import ModelRequest
 

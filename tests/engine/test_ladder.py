@@ -7,9 +7,9 @@ import pytest
 from support.engine_session import Session, lines, model, shown_texts
 from trimtab.context.actions import Action
 from trimtab.context.budget import Thresholds
+from trimtab.context.cycle.ladder import STEPS
 from trimtab.context.engine import Engine
-from trimtab.context.ladder import STEPS
-from trimtab.context.observation import Observation
+from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings
 from trimtab.types.edits import edit_kind
 from trimtab.types.errors import ContextFloor

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from support.engine_session import Outside, Session, call_of, lines, model, shown_texts
 from trimtab.context.actions import Action
 from trimtab.context.asks import Failed, Keep
-from trimtab.context.compacting import Compactor
+from trimtab.context.editing.compacting import Compactor
+from trimtab.context.editing.housekeeping import housekeeping
 from trimtab.context.engine import Engine
-from trimtab.context.housekeeping import housekeeping
 from trimtab.context.markers import hides
 from trimtab.context.settings import EngineSettings
 from trimtab.context.shorten.arguments import string_values
-from trimtab.context.slots import Slot
 from trimtab.context.summary.summarise import Summariser
 from trimtab.context.tools.archive import ArchiveArguments
 from trimtab.context.tools.arguments import read
 from trimtab.context.tools.host import ToolReply
-from trimtab.context.view import View
+from trimtab.context.window.slots import Slot
+from trimtab.context.window.view import View
 from trimtab.types.edits import Compact, Elide, Offload, Restore, edit_kind
 from trimtab.types.messages import Assistant, Text, ToolCall, ToolResult, user
 from trimtab.types.models import ModelInfo, ModelRequest, Price

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from support.conversations import picture
 from support.engine_session import Session, lines, model, shown_texts
 from support.pictures import png
+from trimtab.context.cycle.refusals import LEAST, lesson_of
 from trimtab.context.engine import Engine
-from trimtab.context.refusals import LEAST, lesson_of
 from trimtab.types.edits import Elide
 from trimtab.types.errors import ErrorClass, ErrorInfo
 from trimtab.types.messages import Image, Text, ToolResult, User

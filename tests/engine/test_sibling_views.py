@@ -5,13 +5,13 @@ from collections.abc import Callable
 import pytest
 
 from support.engine_session import model
-from trimtab.context.account import Account
 from trimtab.context.counting.counter import Counter
+from trimtab.context.cycle.account import Account
+from trimtab.context.cycle.look import Tally
+from trimtab.context.cycle.tally import MeterTally
+from trimtab.context.embed.foreign import EstimateTally
 from trimtab.context.engine import Engine
-from trimtab.context.foreign import EstimateTally
-from trimtab.context.look import Tally
-from trimtab.context.tally import MeterTally
-from trimtab.context.view import View
+from trimtab.context.window.view import View
 from trimtab.sessions.replay.sizes import Sizes
 from trimtab.types.edits import Elide, Restate
 from trimtab.types.messages import user

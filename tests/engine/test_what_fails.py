@@ -10,11 +10,11 @@ import pytest
 from support.engine_session import Outside, Session, lines, model, shown_texts
 from trimtab.context.actions import Action
 from trimtab.context.asks import Advice, Answer, Consult, Failed, Keep, Record, Recorded, Summarize, Summary
-from trimtab.context.compacting import Compactor
+from trimtab.context.editing.compacting import Compactor
 from trimtab.context.engine import Engine
-from trimtab.context.observation import Observation
 from trimtab.context.policies.fallback import Fallback
 from trimtab.context.policies.remote import Remote
+from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings
 from trimtab.context.summary.summarise import Summariser
 from trimtab.types.edits import Compact

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from support.engine_session import Session, folded_again, host_of
 from support.engine_strategies import APIS, AnyPolicy, histories, raw_edits, small_model, wishes
 from support.wire_rules import broken, sent_body
-from trimtab.context.account import Account
+from trimtab.context.cycle.account import Account
+from trimtab.context.cycle.faults import faultfinder
+from trimtab.context.cycle.tally import MeterTally
+from trimtab.context.editing.planning import body_of
 from trimtab.context.engine import Engine
-from trimtab.context.faults import faultfinder
-from trimtab.context.planning import body_of
 from trimtab.context.prepared import Prepared
-from trimtab.context.tally import MeterTally
 from trimtab.context.validate import rules_for, validate
-from trimtab.context.view import View
+from trimtab.context.window.view import View
 from trimtab.types.entries import EditEntry, MessageEntry, RevertEntry
 from trimtab.types.errors import ContextFloor, ErrorInfo
 from trimtab.types.messages import Assistant, Message, ToolResult

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from support.talks import answer, opening, reading, said, talk
-from trimtab.context import ContextManager, step_log
+from trimtab.context import ContextManager
+from trimtab.context.embed import step_log
 
 pytestmark = pytest.mark.parametrize("name", ["openai", "anthropic"])
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.transcripts import CHAT, CLAUDE_CODE, CODEX, GEMINI, SESSIONS, packed, story
-from trimtab.context.pairs import pair
+from trimtab.context.window.pairs import pair
 from trimtab.sessions.chain import answers, conversation, messages
 from trimtab.sessions.detect import FORMATS, read_recording, read_recordings
 from trimtab.sessions.lenient import document

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from trimtab.context.pairs import pair
+from trimtab.context.window.pairs import pair
 from trimtab.sessions.chain import messages
 from trimtab.sessions.detect import find_recordings, read_recording, read_recordings
 from trimtab.sessions.recorded import Answered, Came, Compacted, Recording

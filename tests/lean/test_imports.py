@@ -61,8 +61,8 @@ def roots(modules: set[str]) -> set[str]:
         "trimtab.types",
         "trimtab.context.stores.folder",
         "trimtab.context.tools.profiles",
-        "trimtab.context.manager",
-        "trimtab.context.plain_context",
+        "trimtab.context.embed.manager",
+        "trimtab.context.embed.plain_context",
         "trimtab.agent",
     ],
 )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trimtab.context.bisect_edits import Found, Search, Trial, begin, judged, next_trial
+from trimtab.context.telling.bisect_edits import Found, Search, Trial, begin, judged, next_trial
 
 EDITS = tuple(f"e{n}" for n in range(16))
 

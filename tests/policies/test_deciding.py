@@ -5,15 +5,15 @@ from typing import Any
 
 from support.observations import Fixed, seen, targets, work
 from trimtab.context.actions import Action
-from trimtab.context.applying import BLANK, Done, Outcome
 from trimtab.context.asks import Advice, Consult, Failed, Record, Recorded
-from trimtab.context.deciding import Decider
+from trimtab.context.cycle.deciding import Decider
+from trimtab.context.editing.applying import BLANK, Done, Outcome
 from trimtab.context.policies.mask import Mask
 from trimtab.context.policies.remote import Remote
 from trimtab.context.policies.rules import Rules
 from trimtab.context.policies.wrappers import DryRun
 from trimtab.context.settings import EngineSettings
-from trimtab.context.view import View
+from trimtab.context.window.view import View
 from trimtab.types.edits import Compact, EditCost, Elide
 from trimtab.types.entries import EditEntry
 from trimtab.types.messages import Assistant, Text, user

@@ -1,8 +1,8 @@
 """Explain and blame: why each word is or isn't there."""
 
 from support.edited import Story
-from trimtab.context.blame import blame
-from trimtab.context.explain import Change, context_log, price
+from trimtab.context.telling.blame import blame
+from trimtab.context.telling.explain import Change, context_log, price
 from trimtab.types.edits import Compact, Drop, EditCost, Elide, Restate, Restore
 
 PORT = "listens on port-4711 of host_alpha"

@@ -11,9 +11,9 @@ from support.observations import Fixed
 from trimtab.context.actions import Action
 from trimtab.context.asks import Failed, Record, Recorded
 from trimtab.context.engine import Engine
-from trimtab.context.explain import context_log
 from trimtab.context.policies.peer_table import PEERS
 from trimtab.context.policies.registry import find_policy
+from trimtab.context.telling.explain import context_log
 from trimtab.types.entries import CustomEntry, EditEntry
 from trimtab.types.errors import ContextFloor
 from trimtab.types.messages import Message, ToolResult

@@ -6,11 +6,11 @@ from msgspec.structs import replace
 
 from support.observations import observations
 from trimtab.context.actions import Action
-from trimtab.context.observation import Observation
 from trimtab.context.policies.base import manners_of
 from trimtab.context.policies.peer_table import PEERS
 from trimtab.context.policies.registry import find_policy
 from trimtab.context.policies.weighing import named, weigh
+from trimtab.context.seeing.observation import Observation
 
 OURS = [
     "none",

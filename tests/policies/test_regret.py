@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from support.edited import Story, count
-from trimtab.context import regret
-from trimtab.context.regret import Harm, KindRecord, Learned, RegretLedger, excused
-from trimtab.context.view import View
+from trimtab.context.seeing import regret
+from trimtab.context.seeing.regret import Harm, KindRecord, Learned, RegretLedger, excused
+from trimtab.context.window.view import View
 from trimtab.types.edits import Compact, Elide, Restore
 from trimtab.types.messages import Assistant, Text, ToolCall, ToolResult
 

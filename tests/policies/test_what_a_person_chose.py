@@ -9,11 +9,11 @@ from support.engine_session import model
 from support.observations import answer, observations, prompt, seen, work
 from trimtab.context.budget import Thresholds, budget_for
 from trimtab.context.engine import Engine
-from trimtab.context.observation import Observation
 from trimtab.context.policies.rules import Rules
 from trimtab.context.policies.weighing import weigh
+from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings
-from trimtab.context.view import View
+from trimtab.context.window.view import View
 from trimtab.types.models import ModelRequest
 
 MILLION = model(1_000_000, max_output=32_000)

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from support.observations import CHEAP_READS, NO_CACHE, Fixed, seen, targets, work
 from trimtab.context.actions import Action
-from trimtab.context.observation import Observation
 from trimtab.context.policies.base import manners_of, unwrap
 from trimtab.context.policies.fallback import Fallback
 from trimtab.context.policies.mask import Mask
 from trimtab.context.policies.remote import Remote
 from trimtab.context.policies.rules import Rules
 from trimtab.context.policies.wrappers import Cooldown, CostGate, DryRun, Immune, MinGain
+from trimtab.context.seeing.observation import Observation
 
 OLD = Action("elide", ("t0",))
 MANY = Action("elide", tuple(f"t{n}" for n in range(6)))

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.sessions import ask, result, say, synthetic
-from trimtab.context.pairs import pair
-from trimtab.context.view import Repairs, View
+from trimtab.context.window.pairs import pair
+from trimtab.context.window.view import Repairs, View
 from trimtab.types.messages import Assistant, Message, Text, Thinking, ToolCall, ToolResult, User
 
 

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from support.sessions import ask, now, result, say
 from trimtab.context.archive import Archive
-from trimtab.context.fold import Conversation
 from trimtab.context.stores.log import SessionLog
+from trimtab.context.window.fold import Conversation
 from trimtab.types.codec import decode_line
 
 IDS = st.sampled_from(["a", "b", "c"])

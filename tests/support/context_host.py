@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from trimtab.context.actions import Action
-from trimtab.context.observation import ItemFacts, Observation
 from trimtab.context.recall.index import Document, Hit, Index
+from trimtab.context.seeing.observation import ItemFacts, Observation
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.notes import MemoDict, MemoStore
 from trimtab.context.tools.host import Outcome

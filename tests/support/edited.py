@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from trimtab.context.archive import Archive
-from trimtab.context.fold import Fold
-from trimtab.context.view import View
+from trimtab.context.window.fold import Fold
+from trimtab.context.window.view import View
 from trimtab.types.codec import Entry, entry_of
 from trimtab.types.edits import Edit
 from trimtab.types.entries import CustomEntry, EditEntry, KnownEntry, MessageEntry, RevertEntry

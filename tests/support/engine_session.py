@@ -13,14 +13,14 @@ from typing import Any, TypeVar
 
 from trimtab.context.archive import Archive
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Kept, Record, Recorded, Summarize
+from trimtab.context.embed.log_in_memory import MemoryLog
 from trimtab.context.engine import Engine
-from trimtab.context.fold import fold
-from trimtab.context.hosting import EngineHost
-from trimtab.context.memory_log import MemoryLog
 from trimtab.context.prepared import Prepared
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.notes import MemoDict
-from trimtab.context.view import View
+from trimtab.context.tools.engine_host import EngineHost
+from trimtab.context.window.fold import fold
+from trimtab.context.window.view import View
 from trimtab.types.codec import decode_line
 from trimtab.types.entries import CustomEntry, EditEntry
 from trimtab.types.errors import ErrorInfo

@@ -17,7 +17,7 @@ from msgspec import structs
 from support.conversations import MAKERS, conversations
 from support.engine_session import lines
 from trimtab.context.actions import ACTIONS, Action
-from trimtab.context.observation import Observation
+from trimtab.context.seeing.observation import Observation
 from trimtab.types.edits import Compact, Drop, Edit, Elide, Fold, Offload, Pin, Restate, Restore
 from trimtab.types.messages import Assistant, Message, Part, Text, ToolCall, ToolResult, User
 from trimtab.types.models import Api, CacheRules, ModelInfo, Price

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from trimtab.context.actions import Action
-from trimtab.context.observation import ItemFacts, Observation, Prices
+from trimtab.context.seeing.observation import ItemFacts, Observation, Prices
 
 CHEAP_READS = Prices(input=10.0, cache_read=1.0, cache_write=12.5, output=50.0)
 DEAR_READS = Prices(input=10.0, cache_read=5.0, cache_write=10.0, output=50.0)

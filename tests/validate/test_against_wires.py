@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from support.conversations import MAKERS, conversations
 from support.histories import histories
 from support.wire_rules import broken, sent_body
-from trimtab.context.pairs import pair
 from trimtab.context.validate import rules_for, validate
 from trimtab.context.validate.mend import mend
+from trimtab.context.window.pairs import pair
 from trimtab.types.messages import user
 from trimtab.types.models import Api
 

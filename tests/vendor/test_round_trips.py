@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.vendor_dicts import anthropic_conversation, anything, chat_conversation, damaged
-from trimtab.context.pairs import pair
 from trimtab.context.vendor.errors import VendorMessageError
 from trimtab.context.vendor.formats import FORMATS, Format, format_named
 from trimtab.context.vendor.remembered import Remembered
+from trimtab.context.window.pairs import pair
 from trimtab.types.codec import decode_message, encode_message
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Message

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from support.interleaving import doing
-from trimtab.context import view as module
-from trimtab.context.view import View
+from trimtab.context.window import view as module
+from trimtab.context.window.view import View
 from trimtab.types.edits import Elide
 from trimtab.types.messages import user
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trimtab.context.vector import Vector
+from trimtab.context.window.vector import Vector
 
 SIZES = st.sampled_from([0, 1, 31, 32, 33, 64, 1023, 1024, 1025, 1056, 1057, 1088, 2100])
 

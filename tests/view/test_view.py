@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trimtab.context.pairs import pair
-from trimtab.context.view import View
+from trimtab.context.window.pairs import pair
+from trimtab.context.window.view import View
 from trimtab.types.edits import (
     Compact,
     Drop,

@@ -7,12 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from trimtab.context.manager import ContextManager
-    from trimtab.context.plain_context import Context
+    from trimtab.context.embed.manager import ContextManager
+    from trimtab.context.embed.plain_context import Context
 
 __all__ = ["Context", "ContextManager"]
 
-_HOMES = {"Context": "trimtab.context.plain_context", "ContextManager": "trimtab.context.manager"}
+_HOMES = {"Context": "trimtab.context.embed.plain_context", "ContextManager": "trimtab.context.embed.manager"}
 
 
 def __getattr__(name: str) -> object:

@@ -12,7 +12,7 @@ engine takes the next way, and the log says why.
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from trimtab.context.observation import Observation
+from trimtab.context.seeing.observation import Observation
 from trimtab.types.entries import CustomEntry, EditEntry, RevertEntry
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelRequest

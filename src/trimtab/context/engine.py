@@ -17,31 +17,31 @@ from msgspec import structs
 
 from trimtab.context.budget import Budget, budget_for
 from trimtab.context.counting.anchor import Estimate
-from trimtab.context.faults import faultfinder
-from trimtab.context.housekeeping import housekeeping
-from trimtab.context.look import Look, Tally, look
+from trimtab.context.cycle.faults import faultfinder
+from trimtab.context.cycle.look import Look, Tally, look
+from trimtab.context.cycle.refusals import NOTHING, Lesson, lesson_of
+from trimtab.context.cycle.tally import MeterTally
+from trimtab.context.editing.housekeeping import housekeeping
 from trimtab.context.markers import RECALL, hides
 from trimtab.context.naming import name_of
 from trimtab.context.policies.base import Policy, manners_of
 from trimtab.context.prepared import Prepared, with_room
-from trimtab.context.refusals import NOTHING, Lesson, lesson_of
 from trimtab.context.settings import EngineSettings
-from trimtab.context.slots import Slot
-from trimtab.context.tally import MeterTally
-from trimtab.context.view import View
+from trimtab.context.window.slots import Slot
+from trimtab.context.window.view import View
 from trimtab.types.errors import ErrorInfo
 from trimtab.types.messages import Assistant, Message, Text, ToolResult
 from trimtab.types.models import ModelInfo, ModelRequest
 
 if TYPE_CHECKING:
-    from trimtab.context.account import Account
     from trimtab.context.actions import Action
-    from trimtab.context.applying import Outcome
     from trimtab.context.asks import Answer, Ask
-    from trimtab.context.compacting import Compactor
-    from trimtab.context.ladder import Step
-    from trimtab.context.managing import Manager
-    from trimtab.context.observation import Observation
+    from trimtab.context.cycle.account import Account
+    from trimtab.context.cycle.ladder import Step
+    from trimtab.context.cycle.managing import Manager
+    from trimtab.context.editing.applying import Outcome
+    from trimtab.context.editing.compacting import Compactor
+    from trimtab.context.seeing.observation import Observation
 
 Now: TypeAlias = Callable[[], float]
 _LEAST_CAP = 1_000
@@ -127,7 +127,7 @@ class Engine:
     def account(self) -> "Account":
         """What the cache holds, what was spent and saved."""
         if self._account is None:
-            from trimtab.context.account import Account  # noqa: PLC0415 - not needed for a first request
+            from trimtab.context.cycle.account import Account  # noqa: PLC0415 - not needed for a first request
 
             self._account = Account(self.model)
         return self._account
@@ -141,7 +141,7 @@ class Engine:
     def manager(self) -> "Manager":
         """What edits the context."""
         if self._manager is None:
-            from trimtab.context.managing import Manager  # noqa: PLC0415 - not needed while there is room
+            from trimtab.context.cycle.managing import Manager  # noqa: PLC0415 - not needed while there is room
 
             self._manager = Manager(self)
         return self._manager

@@ -2,7 +2,7 @@
 
 import re
 
-from trimtab.context.slots import Slot
+from trimtab.context.window.slots import Slot
 from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult
 
 _HANDLE = re.compile(r"r([0-9]{1,9})")

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from trimtab.context.look import Look
-from trimtab.context.view import View
+from trimtab.context.cycle.look import Look
+from trimtab.context.window.view import View
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelRequest
 
 if TYPE_CHECKING:
-    from trimtab.context.applying import Done
+    from trimtab.context.editing.applying import Done
 
 
 @dataclass(frozen=True, slots=True)

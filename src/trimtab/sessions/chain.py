@@ -6,7 +6,7 @@ events ──▶ messages         everything that was said, in order: the uncomp
 
 from collections.abc import Iterator
 
-from trimtab.context.pairs import pair
+from trimtab.context.window.pairs import pair
 from trimtab.sessions.recorded import Answered, Came, Compacted, Recording
 from trimtab.types.messages import Message
 

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from trimtab.coding.logs import session_folder
 from trimtab.coding.project import Project
-from trimtab.context.applying import BLANK
-from trimtab.context.bisect_edits import Found, Trial, Verdict, begin, judged, next_trial
+from trimtab.context.editing.applying import BLANK
 from trimtab.context.stores.folder import SessionFolder
-from trimtab.context.view import View
+from trimtab.context.telling.bisect_edits import Found, Trial, Verdict, begin, judged, next_trial
+from trimtab.context.window.view import View
 from trimtab.types.edits import Expire, Pin, Unpin
 from trimtab.types.entries import RevertEntry
 from trimtab.types.errors import UsageError

@@ -15,15 +15,15 @@ from trimtab.context.budget import Thresholds
 from trimtab.context.engine import Engine
 from trimtab.context.naming import handle_number, name_of
 from trimtab.context.settings import EngineSettings, Profile
-from trimtab.context.slots import Slot
 from trimtab.context.stores.log import SessionLog
+from trimtab.context.window.slots import Slot
 from trimtab.types.codec import Entry
 from trimtab.types.models import ModelInfo
 
 if TYPE_CHECKING:
-    from trimtab.context.compacting import Compactor
+    from trimtab.context.editing.compacting import Compactor
     from trimtab.context.summary.summarise import Summariser
-    from trimtab.context.view import View
+    from trimtab.context.window.view import View
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _LONGEST = 80
@@ -101,7 +101,7 @@ def checked_policy(name: str) -> str:
 
 def make_compactor(model: ModelInfo, *, reattached: "Callable[[View], str]" = lambda _view: "") -> "Compactor":
     """What writes summaries for a session. `model` is asked for them; `reattached` gives what is put behind each from state."""
-    from trimtab.context.compacting import Compactor  # noqa: PLC0415 - not needed while there is room
+    from trimtab.context.editing.compacting import Compactor  # noqa: PLC0415 - not needed while there is room
     from trimtab.context.summary.cache import SummaryCache  # noqa: PLC0415 - as above
 
     return Compactor(summariser=summariser_of(model), reattached=reattached, cache=SummaryCache())

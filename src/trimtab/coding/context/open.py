@@ -20,13 +20,13 @@ from trimtab.coding.project import Project
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.config.settings import ContextSettings
 from trimtab.context.engine import Engine
-from trimtab.context.hosting import EngineHost
 from trimtab.context.stores.log import SessionLog
+from trimtab.context.tools.engine_host import EngineHost
 from trimtab.types.messages import ToolCall
 from trimtab.types.models import ModelInfo, ModelRequest
 
 if TYPE_CHECKING:
-    from trimtab.context.view import View
+    from trimtab.context.window.view import View
 
 
 @dataclass(slots=True)

@@ -25,16 +25,16 @@ from trimtab.coding.session import system_prompt
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import build_tools
 from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
+from trimtab.context.cycle.look import Look
 from trimtab.context.engine import Engine
-from trimtab.context.fold import Fold
-from trimtab.context.hosting import EngineHost
-from trimtab.context.look import Look
-from trimtab.context.observation import Observation
+from trimtab.context.seeing.observation import Observation
 from trimtab.context.stores.bodies import inflate
 from trimtab.context.stores.log import SessionLog
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.notes import MemoDict
-from trimtab.context.view import View
+from trimtab.context.tools.engine_host import EngineHost
+from trimtab.context.window.fold import Fold
+from trimtab.context.window.view import View
 from trimtab.types.codec import Entry
 from trimtab.types.entries import MessageEntry
 from trimtab.types.errors import TrimtabError, UsageError

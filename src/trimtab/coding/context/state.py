@@ -7,11 +7,11 @@ Nothing is kept beside the view, so it follows forks, reverts and reopened sessi
 
 from trimtab.coding.tools.todo import current_todos, show_todos
 from trimtab.context.naming import body_of, name_of
-from trimtab.context.resources import resource_of
+from trimtab.context.seeing.resources import resource_of
 from trimtab.context.summary.fit import Count
 from trimtab.context.summary.reattach import ReadFile, State, reattach
 from trimtab.context.tools.plan import LABEL
-from trimtab.context.view import View
+from trimtab.context.window.view import View
 from trimtab.types.edits import Restate
 from trimtab.types.messages import Assistant
 

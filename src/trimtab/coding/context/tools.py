@@ -15,9 +15,9 @@ from anyio import from_thread
 from trimtab.agent.ports import Access, ToolOutput, ToolRun
 from trimtab.coding.context.chosen import ChosenTools
 from trimtab.coding.context.transcript import ManagedTranscript
-from trimtab.context.hosting import EngineHost
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.notes import MemoDict, MemoFolder, MemoStore, memos_beside
+from trimtab.context.tools.engine_host import EngineHost
 from trimtab.context.tools.host import ContextTool
 from trimtab.context.tools.profiles import context_tools
 from trimtab.types.models import ModelRequest

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 from trimtab.coding.context.saved import SavedContext
 from trimtab.context.actions import Action, ActionName
-from trimtab.context.applying import Done
-from trimtab.context.floor import floor_of
-from trimtab.context.look import Look
+from trimtab.context.cycle.floor import floor_of
+from trimtab.context.cycle.look import Look
+from trimtab.context.editing.applying import Done
+from trimtab.context.editing.planning import plan
 from trimtab.context.naming import body_of, name_of
-from trimtab.context.planning import plan
 from trimtab.context.recall.pages import page_ends
-from trimtab.context.slots import Slot
-from trimtab.context.story import grown, whole
-from trimtab.context.view import View
+from trimtab.context.telling.story import grown, whole
+from trimtab.context.window.slots import Slot
+from trimtab.context.window.view import View
 from trimtab.types.edits import Edit, Pin
 from trimtab.types.errors import TrimtabError, UsageError
 from trimtab.types.messages import ToolResult

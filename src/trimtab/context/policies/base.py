@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from trimtab.context.actions import Action
-from trimtab.context.observation import Observation
+from trimtab.context.seeing.observation import Observation
 
 
 class Policy(Protocol):

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from trimtab.context.actions import Action, action_of
-from trimtab.context.observation import Observation
 from trimtab.context.policies.base import Manners, Policy, Wrapper, manners_of, unwrap
 from trimtab.context.policies.remote import Remote
 from trimtab.context.policies.rules import Rules
 from trimtab.context.policies.weighing import named
+from trimtab.context.seeing.observation import Observation
 
 _MOST_ACTIONS = 500
 _HIDDEN_TOO = frozenset({"reload", "keep", "compact", "restate", "pin", "unpin"})

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trimtab.context.actions import Action
-from trimtab.context.ladder import LARGE, touchable
-from trimtab.context.observation import Observation
+from trimtab.context.cycle.ladder import LARGE, touchable
 from trimtab.context.policies.base import Manners
+from trimtab.context.seeing.observation import Observation
 
 
 @dataclass(frozen=True, slots=True)

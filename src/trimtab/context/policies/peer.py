@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from trimtab.context.actions import Action
-from trimtab.context.ladder import LARGE, touchable
-from trimtab.context.observation import ItemFacts, Observation
+from trimtab.context.cycle.ladder import LARGE, touchable
 from trimtab.context.policies.base import Manners
 from trimtab.context.policies.weighing import weigh
+from trimtab.context.seeing.observation import ItemFacts, Observation
 
 When: TypeAlias = Literal["step", "turn", "cold"]
 """Before every request; only before the first one of a turn (as who checks at the end of the one before); only with a cold cache."""

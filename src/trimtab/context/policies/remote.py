@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trimtab.context.actions import Action
-from trimtab.context.observation import Observation
+from trimtab.context.seeing.observation import Observation
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trimtab.context.actions import Action, ActionName
-from trimtab.context.ladder import FOLDED_TOKENS, LARGE, hideable, over_hard, stale, touchable, value
-from trimtab.context.observation import ItemFacts, Observation
+from trimtab.context.cycle.ladder import FOLDED_TOKENS, LARGE, hideable, over_hard, stale, touchable, value
 from trimtab.context.policies.weighing import gain_of
+from trimtab.context.seeing.observation import ItemFacts, Observation
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trimtab.context.actions import Action
-from trimtab.context.observation import Observation
 from trimtab.context.policies.base import Manners
+from trimtab.context.seeing.observation import Observation
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trimtab.context.actions import Action
-from trimtab.context.ladder import touchable
-from trimtab.context.observation import ItemFacts, Observation
+from trimtab.context.cycle.ladder import touchable
 from trimtab.context.policies.base import Manners
+from trimtab.context.seeing.observation import ItemFacts, Observation
 
 
 @dataclass(frozen=True, slots=True)

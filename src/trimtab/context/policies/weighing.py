@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from trimtab.context.actions import Action
-from trimtab.context.ladder import FOLDED_TOKENS, STUB_TOKENS
-from trimtab.context.observation import ItemFacts, Observation
+from trimtab.context.cycle.ladder import FOLDED_TOKENS, STUB_TOKENS
+from trimtab.context.seeing.observation import ItemFacts, Observation
 
 SUMMARY_TOKENS = 3_000
 """About what the summary of a run takes."""

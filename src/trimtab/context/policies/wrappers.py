@@ -16,9 +16,9 @@ import msgspec
 from msgspec.structs import replace
 
 from trimtab.context.actions import Action
-from trimtab.context.observation import ItemFacts, Observation
 from trimtab.context.policies.base import Manners, Policy, decide_through
 from trimtab.context.policies.weighing import named, weigh
+from trimtab.context.seeing.observation import ItemFacts, Observation
 
 _MARKS = frozenset({"pin", "unpin", "reload", "keep", "restate", "expire"})
 """Kinds that take nothing out; guards of cost don't concern them."""

@@ -20,13 +20,13 @@ from typing import Any, Protocol, Self
 import msgspec
 
 from trimtab.context.archive import Archive, Damage, Parked
-from trimtab.context.fold import Conversation
 from trimtab.context.stores.bodies import Bodies, BodyStore, MemoryBodies, inflate, spill
 from trimtab.context.stores.commit import GroupCommit, Ticket
 from trimtab.context.stores.disk import Disk, disk, make_folder, require_file, timestamp
 from trimtab.context.stores.jsonl import SessionFile
 from trimtab.context.stores.lock import Owner, SessionLock, this_process
-from trimtab.context.view import Repairs, View
+from trimtab.context.window.fold import Conversation
+from trimtab.context.window.view import Repairs, View
 from trimtab.types.codec import Entry, entry_of
 from trimtab.types.entries import (
     FORMAT,

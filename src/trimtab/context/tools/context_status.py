@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from trimtab.context.observation import ItemFacts, Observation
+from trimtab.context.seeing.observation import ItemFacts, Observation
 from trimtab.context.tools.arguments import spec
 from trimtab.context.tools.host import ContextTool, ContextToolHost, ToolReply
 from trimtab.types.tools import ToolSpec

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from trimtab.context.actions import Action
-from trimtab.context.observation import Observation
 from trimtab.context.recall.reader import ArchiveReader
+from trimtab.context.seeing.observation import Observation
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.notes import MemoStore
 from trimtab.types.tools import ToolSpec

@@ -15,8 +15,6 @@ from typing import Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from trimtab.context.pairs import pair
-from trimtab.context.stand_ins import has_content, is_stand_in
 from trimtab.context.validate.check import is_empty, validate, was_emptied
 from trimtab.context.validate.media import Handle, to_hide, without_pictures
 from trimtab.context.validate.problems import Problem, ProblemKind
@@ -29,6 +27,8 @@ from trimtab.context.validate.thinking import (
     without_dangling,
     without_thinking,
 )
+from trimtab.context.window.pairs import pair
+from trimtab.context.window.stand_ins import has_content, is_stand_in
 from trimtab.types.ids import portable_call_id
 from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult, User
 

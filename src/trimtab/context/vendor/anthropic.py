@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, assert_never
 
-from trimtab.context.pairs import pair
 from trimtab.context.vendor.errors import At
 from trimtab.context.vendor.images import in_words
 from trimtab.context.vendor.plain import VendorMessage, copied, plain_object, without
 from trimtab.context.vendor.turns import Known, fields_of, marked, nothing_known, walk, wire_of
 from trimtab.context.vendor.usage import usage_of
+from trimtab.context.window.pairs import pair
 from trimtab.types.errors import UsageError
 from trimtab.types.ids import portable_call_id
 from trimtab.types.messages import (

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
-from trimtab.context.pairs import pair
 from trimtab.context.vendor.images import in_words, to_data_url
 from trimtab.context.vendor.plain import copied, without
 from trimtab.context.vendor.turns import Known, fields_of, nothing_known, walk, wire_of
+from trimtab.context.window.pairs import pair
 from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, User
 
 NAME = "openai"

@@ -10,8 +10,8 @@ from trimtab.agent.run import AgentBusy
 from trimtab.coding.context.open import OpenContext
 from trimtab.coding.session import Session
 from trimtab.context.actions import Action
-from trimtab.context.applying import Done, Outcome
 from trimtab.context.asks import Answer, Ask
+from trimtab.context.editing.applying import Done, Outcome
 from trimtab.frontends.cli.context_text import biggest_lines, meter_lines
 from trimtab.frontends.cli.screen import counted
 from trimtab.types.edits import Compact

@@ -19,11 +19,11 @@ from trimtab.coding.context.bisect import Check, Tried, bisect, suspects
 from trimtab.coding.context.saved import SavedContext, open_saved
 from trimtab.coding.context.wishes import Granted, edit_named, item_named, pin, restore, revert, unpin
 from trimtab.coding.project import open_project
-from trimtab.context.blame import blame
-from trimtab.context.dropped import dropped_facts
-from trimtab.context.explain import context_log
-from trimtab.context.layers import active_context, archive, summary_index
-from trimtab.context.story import edit_story, item_story
+from trimtab.context.telling.blame import blame
+from trimtab.context.telling.dropped import dropped_facts
+from trimtab.context.telling.explain import context_log
+from trimtab.context.telling.layers import active_context, archive, summary_index
+from trimtab.context.telling.story import edit_story, item_story
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.context_answers import (
     bisect_data,

@@ -7,11 +7,11 @@ import msgspec
 from trimtab.coding.context.bisect import Bisected
 from trimtab.coding.context.saved import SavedContext
 from trimtab.coding.context.wishes import Granted
-from trimtab.context.dropped import DroppedFact
-from trimtab.context.explain import LogRow
-from trimtab.context.floor import floor_of
-from trimtab.context.layers import budget_data
-from trimtab.context.look import Look
+from trimtab.context.cycle.floor import floor_of
+from trimtab.context.cycle.look import Look
+from trimtab.context.telling.dropped import DroppedFact
+from trimtab.context.telling.explain import LogRow
+from trimtab.context.telling.layers import budget_data
 from trimtab.frontends.cli.context_text import row_details, row_head
 from trimtab.types.edits import edit_kind
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from trimtab.context.blame import Blamed, Later
-from trimtab.context.dropped import DroppedFact
-from trimtab.context.explain import LogRow, listed, price
-from trimtab.context.floor import floor_of
-from trimtab.context.look import Look
+from trimtab.context.cycle.floor import floor_of
+from trimtab.context.cycle.look import Look
 from trimtab.context.naming import name_of
-from trimtab.context.observation import ItemFacts, Observation
-from trimtab.context.story import EditStory, ItemStory, Touch
+from trimtab.context.seeing.observation import ItemFacts, Observation
+from trimtab.context.telling.blame import Blamed, Later
+from trimtab.context.telling.dropped import DroppedFact
+from trimtab.context.telling.explain import LogRow, listed, price
+from trimtab.context.telling.story import EditStory, ItemStory, Touch
 from trimtab.frontends.cli.screen import counted, table
 from trimtab.types.codec import Entry
 from trimtab.types.messages import Assistant, Message, Text, ToolCall

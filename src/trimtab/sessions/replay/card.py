@@ -17,7 +17,7 @@ import msgspec
 from trimtab.context.counting.counter import Counter
 from trimtab.context.economics.cold import is_break
 from trimtab.context.policies.base import Policy
-from trimtab.context.resources import resource_of
+from trimtab.context.seeing.resources import resource_of
 from trimtab.context.strings import distinctive_strings
 from trimtab.sessions.detect import read_recordings
 from trimtab.sessions.recorded import Answered, Came, Compacted, Recording

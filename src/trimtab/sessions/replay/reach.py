@@ -8,8 +8,8 @@ lost      they don't, and nothing does
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from trimtab.context.slots import Slot
-from trimtab.context.view import View
+from trimtab.context.window.slots import Slot
+from trimtab.context.window.view import View
 from trimtab.sessions.replay.needs import texts_of
 from trimtab.types.edits import Compact
 

@@ -16,11 +16,11 @@ from msgspec import structs
 
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Kept, Record, Recorded, Summarize, Summary
 from trimtab.context.budget import budget_for
-from trimtab.context.compacting import Compactor
 from trimtab.context.counting.counter import Counter
+from trimtab.context.cycle.look import Look
+from trimtab.context.editing.compacting import Compactor
+from trimtab.context.embed.log_in_memory import MemoryLog
 from trimtab.context.engine import Engine
-from trimtab.context.look import Look
-from trimtab.context.memory_log import MemoryLog
 from trimtab.context.policies.base import Policy
 from trimtab.context.settings import EngineSettings
 from trimtab.context.summary.summarise import Summariser

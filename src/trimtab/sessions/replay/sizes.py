@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from trimtab.context.counting.anchor import Estimate
 from trimtab.context.counting.counter import Counter
-from trimtab.context.look import grew
-from trimtab.context.view import View
+from trimtab.context.cycle.look import grew
+from trimtab.context.window.view import View
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelInfo
 from trimtab.types.tools import ToolSpec

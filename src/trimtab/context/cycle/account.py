@@ -1,0 +1,268 @@
+"""The account: what the provider's cache holds, what the next request costs, and whether an edit pays.
+
+    look ──shape──▶ segments in wire order ──bill──▶ tokens read, written, fresh; money
+    edits ──gate──▶ those that pay now, those that wait
+    answer's usage ──settle──▶ the cache as it is, what was saved
+
+It keeps what lasts from request to request and is otherwise arithmetic on values of `economics`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from trimtab.context.cycle.look import Look, grew
+from trimtab.context.economics.bill import Bill, bill, bill_of
+from trimtab.context.economics.breakpoints import message_marks, place
+from trimtab.context.economics.cache_state import CacheState
+from trimtab.context.economics.cold import Warmth
+from trimtab.context.economics.gate import Decision, MarkedEdit, Situation, decide
+from trimtab.context.economics.savings import Savings
+from trimtab.context.economics.shapes import RequestShape, Segment, key_of, shape_of
+from trimtab.context.economics.survival import remaining
+from trimtab.context.editing.applying import Passed, shown_size
+from trimtab.types.codec import encode_message
+from trimtab.types.edits import Edit, EditCost, Restate
+from trimtab.types.messages import Assistant, Message
+from trimtab.types.models import ModelInfo, ModelRequest
+from trimtab.types.usage import Usage
+
+_KEPT_KEYS = 20_000
+_IN_PLACE = 64
+"""Messages that an edit may change one by one; where more differ, the rest is taken in anew."""
+
+
+@dataclass(slots=True)
+class _Shaped:
+    """The shape of the last look, and what it was made of."""
+
+    fixed_key: bytes
+    messages: tuple[Message, ...]
+    shape: RequestShape
+
+
+@dataclass(slots=True)
+class Account:
+    """Of one session with one model. `growth` is what a request adds to the one before, on average, in tokens."""
+
+    model: ModelInfo
+    state: CacheState = field(default_factory=CacheState)
+    warmth: Warmth = field(default_factory=Warmth)
+    savings: Savings = field(default_factory=Savings)
+    growth: float = 0.0
+    last_sent_s: float | None = None
+    calls: int = 0
+    removed: int = 0
+    """Tokens that edits have taken out of the request so far."""
+    last_decision: Decision | None = None
+    _keys: dict[int, tuple[Message, bytes]] = field(default_factory=dict)
+    _shaped: _Shaped | None = None
+    _last: RequestShape | None = None
+
+    def shape(self, look: Look) -> RequestShape:
+        """The request as the cache sees it. Costs what is new while the view only grows."""
+        request, messages = look.request, look.view.messages()
+        fixed_key = _fixed_key(request)
+        known = self._shaped
+        if known is None or known.fixed_key != fixed_key:
+            base = shape_of([Segment(fixed_key, look.fixed, 2)], model=request.model.ref, fixed=1)
+            start = 0
+        elif grew(known.messages, messages):
+            base, start = known.shape, len(known.messages)
+        else:
+            base, start = self._reshaped(known, messages, look)
+        fresh = [self._segment(message, look.tally.message(message)) for message in messages[start:]]
+        shape = base.extended(fresh) if fresh else base
+        self._shaped = _Shaped(fixed_key, messages, shape)
+        return shape
+
+    @property
+    def last_sent(self) -> tuple[Segment, ...] | None:
+        """The last request as the cache saw it; None before any."""
+        return None if self._last is None else self._last.segments
+
+    def was_sent(self, look: Look, segments: Sequence[Segment]) -> None:
+        """Take `segments` for the last request: that of `look` is the next.
+
+        What went out keeps the size that it had then, as it does in an account that saw it go.
+        """
+        ref, fixed_key, messages = look.request.model.ref, _fixed_key(look.request), look.view.messages()
+        self._last = shape_of(segments, model=ref, fixed=1)
+        sent: dict[bytes, list[Segment]] = {}
+        for segment in reversed(segments):
+            sent.setdefault(segment.key, []).append(segment)
+
+        def again(key: bytes) -> Segment | None:
+            return sent[key].pop() if sent.get(key) else None
+
+        front = again(fixed_key) or Segment(fixed_key, look.fixed, 2)
+        rest = (again(self._key(m)) or self._segment(m, look.tally.message(m)) for m in messages)
+        self._shaped = _Shaped(fixed_key, messages, shape_of([front, *rest], model=ref, fixed=1))
+
+    def _reshaped(self, known: _Shaped, messages: tuple[Message, ...], look: Look) -> tuple[RequestShape, int]:
+        """The known shape with what an edit changed in place, and how many messages it has; of a longer change, only what stands in front."""
+        before = known.messages
+        changed = [i for i, (old, new) in enumerate(zip(before, messages, strict=False)) if old is not new]
+        if len(changed) <= _IN_PLACE and len(messages) >= len(before):
+            segments = {i + 1: self._segment(messages[i], look.tally.message(messages[i])) for i in changed}
+            return known.shape.edited(segments), len(before)
+        same = changed[0] if changed else min(len(before), len(messages))
+        return known.shape.edited(dict.fromkeys(range(same + 1, known.shape.size))), same
+
+    def is_cold(self, now: float | None) -> bool:
+        """Whether the cache probably holds nothing."""
+        idle = None if now is None or self.last_sent_s is None else now - self.last_sent_s
+        return self._last is None or self.warmth.cold(idle, self.model.cache)
+
+    def cached(self, look: Look, now: float | None) -> int:
+        """Tokens of this request that the cache probably serves."""
+        return 0 if self.is_cold(now) else self.state.readable(self.shape(look), self.model.cache, now=now)
+
+    def bill(self, look: Look, now: float | None) -> Bill:
+        """What this request costs as it stands."""
+        return self._bill(self._marked(self.shape(look)), now)
+
+    def sent_count(self, look: Look) -> int:
+        """How many of the messages of this request went out like this before."""
+        return 0 if self._last is None else max(0, self._last.shared_with(self.shape(look)) - 1)
+
+    def gate(self, look: Look, edits: Sequence[Edit], now: float | None) -> Passed:
+        """Let through what pays now: whole batches, compared by what all calls that may follow would cost."""
+        shape = self.shape(look)
+        sent = self.sent_count(look)
+        marked: list[MarkedEdit] = []
+        free: set[int] = set()
+        places = _first_message(look)
+        for number, edit in enumerate(edits):
+            after = look.view.with_edit(f"?gate{number}", edit)
+            applied = after.edit(f"?gate{number}")
+            touched = applied.slots if applied else ()
+            before = 0 if isinstance(edit, Restate) else shown_size(look.view, touched, look.tally.message)
+            left = shown_size(after, touched, look.tally.message)
+            if before == left or isinstance(edit, Restate):
+                free.add(number)
+                continue
+            first = min((places[i] for i in touched if i in places), default=len(places))
+            marked.append(MarkedEdit(str(number), first + 1, before, left, sent=first < sent))
+        wanted = sum(max(0, edit.gain) for edit in marked)
+        decision = decide(marked, self._situation(shape, look, now, wanted=wanted))
+        self.last_decision = decision
+        chosen = {int(name) for name in decision.apply}
+        # An edit that takes nothing out is not the gate's business: whoever wants it back, or pinned, has a reason of his own.
+        chosen |= {int(name) for name in decision.refuse}
+        through = [e for n, e in enumerate(edits) if n in chosen or n in free]
+        waiting = tuple(edits[int(name)] for name in decision.mark)
+        share = decision.broken * _write_surcharge(self.model) / max(1, len(through))
+        cost = EditCost(cache_usd=share if self.model.prices else None)
+        return Passed(tuple(through), waiting, decision.reason, cost)
+
+    def settle(self, look: Look, answer: Assistant | None, now: float | None) -> None:
+        """A request went out and was answered: take in what the cache holds now and what the provider reported."""
+        shape = self._marked(self.shape(look))
+        sent = self._bill(shape, now)
+        idle = None if now is None or self.last_sent_s is None else now - self.last_sent_s
+        if answer is not None and answer.usage is not None and self._last is not None:
+            self.warmth = self.warmth.observed(sent.read, answer.usage, idle_s=idle)
+        kept = shape.total + self.removed
+        served = min(kept, sent.read + self.removed)
+        reference = bill_of(served, kept, kept, self.model.cache, self.model.prices or None)
+        self.savings = self.savings.with_request(sent, reference)
+        if self._last is not None and shape.total > self._last.total:
+            self.growth = 0.8 * self.growth + 0.2 * (shape.total - self._last.total)
+        caches = self.model.cache.caches_answer
+        following = (self._segment(answer, look.tally.message(answer)),) if answer is not None and caches else ()
+        self.state = self.state.after(shape, self.model.cache, answer=following, now=now)
+        self.calls += 1
+        self._last = shape
+        self.last_sent_s = now
+
+    def edited(self, gained: int, edits: int, *, usage: Usage | None = None) -> None:
+        """Edits were recorded that took `gained` tokens out."""
+        self.removed += gained
+        broken = self.last_decision.broken if self.last_decision else 0
+        self.savings = self.savings.with_batch(edits, broken=broken, text=usage)
+        self.last_decision = None
+
+    def marks(self, look: Look) -> tuple[int, ...]:
+        """Indices of the messages behind which the request should put a cache breakpoint."""
+        shape = self._marked(self.shape(look))
+        return message_marks(shape.marks, shape.fixed)
+
+    def _marked(self, shape: RequestShape) -> RequestShape:
+        """The shape with its breakpoints; on an edit step they also stand around what has changed."""
+        last = self._last
+        shared = shape.size if last is None else last.shared_with(shape)
+        edited_at = edited_to = None
+        if last is not None and shared < last.size:
+            edited_at = shared
+            edited_to = 1 + max(
+                (
+                    k
+                    for k in range(shared, min(last.size, shape.size))
+                    if last.segment(k + 1).key != shape.segment(k + 1).key
+                ),
+                default=shared,
+            )
+        marks = place(shape, self.state.written(), self.model.cache, edited_at=edited_at, edited_to=edited_to)
+        return replace(shape, marks=marks)
+
+    def _bill(self, shape: RequestShape, now: float | None) -> Bill:
+        rules, prices = self.model.cache, self.model.prices or None
+        return bill(self.state, shape, rules, prices, cold=self.is_cold(now), now=now)
+
+    def _segment(self, message: Message, tokens: int) -> Segment:
+        # Behind an answer no breakpoint may stand: its last block may be one that can't carry any.
+        return Segment(
+            self._key(message), tokens, max(1, len(message.parts)), markable=not isinstance(message, Assistant)
+        )
+
+    def _situation(self, shape: RequestShape, look: Look, now: float | None, *, wanted: int) -> Situation:
+        return Situation(
+            request=shape,
+            state=self.state,
+            rules=self.model.cache,
+            remaining=remaining(look.view.step),
+            prices=self.model.prices,
+            growth=int(self.growth),
+            arriving=(self.removed + wanted) / max(1, self.calls),
+            cold=self.is_cold(now),
+            now=now,
+        )
+
+    def _key(self, message: Message) -> bytes:
+        known = self._keys.get(id(message))
+        if known is not None and known[0] is message:
+            return known[1]
+        if len(self._keys) > _KEPT_KEYS:
+            self._keys.clear()
+        try:
+            key = key_of(encode_message(message))
+        except (UnicodeEncodeError, msgspec.MsgspecError):
+            key = key_of(repr(message))
+        self._keys[id(message)] = (message, key)
+        return key
+
+
+def _first_message(look: Look) -> dict[int, int]:
+    """For each slot that shows something, the number of its first message."""
+    places: dict[int, int] = {}
+    for number, shown in enumerate(look.view.shown()):
+        places.setdefault(shown.place, number)
+    return places
+
+
+def _fixed_key(request: ModelRequest) -> bytes:
+    tools: Any = [msgspec.to_builtins(tool) for tool in request.tools]
+    return key_of(msgspec.json.encode([request.model.ref, request.system, tools]))
+
+
+def _write_surcharge(model: ModelInfo) -> float:
+    """USD that a token costs more when it is paid again than when it is read from the cache."""
+    if not model.prices:
+        return 0.0
+    price = model.prices[0]
+    read = price.input if price.cache_read is None else price.cache_read
+    write = price.input if price.cache_write is None else price.cache_write
+    return max(0.0, write - read) / 1_000_000

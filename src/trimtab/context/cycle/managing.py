@@ -1,0 +1,251 @@
+"""Managing: the part of an engine that edits, loaded when a window first fills up or somebody wishes something.
+
+engine.prepare ──no room──▶ Manager.prepare ──▶ cycle, with the manager as its desk
+engine.act, engine.revert ──▶ the same means, without the question whether it pays
+"""
+
+import sys
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+
+from msgspec import structs
+
+from trimtab.context.actions import Action
+from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
+from trimtab.context.cycle.cycle import Rung, cycle
+from trimtab.context.cycle.deciding import Decider
+from trimtab.context.cycle.ladder import STEPS, Step
+from trimtab.context.cycle.look import Look
+from trimtab.context.economics.survival import expected_remaining
+from trimtab.context.editing.applying import BLANK, Means, Outcome, Passed, apply, shown_size
+from trimtab.context.editing.compacting import Compactor
+from trimtab.context.editing.planning import Kit, plan
+from trimtab.context.engine import Engine
+from trimtab.context.policies.base import Manners
+from trimtab.context.policies.registry import find_policy
+from trimtab.context.prepared import Prepared
+from trimtab.context.seeing.observation import Observation, Prices
+from trimtab.context.seeing.observing import Circumstances, Observer
+from trimtab.context.seeing.regret import RegretLedger
+from trimtab.context.window.brought_back import brought_back
+from trimtab.context.window.view import View
+from trimtab.types.edits import Edit
+from trimtab.types.entries import RevertEntry
+from trimtab.types.messages import Message
+from trimtab.types.models import ModelInfo, ModelRequest
+
+
+class Manager:
+    """Edits the context of one engine's session. Keeps what was done lately."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        policy = find_policy(engine.policy) if isinstance(engine.policy, str) else engine.policy
+        self.decider = Decider(policy, engine.settings)
+        self.observer = Observer()
+        self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in engine.steps or STEPS)
+        self.regret = RegretLedger()
+        self.use_model()
+
+    def use_model(self) -> None:
+        """Follow the engine to another model: who writes summaries, what input costs and how to behave may differ."""
+        engine = self.engine
+        self.compactor = engine.compactor() if engine.compactor else Compactor()
+        self.decider.settings = engine.settings
+        self.regret.input_price = engine.model.prices[0].input if engine.model.prices else None
+
+    @property
+    def kit(self) -> Kit:
+        """What texts of edits are made with."""
+        engine = self.engine
+        # A page that comes back must leave room for what comes after it.
+        page = max(500, engine.budget.room // 8)
+        return Kit(engine.session_id, engine.tally.text, engine.way_of, page_tokens=page)
+
+    def prepare(
+        self,
+        view: View,
+        request: ModelRequest,
+        *,
+        forced: bool,
+        refused_media: bool = False,
+        decide: bool = True,
+    ) -> Generator[Ask, Answer, Prepared]:
+        """Make the next request, with edits. Raises `ContextFloor` when no valid request fits."""
+        self.decider.notes.clear()
+        prepared = yield from cycle(self, view, request, forced=forced, refused_media=refused_media, decide=decide)
+        return replace(prepared, notes=(*self.decider.notes, *prepared.notes))
+
+    def rehome(self, view: View, request: ModelRequest) -> Generator[Ask, Answer, View]:
+        """Show again what is hidden behind a way that is gone; what doesn't fit is then hidden anew, by a way that there is."""
+        lost = self.engine.faults.without_way(view)
+        if not lost:
+            return view
+        means = self.means(self.look(view, request), forced=True)
+        whole = replace(means, kit=replace(means.kit, page_tokens=sys.maxsize))
+        wish = Action("reload", lost, reason="its way back is gone: the model has other tools now")
+        outcome = yield from apply(view, [wish], whole, author="recovery", batch=f"{view.step}.way")
+        return outcome.view
+
+    def act(
+        self, view: View, request: ModelRequest, actions: Sequence[Action], *, author: str
+    ) -> Generator[Ask, Answer, Outcome]:
+        """Do what a model (`author` "model") or a person ("user") wants, one batch; what can't be done is refused in words."""
+        look = self.look(view, request)
+        batch = f"{view.step}.{author}"
+        means = self.means(look, forced=True)
+        textless = [a for a in actions if a.action in ("compact", "summarize") and not a.params.get("summary")]
+        outcome = yield from apply(view, [a for a in actions if a not in textless], means, author=author, batch=batch)
+        self.acted(outcome, actions, author=author, step=view.step)
+        for action in textless:
+            look = self.look(outcome.view, request)
+            more = yield from self.compact(look, action, author=author, batch=batch)
+            self.acted(more, [action], author=author, step=view.step)
+            outcome = replace(more, done=(*outcome.done, *more.done), refused=(*outcome.refused, *more.refused))
+        return outcome
+
+    def revert(
+        self, view: View, request: ModelRequest, target: str, *, author: str = "user", reason: str = ""
+    ) -> Generator[Ask, Answer, View | str]:
+        """Take an edit, or an earlier revert, back and return the view, or why that can't be done: no such edit, or the result would not fit."""
+        if view.edit(view.edit_behind(target)) is None:
+            return f"there is no edit {target!r} on this path"
+        if target in view.reverted:
+            return f"edit {target!r} is reverted already"
+        trial = view.with_revert("?revert", target)
+        used = self._used_by(trial, view, request)
+        if used > max(self.engine.budget.hard, self.look(view, request).used):
+            return (
+                f"without edit {target!r} the context has {used:,} tokens, and {self.engine.budget.hard:,} may be sent"
+            )
+        if new := self.engine.faults(trial) - self.engine.faults(view):
+            return f"without edit {target!r} the request would be invalid: {'; '.join(sorted(new)[:2])}"
+        answer = yield Record((RevertEntry(**BLANK, target=target, reason=reason, author=author),))
+        if not isinstance(answer, Recorded):
+            return f"the log can't be written: {answer.reason if isinstance(answer, Failed) else 'unexpected answer'}"
+        return view.with_revert(answer.ids[0], target)
+
+    def _used_by(self, trial: View, view: View, request: ModelRequest) -> int:
+        """The size of a request that shows `trial`, which differs from `view` in what a revert changes. Nothing is learned from it."""
+        changed = {
+            index
+            for edit_id in trial.reverted ^ view.reverted
+            if (applied := trial.edit(edit_id)) is not None
+            for index in applied.slots
+        }
+        size = self.engine.tally.message
+        return self.look(view, request).used + shown_size(trial, changed, size) - shown_size(view, changed, size)
+
+    def observe(self, look: Look) -> Observation:
+        """What a policy sees of this request."""
+        now = self.engine.time()
+        self.regret.update(look.view, look.tally.message)
+        return self.observer.observe(
+            look,
+            Circumstances(
+                sent=self.engine.account.sent_count(look),
+                cached=self.engine.account.cached(look, now),
+                cold=self.engine.account.is_cold(now),
+                remaining=expected_remaining(look.view.step),
+                prices=_prices(self.engine.model),
+                since=self.decider.since(look.view.step),
+                last_actions=self.decider.last,
+                restored=brought_back(look.view, self.engine.settings.immune),
+                regret=self.regret.regret,
+            ),
+        )
+
+    @property
+    def policy_name(self) -> str:
+        """Which policy decides."""
+        return self.decider.policy.name
+
+    @property
+    def policy_author(self) -> str:
+        """Who decided last: the policy, or the rules in its place."""
+        return self.decider.author
+
+    @property
+    def manners(self) -> Manners:
+        """How the policy is to be treated."""
+        return self.decider.manners
+
+    @property
+    def attempts(self) -> int:
+        """Tries of each rung of the ladder."""
+        return self.engine.settings.attempts
+
+    def look(self, view: View, request: ModelRequest) -> Look:
+        """Count the request that `view` makes of `request`."""
+        return self.engine.look(view, request)
+
+    def means(self, look: Look, *, forced: bool) -> Means:
+        """What edits of this request are made, checked and weighed with."""
+
+        def gate(_view: View, edits: Sequence[Edit]) -> Passed:
+            return self.engine.account.gate(look, edits, self.engine.time())
+
+        return Means(
+            kit=self.kit,
+            size=self.engine.tally.message,
+            faults=self.engine.faults,
+            gate=None if forced else gate,
+            keep_files=self.engine.settings.tools == "off",
+        )
+
+    def decide(self, look: Look) -> Generator[Ask, Answer, Sequence[Action]]:
+        """Ask the policy, unless it is too early for it to act again."""
+        return (yield from self.decider.decide(self.observe(look)))
+
+    def housekeeping(self, look: Look) -> Sequence[Action]:
+        """Edits of bytes that no request has carried: those that come to something."""
+        kit, wanted = self.kit, []
+        for action in self.engine.untidy(look):
+            done = tuple(t for t in action.targets if plan(structs.replace(action, targets=(t,)), look.view, kit).edits)
+            wanted += [structs.replace(action, targets=done)] if done else []
+        return wanted
+
+    def pictures(self, view: View, *, refused: bool) -> Sequence[tuple[Edit, str]]:
+        """Edits that take out the pictures that the provider won't take."""
+        return self.engine.faults.pictures(view, refused=refused)
+
+    def compact(self, look: Look, action: Action, *, author: str, batch: str) -> Generator[Ask, Answer, Outcome]:
+        """Do a `compact` or `summarize` that has no text yet."""
+        means = self.means(look, forced=True)
+        immune = () if author == "user" else brought_back(look.view, self.engine.settings.immune)
+        return (yield from self.compactor.compact(look, action, means, author=author, batch=batch, immune=immune))
+
+    def ready(self, look: Look) -> tuple[tuple[Message, ...], tuple[str, ...]]:
+        """The messages as they may go out. Raises `ContextFloor`."""
+        return self.engine.faults.ready(look)
+
+    def acted(self, outcome: Outcome, actions: Sequence[Action], *, author: str, step: int) -> None:
+        """Keep in mind what was done."""
+        self.decider.acted(outcome, actions, author=author, step=step)
+        if not outcome.done:
+            return
+        self.engine.account.edited(outcome.gained, len(outcome.done))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rung:
+    """A step of the ladder, fitted to looks."""
+
+    step: Step
+    manager: Manager
+
+    @property
+    def name(self) -> str:
+        return self.step.name
+
+    def propose(self, look: Look, need: int) -> Sequence[Action]:
+        return self.step.propose(self.manager.observe(look), need)
+
+
+def _prices(model: ModelInfo) -> Prices | None:
+    if not model.prices:
+        return None
+    price = model.prices[0]
+    read = price.input if price.cache_read is None else price.cache_read
+    write = price.input if price.cache_write is None else price.cache_write
+    return Prices(price.input, read, write, price.output)

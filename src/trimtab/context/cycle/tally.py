@@ -1,0 +1,82 @@
+"""The tally of a session: `counting` fitted to views.
+
+view ──it only grew?──▶ the messages that are new        (any edit, revert or move: whatever changed)
+"""
+
+from collections.abc import Sequence
+
+from trimtab.context.counting.anchor import Estimate, Meter
+from trimtab.context.counting.counter import Counter
+from trimtab.context.counting.size import Size
+from trimtab.context.counting.tokenizers import guess
+from trimtab.context.cycle.look import grew
+from trimtab.context.window.view import View
+from trimtab.types.messages import Assistant, Message, Text, Thinking, ToolCall
+from trimtab.types.models import ModelInfo
+from trimtab.types.tools import ToolSpec
+
+_OVERHEAD = 16
+"""Tokens that a wire puts around a text, at most."""
+
+
+class MeterTally:
+    """Counts views for one model. `complete`: nothing of a request is hidden from us (see `Meter`)."""
+
+    def __init__(self, model: ModelInfo, *, counter: Counter | None = None, complete: bool = True) -> None:
+        self.counter = counter or Counter(model)
+        self.meter = Meter(self.counter, complete=complete)
+        self._sizes: dict[int, tuple[Message, Size]] = {}
+        self._seen: tuple[Message, ...] = ()
+        self._fixed: tuple[str, tuple[ToolSpec, ...], Size] | None = None
+
+    def text(self, text: str) -> int:
+        """Tokens of a text."""
+        return self.counter.text(text)
+
+    def message(self, message: Message) -> int:
+        """Tokens of a message as later requests carry it, by all that was learned until now."""
+        known = self._sizes.get(id(message))
+        if known is None or known[0] is not message:
+            if len(self._sizes) > 50_000:
+                self._sizes.clear()
+            known = self._sizes[id(message)] = (message, self.counter.size(message))
+        return max(1, self.counter.tokens(known[1]))
+
+    def fixed(self, system: str, tools: Sequence[ToolSpec]) -> int:
+        """Tokens of what stands in front of the messages."""
+        tools = tuple(tools)
+        if self._fixed is None or self._fixed[:2] != (system, tools):
+            self._fixed = (system, tools, self.counter.fixed_size(system, tools))
+        return self.counter.tokens(self._fixed[2])
+
+    def estimate(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate:
+        """The size of a whole request that shows `view`."""
+        self.meter.fixed(system, tuple(tools))
+        messages = view.messages()
+        if grew(self._seen, messages):
+            for message in messages[len(self._seen) :]:
+                self.meter.append(message)
+        else:
+            self.meter.sync(messages)
+        self._seen = messages
+        return self.meter.estimate()
+
+    def glance(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate | None:
+        """A guess that loads no vocabulary; `upper` is certain, for no token is less than a byte. None where there is more than text."""
+        texts = [system, *(f"{t.name} {t.description} {t.parameters}" for t in tools)]
+        for message in view.messages():
+            for part in message.parts:
+                if isinstance(part, Text | Thinking):
+                    texts.append(part.text)
+                elif isinstance(part, ToolCall):
+                    texts.append(f"{part.name} {part.raw}")
+                else:
+                    return None
+        size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        overhead = _OVERHEAD * len(texts)
+        guessed = sum(guess(text, "o200k_base") for text in texts) + overhead // 2
+        return Estimate(guessed, max(guessed, size + overhead), known=False, anchored=False)
+
+    def observe(self, answer: Assistant) -> bool:
+        """Learn from the usage of `answer`, which answered exactly what was estimated last; say whether it was believed."""
+        return self.meter.observe(answer)

@@ -1,0 +1,121 @@
+"""Checks: which edits may be applied to a view, and to whom.
+
+    edits ──refusal of each──▶ those that may ──all together on the view──▶ valid messages? ──no──▶ one by one, the culprits out
+
+Two lines of defence. The first asks about targets: they exist, aren't pinned, aren't what the user asked for last, aren't waiting for an
+answer. The second asks the outgoing validator about the messages that would go out: whatever rule of a wire an edit would break, it
+finds here, before the edit is recorded. So no edit needs to know the wires.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from trimtab.context.window.overlays import Address
+from trimtab.context.window.slots import Slot
+from trimtab.context.window.view import View
+from trimtab.types.edits import Compact, Drop, Edit, Expire, Pin, Restate, Restore, Unpin, edit_kind
+from trimtab.types.messages import Image, Message, ToolResult, User
+
+Faults: TypeAlias = Callable[[View], frozenset[str]]
+"""What is wrong with the messages of a view, as comparable words; empty: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Edits that may be applied, and why the others may not."""
+
+    edits: tuple[Edit, ...]
+    refused: tuple[str, ...]
+
+
+def check(edits: Iterable[Edit], view: View, *, author: str, faults: Faults) -> Checked:
+    """Return which of `edits` may be applied to `view`, in order. Nothing is applied here."""
+    wanted: list[Edit] = []
+    refused: list[str] = []
+    for edit in edits:
+        reason = refusal(view, edit, author=author)
+        if reason is None:
+            wanted.append(edit)
+        else:
+            refused.append(f"{edit_kind(edit)}: {reason}")
+    before = faults(view)
+    if not faults(_applied(view, wanted)) - before:
+        return Checked(tuple(wanted), tuple(refused))
+    fine: list[Edit] = []
+    for edit in wanted:
+        new = faults(_applied(view, [*fine, edit])) - before
+        if new:
+            refused.append(f"{edit_kind(edit)} of {', '.join(edit.targets[:3])}: {'; '.join(sorted(new)[:2])}")
+        else:
+            fine.append(edit)
+    return Checked(tuple(fine), tuple(refused))
+
+
+def refusal(view: View, edit: Edit, *, author: str) -> str | None:
+    """Return why `edit` may not touch one of its targets, or None."""
+    if isinstance(edit, Restate):
+        return None
+    if not edit.targets:
+        return "it names no target"
+    for target in edit.targets:
+        address = view.find(target)
+        if address is None:
+            return f"there is no item {target!r}"
+        if reason := _of_target(view, edit, target, address, author=author):
+            return reason
+    return None
+
+
+def newest_request(view: View) -> int | None:
+    """The index of what the user said last."""
+    for index in range(len(view.slots) - 1, -1, -1):
+        if is_request(view.slots[index].base):
+            return index
+    return None
+
+
+def is_request(message: Message) -> bool:
+    """Say whether `message` is something that the user wants, not what an edit or the engine says in their name."""
+    return isinstance(message, User) and message.origin not in ("note", "summary")
+
+
+def _of_target(view: View, edit: Edit, target: str, address: Address, *, author: str) -> str | None:
+    slot = view.slots[address.index]
+    if address.part is not None and address.part >= len(slot.base.parts):
+        return f"{target!r} has no such part"
+    if isinstance(edit, Pin | Unpin):
+        return None
+    if isinstance(edit, Restore):
+        return None
+    members = [view.slots[i] for i in view.group(address.index)] if isinstance(edit, Compact | Drop) else [slot]
+    if isinstance(edit, Drop) and isinstance(slot.base, ToolResult):
+        members = [slot]
+    if address.edit is None:
+        return _of_members(view, edit, target, members, address, author=author)
+    return None
+
+
+def _of_members(
+    view: View, edit: Edit, target: str, members: Sequence[Slot], address: Address, *, author: str
+) -> str | None:
+    slot = view.slots[address.index]
+    if any(isinstance(m.base, ToolResult) and not m.answered for m in members):
+        return f"{target!r} still waits for an answer"
+    if author == "recovery" and address.part is not None and isinstance(slot.base.parts[address.part], Image):
+        return None  # a picture that the provider refuses goes wherever it stands
+    if author != "user" and any(m.pinned for m in members):
+        return f"{target!r} is pinned"
+    if isinstance(edit, Expire):
+        return None
+    if slot.state == "gone":
+        return f"{target!r} is not shown"
+    if author != "user" and is_request(slot.base) and address.index == newest_request(view):
+        return f"{target!r} is what the user asked for last"
+    return None
+
+
+def _applied(view: View, edits: Iterable[Edit]) -> View:
+    for number, edit in enumerate(edits):
+        view = view.with_edit(f"?{number}", edit)
+    return view

@@ -1,0 +1,69 @@
+"""Housekeeping: what is tidied before it was ever sent, so that it never costs anything.
+
+    memo(write, content=…) answered well      the content is a pointer in every request
+    archive(…, summary=…) answered well       the summary stands in the stub; the arguments only name it
+    a result that would fill the window       recorded whole, shown folded
+    results of the context tools              one line each; they go with the batch they belong to
+
+Only bytes that no request has carried are touched here: an edit of those is free. An answer whose thinking is signed may not change while its
+tool loop goes on; the validator refuses such an edit, and then the arguments stay and are tidied by a later batch.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from trimtab.context.actions import Action
+from trimtab.context.window.view import View
+from trimtab.types.messages import Assistant, ToolCall, ToolResult
+from trimtab.types.stream import parse_arguments
+
+KEPT_ELSEWHERE: Mapping[str, str] = {"memo": "content", "archive": "summary", "memory": "content"}
+"""Context tools that keep an argument elsewhere, and which."""
+LEAST_KEPT = 40
+"""Tokens of such an argument from which on it may become a pointer; whether that is shorter, the plan says."""
+
+
+def housekeeping(view: View, *, sent: int, is_large: Callable[[ToolResult], bool]) -> Sequence[Action]:
+    """Return the actions for the messages that nobody has been sent yet; `sent` is how many were.
+
+    `is_large` says whether a result is too large to be shown whole. What was edited before is left as it is.
+    """
+    kept: list[str] = []
+    large: list[str] = []
+    shown = view.shown()
+    start = shown[sent].place if sent < len(shown) else len(view.slots)
+    for place, slot in enumerate(view.slots.range(start, len(view.slots)), start):
+        if (
+            isinstance(slot.base, ToolResult)
+            and slot.shown
+            and slot.answered
+            and not slot.overlays
+            and is_large(slot.base)
+        ):
+            large.append(slot.id)
+        if not slot.shown or not isinstance(slot.base, Assistant) or any(o.act == "arguments" for o in slot.overlays):
+            continue
+        for part, call in enumerate(slot.base.parts):
+            if isinstance(call, ToolCall) and _keeps_elsewhere(call) and _succeeded(view, place, call):
+                kept.append(f"{slot.id}#{part}")
+    actions = (
+        Action("offload", tuple(kept), reason="its text is kept elsewhere"),
+        Action("fold", tuple(large), reason="it would fill the window"),
+    )
+    return tuple(action for action in actions if action.targets)
+
+
+def _keeps_elsewhere(call: ToolCall) -> bool:
+    name = KEPT_ELSEWHERE.get(call.name)
+    if name is None:
+        return False
+    arguments = parse_arguments(call.raw) if call.arguments is None else call.arguments
+    text = arguments.get(name) if arguments else None
+    return isinstance(text, str) and len(text.encode("utf-8", "surrogatepass")) >= LEAST_KEPT
+
+
+def _succeeded(view: View, place: int, call: ToolCall) -> bool:
+    for index in view.group(place):
+        base = view.slots[index].base
+        if isinstance(base, ToolResult) and base.call_id == call.id:
+            return view.slots[index].answered and not base.is_error
+    return False

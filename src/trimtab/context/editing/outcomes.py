@@ -1,0 +1,65 @@
+"""What came of an action, as a dict for the program that asked: done or not, what is wrong, and what to do next.
+
+{"action", "targets", "done", "edits": [{"id", "kind", "targets", "before_tokens", "after_tokens"}], "problems", "next", "used_tokens"}
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from trimtab.context.actions import ACTIONS
+from trimtab.context.editing.applying import Done
+from trimtab.types.edits import edit_kind
+
+_NEXT: tuple[tuple[str, str], ...] = (
+    ("no action", f"use one of: {', '.join(ACTIONS)}"),
+    ("no item", "take a target from observe()['active_context'] or observe()['archive']"),
+    ("no room for", "read it with recall, page by page, or archive something first"),
+    ("is pinned", "unpin it first, or choose another target"),
+    ("asked for last", "wait for the next request of the user, or choose another target"),
+    ("still waits", "give the answer of its call first"),
+    ("needs targets", "name what it is about in 'target' or 'targets'"),
+    ("needs params", "give what the problem names in 'params'"),
+    ("nothing to gain", "leave it as it is, or choose a larger target"),
+    ("tokens together", "unpin or shorten something, then try again"),
+    ("may be sent", "archive or drop something first, then try again"),
+    ("is an object", "give {'action', 'targets', 'params', 'reason'}"),
+    ("bad action", "give {'action', 'targets', 'params', 'reason'}"),
+)
+
+
+def outcome(
+    action: str,
+    targets: Sequence[str],
+    *,
+    done: Iterable[Done] = (),
+    problems: Sequence[str] = (),
+    used: int,
+    fine: bool | None = None,
+) -> dict[str, Any]:
+    """Return what came of an action. `fine`: it counts as done though it made no edit."""
+    edits = [
+        {
+            "id": made.entry_id,
+            "kind": edit_kind(made.entry.edit),
+            "targets": list(made.entry.edit.targets),
+            "before_tokens": made.entry.before_tokens,
+            "after_tokens": made.entry.after_tokens,
+        }
+        for made in done
+    ]
+    return {
+        "action": action,
+        "targets": list(targets),
+        "done": bool(edits) if fine is None else fine,
+        "edits": edits,
+        "problems": list(problems),
+        "next": next_step(problems),
+        "used_tokens": used,
+    }
+
+
+def next_step(problems: Sequence[str]) -> str:
+    """What to do about the first of `problems`; nothing when there is none."""
+    if not problems:
+        return ""
+    return next((step for words, step in _NEXT if words in problems[0]), "choose another action or another target")

@@ -1,0 +1,228 @@
+"""The engine for a program that has its own agent: messages in the shape that the program keeps them, in and out.
+
+    step(message) ──▶ log ──▶ observation ──policy──▶ one action, not done yet          execute(action) ──▶ edits in the log
+    run(message)  ──▶ the same, and everything that the policy wants is done            messages() ──▶ a request that fits, or ContextFloor
+
+Everything that was said stays in the log, so whatever an action takes out of view can be read (`recall`) and brought back (`reload`). No file,
+no clock, no network: a summarizer and a policy are functions of the program. The generator protocol beneath (`engine`, `asks`) is for
+programs that want to do these themselves.
+"""
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+import msgspec
+from msgspec import structs
+
+from trimtab.context.actions import Action, action_of
+from trimtab.context.cycle.look import Look
+from trimtab.context.editing.outcomes import outcome
+from trimtab.context.embed.embedded import Embedded, FormatName, Setup
+from trimtab.context.embed.foreign import EstimateTokens, PolicyFunction, Summarizer
+from trimtab.context.embed.step_log import StepLog
+from trimtab.context.embed.toolbox import definition, spec_of
+from trimtab.context.policies.base import Policy
+from trimtab.context.settings import Profile
+from trimtab.context.telling.layers import action_data
+from trimtab.context.tools.arguments import item_name
+from trimtab.context.vendor.errors import VendorMessageError
+from trimtab.context.vendor.plain import Dumps, VendorMessage, plain_object
+from trimtab.context.vendor.usage import usage_of
+from trimtab.types.errors import UsageError
+from trimtab.types.tools import ToolSpec
+from trimtab.types.usage import Usage
+
+Given: TypeAlias = VendorMessage | Sequence[VendorMessage]
+"""A message, or several in the order in which they were said."""
+Reported: TypeAlias = Usage | Mapping[str, Any] | Dumps
+"""The `usage` of an answer, as its API gives it."""
+KEEP = Action("keep", reason="nothing has to be done")
+"""What a step returns when the policy wants nothing."""
+_VERSION = 1
+
+
+class ContextManager:
+    """Keeps one conversation within `max_tokens`.
+
+    `policy`: a name, a `Policy`, or a function that gets what `observe` gives and returns an action, several, or None. `reserve`: tokens that are
+    kept free for the answer (default: a quarter). `system` and `tools` go with each request and are counted; for `openai`, `system` is the first
+    of `messages()`.
+
+    Raises `UsageError` for settings that make no sense.
+    """
+
+    def __init__(
+        self,
+        policy: str | Policy | PolicyFunction = "rules",
+        *,
+        max_tokens: int,
+        summarizer: Summarizer | None = None,
+        estimate_tokens: EstimateTokens | None = None,
+        format: FormatName = "openai",
+        reserve: int | None = None,
+        system: str | None = None,
+        tools: Iterable[ToolSpec | Mapping[str, Any] | Dumps] = (),
+    ) -> None:
+        if system is not None and not isinstance(system, str):
+            raise UsageError(f"system must be text, not {type(system).__name__}", hint="Join its blocks to one text.")
+        specs = tuple(spec_of(tool, number) for number, tool in enumerate(tools))
+        setup = Setup(policy, max_tokens, summarizer, estimate_tokens, format, reserve, system or "", specs)
+        self._inner = Embedded(setup)
+        self._steps = StepLog()
+        self._chosen: Action | None = None
+        """What the last step returned."""
+
+    @property
+    def system(self) -> str:
+        """The instructions that go with each request."""
+        return self._inner.setup.system
+
+    @property
+    def max_tokens(self) -> int:
+        """The window: what a request and its answer may have together."""
+        return self._inner.setup.max_tokens
+
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        """What was seen and decided at each of the last steps (1,000 at most), `{obs, action}`; empty the list when you don't need it.
+
+        `obs` is `{used_tokens, max_tokens, budget, active_context}` with the id, kind and state of each item: no texts; those are what `observe` gives.
+        """
+        return self._steps.records
+
+    @property
+    def logged(self) -> int:
+        """How many steps were logged in all, those that `log` no longer holds included."""
+        return self._steps.total
+
+    # What happens at each step
+
+    def step(self, message: Given, usage: Reported | None = None) -> dict[str, Any]:
+        """Take in what was said, ask the policy, and return the action that it wants most; nothing is done yet.
+
+        `usage` is what the provider reported for the request that a message answers. What else the policy wanted is proposed again at the next
+        step. Raises `VendorMessageError` for a message that can't be read; then nothing was taken in.
+        """
+        actions, look = self._decided(message, usage)
+        self._chosen = actions[0] if actions else KEEP
+        self._inner.proposed = actions[1:]
+        self._steps.add(look, [self._chosen])
+        return action_data(self._chosen)
+
+    def run(self, message: Given, usage: Reported | None = None) -> list[dict[str, Any]]:
+        """Take in what was said and do all that the policy wants; return what came of each action."""
+        actions, look = self._decided(message, usage)
+        self._inner.proposed, self._chosen = [], None
+        wanted = actions or [KEEP]
+        self._steps.add(look, wanted)
+        return [self._inner.execute(action, author=self._inner.author) for action in wanted]
+
+    def execute(self, action: Mapping[str, Any] | Action | Dumps) -> dict[str, Any]:
+        """Do one action, `{action, target | targets, reason, params}`, and return what came of it. Never raises for a bad action.
+
+        What is taken out of view is in the log already. After an action that brings something into view the budget holds, or it is taken back.
+        """
+        wanted = _action(action)
+        if isinstance(wanted, str):
+            return outcome("", (), problems=[wanted], used=self._inner.look().used)
+        author = self._inner.author if wanted == self._chosen or wanted in self._inner.proposed else "user"
+        return self._inner.execute(wanted, author=author)
+
+    # What is there
+
+    def observe(self) -> dict[str, Any]:
+        """Return the context as plain data: `active_context, summary_index, archive, used_tokens, max_tokens, budget, last_actions`."""
+        return self._inner.seen(self._inner.observe())
+
+    def messages(self) -> list[dict[str, Any]]:
+        """Return the messages of the next request, valid for the format and within the budget. Raises `ContextFloor` when none such exist.
+
+        If they don't fit as they are, the ladder takes out what has to go: that is logged and can be taken back like any other edit.
+        """
+        return self._inner.prepared()
+
+    def recall(self, handle: str) -> str | None:
+        """Return the recorded text behind a handle (of `archive`, a call id, an item's id), whole; None when there is none."""
+        return self._inner.toolbox.text(handle)
+
+    # The tools of the model
+
+    def tools(self, profile: Profile = "archive") -> list[dict[str, Any]]:
+        """Return the context tools for the model, as the API takes them; from now on they are counted with each request.
+
+        What is hidden from now on names the call that reads it; before, it says that the text is kept outside the conversation.
+        """
+        return [definition(spec, self._inner.setup.format) for spec in self._inner.offer(profile)]
+
+    def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
+        """Do what the model called one of `tools` for, and return what it is to read. Never raises for what the model sent."""
+        return self._inner.toolbox.call(name, arguments)
+
+    # Elsewhere and later
+
+    def dump(self) -> str:
+        """Return everything as JSON: the log, its edits, what was decided and what was learned; not the functions of the program."""
+        setup = self._inner.setup
+        data = {
+            "trimtab_context": _VERSION,
+            "format": setup.format,
+            "max_tokens": setup.max_tokens,
+            "reserve": setup.reserve,
+            "system": setup.system,
+            "tools": setup.tools,
+            "log": self._steps.data(),
+            "chosen": self._chosen,
+            **self._inner.data(),
+        }
+        return msgspec.json.encode(data).decode()
+
+    def load(self, text: str) -> "ContextManager":
+        """Go on with what `dump` gave, in place of this conversation; policy, summarizer and counter stay. Returns itself.
+
+        Raises `UsageError` when it is no dump; then nothing has changed.
+        """
+        try:
+            data = json.loads(text)
+            if not isinstance(data, dict) or data.get("trimtab_context") != _VERSION:
+                raise ValueError(f"it doesn't say that it is one of version {_VERSION}")
+            setup = dataclasses.replace(
+                self._inner.setup,
+                format=data["format"],
+                max_tokens=data["max_tokens"],
+                reserve=data["reserve"],
+                system=data["system"],
+                tools=msgspec.convert(data["tools"], tuple[ToolSpec, ...]),
+            )
+            inner = Embedded(setup)
+            inner.load(data)
+            steps = StepLog()
+            steps.load(data["log"])
+            chosen = msgspec.convert(data["chosen"], Action | None)
+        except (ValueError, KeyError, TypeError, AttributeError, UsageError) as problem:
+            raise UsageError(f"this is no dump of a context: {problem}", hint="Give what dump() returned.") from None
+        self._inner, self._steps, self._chosen = inner, steps, chosen
+        return self
+
+    def _decided(self, message: Given, usage: Reported | None) -> tuple[list[Action], Look]:
+        """What the policy wants now, and the context as it stands."""
+        several = isinstance(message, Sequence) and not isinstance(message, str | bytes)
+        given = cast("Sequence[VendorMessage]", message if several else [message])
+        self._inner.take_in(given, usage_of(usage))
+        look = self._inner.look()
+        return self._inner.propose(look), look
+
+
+def _action(given: Mapping[str, Any] | Action | Dumps) -> Action | str:
+    """The action in what a program gave, with names as a model may write them; or what is wrong with it."""
+    if isinstance(given, Action):
+        given = action_data(given)
+    try:
+        fields = plain_object(given, 0)
+    except VendorMessageError as problem:
+        return f"an action is an object such as {{'action': 'keep'}}: {problem.message}"
+    made = action_of(fields)
+    if isinstance(made, str):
+        return made
+    return structs.replace(made, targets=tuple(item_name(target) for target in made.targets))

@@ -1,0 +1,100 @@
+"""References: which earlier results later calls used.
+
+    result ──distinctive strings it is the first to show──▶ origin
+    later call ──its arguments hold one of them──▶ the result was used, at that step
+
+What is distinctive, `strings` says. A string that the user said or the model wrote before has no origin. This is the same rule by
+which `trimtab replay` decides what was needed, so a policy sees what it will be judged by; it is a heuristic, and it costs one pass over each
+text, once.
+"""
+
+from dataclasses import dataclass, field
+
+from trimtab.context.naming import body_of
+from trimtab.context.strings import distinctive_strings
+from trimtab.context.window.view import View
+from trimtab.types.messages import Assistant, Text, Thinking, ToolCall, ToolResult
+
+_MOST = 4_000
+"""Strings that are kept of one text; a listing of a whole disk tells nothing with the rest."""
+
+
+@dataclass(slots=True)
+class Use:
+    """How a result was used since it came: by how many steps, and at which step last."""
+
+    count: int = 0
+    last_step: int = -1
+
+
+@dataclass(slots=True)
+class References:
+    """Follows one conversation. `update` takes in what is new; a move to another branch starts over."""
+
+    uses: dict[str, Use] = field(default_factory=dict)
+    """By slot id."""
+    _origins: dict[str, str] = field(default_factory=dict)
+    _taken: dict[str, int] = field(default_factory=dict)
+    _lineage: object = None
+    _passed: list[int] = field(default_factory=list)
+    """Slots that had no answer when what stands behind them came."""
+    _next: int = 0
+    _last_id: str = ""
+
+    def update(self, view: View) -> None:
+        """Take in the slots that came since the last look."""
+        if view.lineage is not self._lineage or not self._continues(view):
+            self.uses.clear()
+            self._origins.clear()
+            self._passed.clear()
+            self._lineage, self._next = view.lineage, 0
+        late = [index for index in self._passed if view.slots[index].answered]
+        for index in late:
+            self._take(view, index)
+            self._passed.remove(index)
+        while self._next < len(view.slots):
+            slot = view.slots[self._next]
+            if slot.answered:
+                self._take(view, self._next)
+            elif view.is_passed(self._next):
+                self._passed.append(
+                    self._next
+                )  # an interrupted call hardly ever gets its answer, and nothing waits for it
+            else:
+                break  # it is looked at when its answer is there
+            self._last_id = slot.id
+            self._next += 1
+
+    def _continues(self, view: View) -> bool:
+        return self._next == 0 or (self._next <= len(view.slots) and view.slots[self._next - 1].id == self._last_id)
+
+    def _take(self, view: View, index: int) -> None:
+        slot = view.slots[index]
+        base = slot.base
+        if isinstance(base, ToolResult):
+            for string in distinctive(body_of(base)):
+                self._origins.setdefault(string, slot.id)
+            return
+        if isinstance(base, Assistant):
+            used: set[str] = set()
+            for part in base.parts:
+                if isinstance(part, ToolCall):
+                    for string in distinctive(part.raw):
+                        origin = self._origins.setdefault(string, "")
+                        if origin:
+                            used.add(origin)
+                elif isinstance(part, Text | Thinking):
+                    for string in distinctive(part.text):
+                        self._origins.setdefault(string, "")
+            for origin in used:
+                use = self.uses.setdefault(origin, Use())
+                use.count += 1
+                use.last_step = slot.step
+            return
+        for string in distinctive(body_of(base)):
+            self._origins.setdefault(string, "")
+
+
+def distinctive(text: str) -> tuple[str, ...]:
+    """The distinctive strings of `text`, as far as they are kept."""
+    return distinctive_strings(text)[:_MOST]

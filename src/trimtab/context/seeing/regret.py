@@ -1,0 +1,310 @@
+"""The regret ledger: what hiding things cost afterwards.
+
+    new answers ──▶ a call asks again for what an edit hid? ──▶ Booking: which edit, tokens, money, how many requests later
+    new edits   ──▶ results hidden, by kind of tool          ──▶ rate of regret by kind ──▶ how long such results are left alone
+
+Regretted is: reading a file again that was hidden and not written since; the same call made again; `recall` of a hidden item; bringing one back. All of it is
+read off the view, so it holds for any policy, any author and any agent. What is learned (`Learned`) is bounded and lasts as long as the process; a session that
+is opened again works it out from its log.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from trimtab.context.seeing.resources import Resource, resource_of
+from trimtab.context.window.slots import Slot
+from trimtab.context.window.view import Applied, View
+from trimtab.types.edits import Compact, Compress, Drop, Elide, Fold, Restore, Summarize, Truncate
+from trimtab.types.messages import Assistant, Message, ToolCall, ToolResult
+
+Cause: TypeAlias = Literal["read", "repeat", "recall", "reload"]
+Size: TypeAlias = Callable[[Message], int]
+_HIDING = (Elide, Summarize, Fold, Truncate, Compress, Drop, Compact)
+_PRIOR_HIDDEN = 8.0
+_PRIOR_REGRETTED = 0.4
+"""What is assumed before anything was seen: one hidden result in twenty is asked for again, as if eight had been hidden."""
+_LOOKED_BACK = 64
+"""Earlier calls about one thing that are looked at: what a new call asks for is nearly always in the last of them."""
+_CONTEXT_TOOLS = frozenset({"recall", "archive", "memo", "memory", "plan", "edit_context", "context_status"})
+"""A repeated call of these asks for nothing that a result held."""
+
+
+class Booking(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One regret. `edit` hid `target`; `tokens` were fetched again, for `usd` where a price is known, `later` requests after the edit."""
+
+    edit: str
+    target: str
+    cause: Cause
+    tool: str
+    step: int
+    tokens: int
+    later: int
+    usd: float | None = None
+
+
+class KindRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Of one kind of tool: results hidden, how many of them were asked for again, and what that took."""
+
+    hidden: int = 0
+    regretted: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    later: int = 0
+
+    @property
+    def rate(self) -> float:
+        """The share of hidden results that were asked for again, 0 to 1, drawn to what is usual while little was seen."""
+        return min(1.0, (self.regretted + _PRIOR_REGRETTED) / (self.hidden + _PRIOR_HIDDEN))
+
+
+class Learned(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What hiding results has taught, by tool. JSON holds it."""
+
+    kinds: dict[str, KindRecord] = {}
+
+    def regret(self, tool: str) -> float:
+        """How much hiding a result of this tool was regretted, 0 (as usual, or less) to 1 (half of them or more)."""
+        usual = _PRIOR_REGRETTED / _PRIOR_HIDDEN
+        return min(1.0, max(0.0, (self.kinds.get(tool, KindRecord()).rate - usual) / (0.5 - usual)))
+
+    def having(self, tool: str, more: KindRecord) -> "Learned":
+        """The same with more seen of `tool`."""
+        old = self.kinds.get(tool, KindRecord())
+        new = KindRecord(
+            old.hidden + more.hidden,
+            old.regretted + more.regretted,
+            old.tokens + more.tokens,
+            old.usd + more.usd,
+            old.later + more.later,
+        )
+        return Learned({**self.kinds, tool: new})
+
+    def rows(self) -> list[dict[str, object]]:
+        """What was learned, as data to show, the most regretted first."""
+        rows: list[dict[str, object]] = [
+            {
+                "tool": tool,
+                "hidden": kind.hidden,
+                "regretted": kind.regretted,
+                "regret": round(self.regret(tool), 3),
+                "tokens": kind.tokens,
+                "usd": round(kind.usd, 6),
+                "mean_later": round(kind.later / kind.regretted, 1) if kind.regretted else None,
+            }
+            for tool, kind in self.kinds.items()
+        ]
+        return sorted(rows, key=lambda row: (-self.regret(str(row["tool"])), str(row["tool"])))
+
+
+class Harm(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What edits of one session led to: counts of each cause, and the tokens and money that were spent again."""
+
+    reads: int = 0
+    repeats: int = 0
+    recalls: int = 0
+    reloads: int = 0
+    tokens: int = 0
+    usd: float | None = None
+    hidden: int = 0
+
+
+@dataclass(slots=True)
+class RegretLedger:
+    """Follows one conversation. `learned` may begin with what is known already; `input_price` is USD per million tokens of fresh input."""
+
+    learned: Learned = field(default_factory=Learned)
+    input_price: float | None = None
+    bookings: list[Booking] = field(default_factory=list)
+    _hidden: set[tuple[str, str]] = field(default_factory=set)
+    _booked: set[tuple[str, str]] = field(default_factory=set)
+    _regretted: set[str] = field(default_factory=set)
+    _lineage: object = None
+    _slot: int = 0
+    _edit: int = 0
+    _marked: tuple[int, str] = (-1, "")
+    _last_edit: str = ""
+    _asked: dict[str, list[int]] = field(default_factory=dict)
+    _written: dict[str, int] = field(default_factory=dict)
+
+    def update(self, view: View, size: Size) -> None:
+        """Take in what came since the last look. What was booked once is never booked twice, whatever branch is looked at."""
+        if not self._continues(view):
+            self._lineage, self._slot, self._edit = view.lineage, 0, 0
+            self._asked.clear()
+            self._written.clear()
+        # Edits and answers are taken in step by step: a call that came before an edit asked for something that was still in sight.
+        while self._edit < len(view.applied) or self._slot < len(view.slots):
+            edit = view.applied[self._edit] if self._edit < len(view.applied) else None
+            slot = view.slots[self._slot] if self._slot < len(view.slots) else None
+            if edit is not None and (slot is None or edit.step < slot.step):
+                self._take_edit(view, edit, size)
+                self._edit += 1
+            elif slot is not None:
+                self._take_slot(view, self._slot, size)
+                self._slot += 1
+        # A result that isn't there yet gets another id when it comes, so the mark is at the last slot that stays what it is.
+        last = next((i for i in range(self._slot - 1, -1, -1) if view.slots[i].answered), -1)
+        self._marked = (last, view.slots[last].id if last >= 0 else "")
+        self._last_edit = view.applied[self._edit - 1].id if self._edit else ""
+
+    def regret(self, slot: Slot) -> float:
+        """How likely hiding this result is regretted, 0 to 1: by its kind, and for certain when it was fetched again before."""
+        if not isinstance(slot.base, ToolResult):
+            return 0.0
+        if slot.id in self._regretted:
+            return 1.0
+        return self.learned.regret(slot.base.tool_name)
+
+    def harm(self) -> Harm:
+        """What the edits of this session led to so far."""
+        causes = [booking.cause for booking in self.bookings]
+        prices = [booking.usd for booking in self.bookings]
+        return Harm(
+            reads=causes.count("read"),
+            repeats=causes.count("repeat"),
+            recalls=causes.count("recall"),
+            reloads=causes.count("reload"),
+            tokens=sum(booking.tokens for booking in self.bookings),
+            usd=None if None in prices else sum(price for price in prices if price is not None),
+            hidden=len(self._hidden),
+        )
+
+    def _continues(self, view: View) -> bool:
+        index, slot = self._marked
+        return (
+            view.lineage is self._lineage
+            and self._slot <= len(view.slots)
+            and self._edit <= len(view.applied)
+            and (index < 0 or view.slots[index].id == slot)
+            and (self._edit == 0 or view.applied[self._edit - 1].id == self._last_edit)
+        )
+
+    def _take_edit(self, view: View, applied: Applied, size: Size) -> None:
+        if isinstance(applied.edit, Restore):
+            for index in applied.slots:
+                if any(_is_named(view.slots[index], target) for target in applied.edit.targets):
+                    self._book(view, index, "reload", applied.step, size, before=applied.id)
+        elif isinstance(applied.edit, _HIDING):
+            for index in applied.slots:
+                base = view.slots[index].base
+                if isinstance(base, ToolResult) and (applied.id, base.call_id) not in self._hidden:
+                    self._hidden.add((applied.id, base.call_id))
+                    self.learned = self.learned.having(base.tool_name, KindRecord(hidden=1))
+
+    def _take_slot(self, view: View, index: int, size: Size) -> None:
+        base = view.slots[index].base
+        if not isinstance(base, Assistant):
+            return
+        calls = base.tool_calls
+        for number, call in enumerate(calls):
+            resource = resource_of(call)
+            if call.name in _CONTEXT_TOOLS:
+                self._take_recall(view, call, view.slots[index].step, size)
+            elif resource.writes and resource.path:
+                self._written[resource.path] = self._written[""] = index
+            else:
+                self._take_call(view, resource, index, size)
+                self._asked.setdefault(resource.path or resource.key, []).append(index + 1 + number)
+
+    def _take_recall(self, view: View, call: ToolCall, step: int, size: Size) -> None:
+        """Only `recall` of one item: what `archive` brings back is an edit, and booked as that."""
+        named = (call.arguments or {}).get("id") if call.name == "recall" else None
+        address = view.find(named) if isinstance(named, str) else None
+        if address is not None and address.edit is None:
+            self._book(view, address.index, "recall", step, size)
+
+    def _take_call(self, view: View, resource: Resource, index: int, size: Size) -> None:
+        """An earlier result of the same content is hidden, and none of it is in sight: this call would not have been made.
+
+        Not so when the file was written in between; what isn't about one file counts as changed by any write.
+        """
+        written = self._written.get(resource.path or "", -1)
+        step = view.slots[index].step
+        newest: int | None = None
+        for place in islice(reversed(self._asked.get(resource.path or resource.key, [])), _LOOKED_BACK):
+            if place <= written:
+                break
+            if _covers(view, place, resource):
+                if _hidden_by(view, place, step) is None:
+                    return
+                newest = place if newest is None else newest
+        if newest is not None:
+            self._book(view, newest, "read" if resource.reads else "repeat", step, size)
+
+    def _book(self, view: View, index: int, cause: Cause, step: int, size: Size, *, before: str = "") -> None:
+        slot = view.slots[index]
+        culprit = _hidden_by(view, index, step, before=before)
+        if culprit is None or not isinstance(slot.base, ToolResult) or (culprit.id, slot.id) in self._booked:
+            return
+        self._booked.add((culprit.id, slot.id))
+        tokens = size(slot.base)
+        usd = None if self.input_price is None else tokens * self.input_price / 1_000_000
+        booking = Booking(culprit.id, slot.id, cause, slot.base.tool_name, step, tokens, step - culprit.step, usd)
+        self.bookings.append(booking)
+        self._regretted.add(slot.id)
+        self.learned = self.learned.having(booking.tool, KindRecord(0, 1, tokens, usd or 0.0, booking.later))
+
+
+def excused(view: View, call: ToolCall) -> str | None:
+    """The edit because of which a repeated call is no loop: it hid what the call asks for again. None: nothing is hidden, or there is no such result.
+
+    For whoever guards against a model that goes in circles.
+    """
+    wanted = resource_of(call)
+    culprit: str | None = None
+    for index in range(len(view.slots) - 1, -1, -1):
+        slot = view.slots[index]
+        if not isinstance(slot.base, ToolResult) or slot.base.call_id == call.id or slot.group is None:
+            continue
+        if _covers(view, index, wanted):
+            hidden = _hidden_by(view, index, view.step + 1)
+            if hidden is None:
+                return None
+            culprit = culprit or hidden.id
+    return culprit
+
+
+def _covers(view: View, index: int, wanted: Resource) -> bool:
+    """Whether the result in that slot shows what `wanted` asks for."""
+    if index >= len(view.slots):
+        return False
+    slot = view.slots[index]
+    if slot.group is None or not isinstance(slot.base, ToolResult) or slot.base.is_error:
+        return False
+    answer = view.slots[slot.group].base
+    calls = answer.tool_calls if isinstance(answer, Assistant) else ()
+    call = next((c for c in calls if c.id == slot.base.call_id), None)
+    if call is None:
+        return False
+    shown = resource_of(call)
+    return shown.key == wanted.key or (
+        shown.reads and wanted.reads and shown.path is not None and shown.path == wanted.path and shown.whole
+    )
+
+
+def _hidden_by(view: View, index: int, step: int, *, before: str = "") -> Applied | None:
+    """The edit that hides a slot's body, of those made before a step (or before the edit `before`)."""
+    body: Applied | None = None
+    gone: Applied | None = None
+    for overlay in view.slots[index].overlays:
+        if overlay.edit == before:
+            break
+        applied = view.edit(overlay.edit)
+        if applied is None or overlay.edit in view.reverted or applied.step >= step + bool(before):
+            continue
+        restores = isinstance(applied.edit, Restore)
+        if overlay.part is None and overlay.act in ("body", "whole"):
+            body = None if restores else applied
+        if overlay.act in ("hide", "unhide"):
+            gone = None if restores else applied
+    return gone or body
+
+
+def _is_named(slot: Slot, target: str) -> bool:
+    name = target.partition("#")[0]
+    base = slot.base
+    return name == slot.id or (isinstance(base, ToolResult) and name in (base.call_id, base.handle))
