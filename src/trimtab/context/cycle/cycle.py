@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from trimtab.context.actions import Action
-from trimtab.context.asks import Answer, Ask, Record, Recorded
+from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
 from trimtab.context.cycle.floor import over_with_policy_off, require_floor, stuck
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.applying import BLANK, Done, Means, Outcome, apply, record
@@ -193,7 +193,8 @@ def _log(run: _Run, outcome: Outcome, *, author: str) -> Generator[Ask, Answer, 
     )
     answer = yield Record((entry,))
     if not isinstance(answer, Recorded):
-        run.notes.append("the context log can't be written")
+        why = answer.reason if isinstance(answer, Failed) else "unexpected answer"
+        run.notes.append(f"the context log can't be written: {why}")
 
 
 def _climb(run: _Run, *, forced: bool) -> Generator[Ask, Answer, None]:
