@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trimtab.context.actions import Action, ActionName
-from trimtab.context.cycle.ladder import FOLDED_TOKENS, LARGE, hideable, over_hard, stale, touchable, value
+from trimtab.context.cycle.ladder import FOLDED_TOKENS, LARGE, hideable, over_hard, stale, touchable, value, why_stale
 from trimtab.context.policies.weighing import gain_of
 from trimtab.context.seeing.observation import ItemFacts, Observation
 
@@ -96,7 +96,7 @@ class Rules:
     def _take_stale(self, observation: Observation, batch: "_Batch") -> None:
         """A newer result holds what these held, so all of them go: they lose nothing, and waiting makes them no cheaper."""
         for item in stale(observation):
-            batch.add("elide", item, "a newer result replaces it")
+            batch.add("elide", item, why_stale(item))
         for item in observation.items:
             if item.failed_input and item.age >= self.fresh and item.arguments > self.least and touchable(item):
                 batch.add("offload", item, "the call failed")
