@@ -68,11 +68,16 @@ class FunctionPolicy:
 
 
 class EstimateTally:
-    """Counts with the program's own function; what a provider reports changes nothing. Text that it can't count, and pictures, are ours to count."""
+    """Counts with the program's own function; what a provider reports changes nothing. Text that it can't count, and pictures, are ours to count.
 
-    def __init__(self, estimate: EstimateTokens, counter: Counter) -> None:
+    `tell` hears of the first failure.
+    """
+
+    def __init__(self, estimate: EstimateTokens, counter: Counter, *, tell: Callable[[str], None]) -> None:
         self._estimate = estimate
         self._counter = counter
+        self._tell = tell
+        self._failed = False
         self._texts: dict[str, int] = {}
         self._sizes: dict[int, tuple[Message, int]] = {}
         self._sum: tuple[tuple[Message, ...], int] = ((), 0)
@@ -121,10 +126,14 @@ class EstimateTally:
     def _asked(self, text: str) -> int:
         try:
             said = self._estimate(text)
-            if isinstance(said, int | float) and 0 <= said < _MOST:
+            if isinstance(said, int | float) and not isinstance(said, bool) and 0 <= said < _MOST:
                 return int(said)
-        except Exception:  # noqa: BLE001, S110 - a door: the program's own function; ours counts instead
-            pass
+            problem = f"estimate_tokens returned {said!r:.40}, which is no number of tokens"
+        except Exception as raised:  # noqa: BLE001 - a door: the program's own function; ours counts instead
+            problem = f"estimate_tokens raised {type(raised).__name__}: {raised}"
+        if not self._failed:
+            self._failed = True
+            self._tell(f"{problem}; texts that it can't count are counted by us")
         return self._counter.text(text)
 
 
