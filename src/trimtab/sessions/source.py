@@ -4,7 +4,10 @@ A file is read once and never held as a whole unless its format is one JSON docu
 ends early, a line that can't be read is skipped. The one error is `ImportFailed`.
 """
 
+import errno
 import io
+import os
+import stat
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -91,17 +94,28 @@ class Source:
 
     def _open(self) -> IO[bytes]:
         try:
-            file: IO[bytes] = self.path.open("rb") if self.path is not None else io.BytesIO(self._bytes)
+            file = _regular(self.path) if self.path is not None else io.BytesIO(self._bytes)
             packed = file.read(len(_GZIP)) == _GZIP
             file.seek(0)
-        except OSError as exc:
+        except (OSError, ValueError) as exc:  # a name with a NUL in it is a ValueError
             raise self._refusal(exc) from exc
         return io.BufferedReader(_Unpacked(file, self), _CHUNK) if packed else file
 
-    def _refusal(self, exc: OSError) -> ImportFailed:
-        return ImportFailed(
-            f"can't read {self.name!r}: {exc.strerror or exc}", hint="give the path of a session file or folder"
-        )
+    def _refusal(self, exc: OSError | ValueError) -> ImportFailed:
+        why = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
+        return ImportFailed(f"can't read {self.name!r}: {why}", hint="give the path of a session file or folder")
+
+
+def _regular(path: Path) -> IO[bytes]:
+    """Open a file. What is none (a pipe, a device, a socket) may never end, and can't be read twice: an `OSError` says what to do instead."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")  # else a pipe waits for a writer
+    kind = os.fstat(file.fileno()).st_mode
+    if stat.S_ISREG(kind):
+        return file
+    file.close()
+    if stat.S_ISDIR(kind):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    raise OSError(errno.EINVAL, "it is a pipe or a device and no regular file; send it through standard input, as -")
 
 
 class _Unpacked(io.RawIOBase):

@@ -1,6 +1,6 @@
 """One at a time: a conversation is in use while the program's own functions run, and calling it from within one would change it under its feet.
 
-    step ──▶ policy(seen) ──▶ step       refused: ContextBusy, which the policy's door catches and tells like any other failure
+step ──▶ policy(seen) ──▶ step       refused: ContextBusy, which the policy's door catches and tells like any other failure
 """
 
 import threading
@@ -29,7 +29,7 @@ def alone(method: Callable[Concatenate[H, P], R]) -> Callable[Concatenate[H, P],
     """Refuse to run a method while another one of the same object runs. Raises `ContextBusy`."""
 
     @wraps(method)
-    def guarded(self: H, *args: P.args, **kwargs: P.kwargs) -> R:
+    def guarded(self: H, /, *args: P.args, **kwargs: P.kwargs) -> R:
         if not self._lock.acquire(blocking=False):
             raise ContextBusy(
                 f"{method.__name__}() was called while another call of this context runs",

@@ -96,7 +96,9 @@ class Setup:
             )
         for name, function in (("summarizer", self.summarizer), ("estimate_tokens", self.estimate_tokens)):
             if function is not None and not callable(function):
-                raise UsageError(f"{name} must be a function, not {function!r}", hint="Leave it out, or give a function.")
+                raise UsageError(
+                    f"{name} must be a function, not {function!r}", hint="Leave it out, or give a function."
+                )
         form = format_named(self.format)
         return ModelInfo(
             provider=form.provider,

@@ -258,7 +258,9 @@ def _action(given: Mapping[str, Any] | Action | Dumps) -> Action | str:
 
 def _replaced(own: Setup, now: Setup, *, wished: bool) -> list[Problem]:
     """What a dump has put in place of a program's own settings; `wished`: the window was asked for."""
-    names = ("format", "reserve", "system", "tools") if wished else ("max_tokens", "format", "reserve", "system", "tools")
+    names = (
+        ("format", "reserve", "system", "tools") if wished else ("max_tokens", "format", "reserve", "system", "tools")
+    )
     return [
         problem("settings_replaced", f"{name} is the dump's, {_short(now, name)}, not {_short(own, name)}")
         for name in names

@@ -43,8 +43,8 @@ def _told(entry: Entry) -> Iterator[Problem]:
         if isinstance(kind, str) and kind not in _FINE:
             yield problem(kind, _reason(note.data), entry.id)
     elif entry.type == "edit" and isinstance(made := entry.value, EditEntry) and isinstance(made.edit, Compact):
-        if rejected := made.edit.meta.get("rejected"):
-            yield problem("summary_rejected", "; ".join(map(str, rejected)), entry.id)
+        rejected = made.edit.meta.get("rejected")
+        yield from [problem("summary_rejected", "; ".join(map(str, rejected)), entry.id)] if rejected else ()
 
 
 def _reason(data: dict[str, object]) -> str:

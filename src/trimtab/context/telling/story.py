@@ -54,7 +54,7 @@ class ItemStory(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class EditStory(msgspec.Struct, frozen=True, omit_defaults=True):
     """One edit or revert. `now` tells the state of each item that it touches; `used` and `used_without` are tokens of the next request as it
-    stands, and with this taken back (none where it doesn't hold), of at most `limit`.
+    stands, and with this taken back (none where it doesn't hold). `over`: that might be more than `limit`.
     """
 
     row: LogRow
@@ -63,6 +63,7 @@ class EditStory(msgspec.Struct, frozen=True, omit_defaults=True):
     used: int
     limit: int
     used_without: int | None = None
+    over: bool = False
 
 
 def item_story(look: Look, archive: Archive, name: str) -> ItemStory | None:
@@ -107,11 +108,12 @@ def edit_story(look: Look, row: LogRow) -> EditStory:
     view = look.view
     applied = view.edit(view.edit_behind(row.entry_id))
     holds = row.entry_id not in view.reverted
-    without = None
+    used, without, over = look.estimate.tokens, None, False
     if holds and applied is not None:
-        without = look.used + grown(look, view.with_revert("?without", row.entry_id))
+        more = grown(look, view.with_revert("?without", row.entry_id))
+        without, over = used + more, look.used + more > look.budget.hard
     now: dict[str, str] = {name_of(view.slots[i]): view.slots[i].state for i in (applied.slots if applied else ())}
-    return EditStory(row, holds, now, look.used, look.budget.hard, without)
+    return EditStory(row, holds, now, used, look.budget.hard, without, over)
 
 
 def grown(look: Look, after: View) -> int:

@@ -30,6 +30,9 @@ from trimtab.types.messages import (
 )
 from trimtab.types.usage import Usage
 
+CUT = "the archive is cut or damaged: what follows that place is missing"
+"""What is said of a recording that could only be unpacked in part."""
+
 
 @dataclass(slots=True)
 class Answer:
@@ -145,7 +148,7 @@ class Gathering:
         (named, provider), _ = self._models.most_common(1)[0] if self._models else (("", ""), 0)
         said = [*notes, *(f"left out: {n} {what}" for what, n in sorted(self.left_out.items()))]
         if source.cut:
-            said.append("the archive is cut: what follows is missing")
+            said.append(CUT)
         return Recording(
             file=source.name,
             format=format,
@@ -157,6 +160,7 @@ class Gathering:
             id=id,
             cwd=cwd,
             bad_lines=source.bad_lines,
+            cut=source.cut,
             notes=tuple(said),
         )
 
