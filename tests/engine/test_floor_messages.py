@@ -40,8 +40,8 @@ def session(**how: object) -> Session:
 
 
 def test_what_must_stay_adds_up() -> None:
-    made = session(system=lines(3_000))
-    made.say(lines(3_000))
+    made = session(system=lines(6_000))
+    made.say(lines(6_000))
     with pytest.raises(ContextFloor) as stop:
         made.prepare()
     said = stop.value.message
