@@ -19,6 +19,11 @@ def one_line(text: str) -> str:
     return _BREAKS.sub(r"\\n", strip_terminal(text)).replace("\t", " ")
 
 
+def indented(text: str) -> str:
+    """Return `text` as it may stand behind the first word of a line of ours."""
+    return _BREAKS.sub("\n  ", strip_terminal(text).rstrip("\n"))
+
+
 def json_text(value: object) -> str:
     """Return `value` as indented JSON."""
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
