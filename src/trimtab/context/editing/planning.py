@@ -172,7 +172,7 @@ def _elide(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> 
             body = _shown_text(target)
             most = min(names, int(kit.count(body) * NAMES_SHARE))
             kept = names_in(body, standing=standing, max_tokens=most, count=kit.count)
-            standing.update(kept)
+            standing.update(distinctive_strings(" ".join(kept)))
             said = "\n".join(part for part in (said, line_of(kept)) if part)
         text = stub_for(target.slot, kit, summary=said, part=target.address.part)
         if any(isinstance(p, Image) for p in target.slot.base.parts):
