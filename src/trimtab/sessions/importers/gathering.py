@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from trimtab.sessions.importers.running_totals import NOTE as RUNNING_TOTALS
+from trimtab.sessions.importers.running_totals import per_call
 from trimtab.sessions.lenient import json_object, json_text, too_deep
 from trimtab.sessions.recorded import Answered, Came, Compacted, Event, Recording
 from trimtab.sessions.source import Source
@@ -149,11 +151,14 @@ class Gathering:
         said = [*notes, *(f"left out: {n} {what}" for what, n in sorted(self.left_out.items()))]
         if source.cut:
             said.append(CUT)
+        events = per_call(self.events)
+        if events != self.events:
+            said.append(RUNNING_TOTALS)
         return Recording(
             file=source.name,
             format=format,
             model=named or model,
-            events=tuple(self.events),
+            events=tuple(events),
             provider=provider,
             window=window,
             system=system,
