@@ -22,6 +22,7 @@ from trimtab.context.shorten.fold import FoldRule, fold
 from trimtab.context.shorten.names import line_of, names_in
 from trimtab.context.shorten.pieces import Refused, Shortened
 from trimtab.context.shorten.truncate import truncate
+from trimtab.context.strings import distinctive_strings
 from trimtab.context.window.view import View
 from trimtab.types.edits import (
     Compact,
