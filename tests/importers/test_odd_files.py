@@ -134,6 +134,17 @@ def test_an_archive_that_is_damaged_within_is_said_to_be(cli: Cli) -> None:
     assert (code, "the archive is cut or damaged" in err or "no session" in err) == (1, True)
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "packed"])
+def test_a_session_that_begins_with_a_large_paste_is_known_all_the_same(cli: Cli, pack: Any) -> None:
+    _, first, *rest = CLAUDE_CODE.splitlines(keepends=True)
+    record = json.loads(first)
+    record["message"]["content"] = "line of a paste\n" * 30_000
+    cli.file("s.jsonl.gz", pack(json.dumps(record).encode() + b"\n" + b"".join(rest)))
+    (recording,) = read_recordings(cli.project / "s.jsonl.gz")
+    assert (recording.format, recording.bad_lines) == ("claude-code", 0)
+    assert find_recordings(cli.project) == [cli.project / "s.jsonl.gz"]
+
+
 def test_each_folder_without_sessions_is_named(cli: Cli) -> None:
     for name in ("one", "two"):
         (cli.project / name).mkdir()

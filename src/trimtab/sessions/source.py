@@ -21,6 +21,8 @@ from trimtab.types.errors import SessionError
 HEAD = 256 * 1024
 """Bytes that are enough to tell a format."""
 
+_LONGEST = 1 << 26
+"""Bytes of the longest first line that is looked at: a person may begin with a large paste."""
 _GZIP = b"\x1f\x8b"
 _MEMBER = 16 + zlib.MAX_WBITS
 _CHUNK = 1 << 18
@@ -44,8 +46,16 @@ class Source:
         self._bytes = origin if isinstance(origin, bytes) else b""
 
     def head(self) -> bytes:
-        """Return the first bytes, unpacked. Raises `ImportFailed`."""
-        return self._read(HEAD)
+        """Return the first bytes, unpacked, and the whole first line where that is longer. Raises `ImportFailed`."""
+        with self._open() as file:
+            try:
+                head = file.read(HEAD)
+                if len(head) < HEAD or b"\n" in head:
+                    return head
+                rest = file.readline(_LONGEST)
+            except OSError as exc:
+                raise self._refusal(exc) from exc
+        return head + rest if rest.endswith(b"\n") else head
 
     def data(self) -> bytes:
         """Return everything, unpacked. Raises `ImportFailed`."""

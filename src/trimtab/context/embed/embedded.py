@@ -7,7 +7,7 @@
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import structs
@@ -28,10 +28,10 @@ from trimtab.context.editing.planning import plan
 from trimtab.context.embed.foreign import (
     EstimateTally,
     EstimateTokens,
-    FunctionPolicy,
     PolicyFunction,
     Summarizer,
     asked,
+    policy_of,
 )
 from trimtab.context.embed.log_in_memory import MemoryLog, drive
 from trimtab.context.embed.problems import Problem, event, problems_in
@@ -41,7 +41,6 @@ from trimtab.context.engine import Engine
 from trimtab.context.markers import KEPT_OUTSIDE, RECALL, hides
 from trimtab.context.policies.base import Policy
 from trimtab.context.policies.fallback import Fallback
-from trimtab.context.policies.registry import find_policy, require_sense
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings, Profile
 from trimtab.context.summary.summarise import Summariser
@@ -137,7 +136,7 @@ class Embedded:
         self.offered: Profile = "off"
         self.proposed: list[Action] = []
         self.request = ModelRequest(model, (), system=setup.system, tools=setup.tools, session_id=_SESSION)
-        policy = _policy(setup.policy, self.seen)
+        policy = policy_of(setup.policy, self.seen)
         self.engine = Engine(
             model,
             session_id=_SESSION,
@@ -329,30 +328,6 @@ class Embedded:
 
     def _counter_failed(self, why: str) -> None:
         self.log.record([event("counter_failed", why)])
-
-
-def _policy(policy: str | Policy | PolicyFunction, see: Callable[[Observation], dict[str, Any]]) -> Policy:
-    """The policy that a program means. Raises `UsageError` for what is none."""
-    if isinstance(policy, str):
-        return find_policy(policy)
-    if isinstance(policy, type):
-        raise UsageError(f"policy is the class {policy.__name__}", hint=f"Give an instance: {policy.__name__}().")
-    if hasattr(policy, "decide"):
-        if not callable(policy.decide) or not isinstance(name := getattr(policy, "name", None), str) or not name:
-            raise UsageError(
-                f"policy {type(policy).__name__} must have a name (text) and decide(observation)",
-                hint="Give it both, or give a function of what observe() returns.",
-            )
-        made = cast(Policy, policy)
-        require_sense(made)
-        return made
-    if callable(policy):
-        name = getattr(policy, "__name__", "function")
-        return Fallback(FunctionPolicy(policy, see, name if isinstance(name, str) else "function"), breaker=_NEVER)
-    raise UsageError(
-        f"policy is neither a name nor a function but {type(policy).__name__}",
-        hint="Give 'rules', or a function of a dict.",
-    )
 
 
 def _tally(setup: Setup, model: ModelInfo, tell: Callable[[str], None]) -> Tally:
