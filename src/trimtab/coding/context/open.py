@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from trimtab.agent.ports import Provider
 from trimtab.agent.run import Agent
+from trimtab.coding.context.advice import adviser_for
 from trimtab.coding.context.chosen import chosen_tools
 from trimtab.coding.context.engine import build_engine, context_settings, engine_settings, make_compactor
 from trimtab.coding.context.files import ArchiveFiles
@@ -80,13 +81,15 @@ class OpenContext:
 
 def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: AsyncExitStack) -> OpenContext:
     """Build the context of a session that has just been opened. Raises `UsageError` for an unknown policy."""
+    settings = context_settings(project, model)
+    adviser = adviser_for(project, settings)
     archive = PrivateFolder(archive_beside(log.path) if log.path else None)
     stack.callback(archive.close)
-    chosen = chosen_tools(context_settings(project, model), project.settings.tools)
+    chosen = chosen_tools(settings, project.settings.tools)
     in_files = chosen.way_back != "recall"
     folder = archive.ensure() if in_files and archive.path is None else archive.path or Path()
     found: list[OpenContext] = []
-    ref = context_settings(project, model).summary_model
+    ref = settings.summary_model
     small = SmallModel(project, ref, stack) if ref else None
     engine = build_engine(
         project,
@@ -103,6 +106,7 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
         engine,
         summarisers=Summarisers(lambda: found[0].current(), small=small.open if small else None),
         files=ArchiveFiles(archive) if in_files else None,
+        adviser=adviser,
     )
     host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), now=now)
     context = OpenContext(engine, transcript, host, agent_tools(chosen, host))

@@ -19,6 +19,7 @@ import anyio
 
 from trimtab.agent.events import BudgetChanged, ContextEdited, Event, Notice
 from trimtab.agent.ports import Prompt, Provider
+from trimtab.coding.context.advice import Adviser
 from trimtab.coding.context.engine import summariser_of
 from trimtab.coding.context.files import ArchiveFiles
 from trimtab.coding.context.summariser import Asked, Summarisers
@@ -46,6 +47,7 @@ class ManagedTranscript:
         *,
         summarisers: Summarisers | None = None,
         files: ArchiveFiles | None = None,
+        adviser: Adviser | None = None,
     ) -> None:
         self.log = log
         self.engine = engine
@@ -55,6 +57,7 @@ class ManagedTranscript:
         self._switch: _Switch | None = None
         self._summarisers = summarisers
         self._files = files
+        self._adviser = adviser
         self._turn = anyio.Lock()
 
     async def append(self, messages: Sequence[Message]) -> tuple[str, ...]:
@@ -186,7 +189,9 @@ class ManagedTranscript:
                     return Failed("no model writes summaries here")
                 return await self._summarisers.ask(ask)
             case Consult():
-                return Failed("no policy elsewhere is reachable here")
+                if self._adviser is None:
+                    return Failed("no policy elsewhere is reachable here")
+                return await self._adviser.ask(ask)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ from trimtab.context.markers import KEPT_OUTSIDE, RECALL, hides
 from trimtab.context.policies.base import Policy
 from trimtab.context.policies.fallback import Fallback
 from trimtab.context.policies.registry import find_policy
+from trimtab.context.policies.remote import remote_of
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings, Profile
 from trimtab.context.summary.summarise import Summariser
@@ -257,7 +258,13 @@ class Embedded:
 
     def _policy(self, policy: str | Policy | PolicyFunction) -> Policy:
         if isinstance(policy, str):
-            return find_policy(policy)
+            found = find_policy(policy)
+            if remote_of(found) is not None:
+                raise UsageError(
+                    "nobody here asks a policy behind a URL",
+                    hint="Give a function that asks it, or drive the engine yourself.",
+                )
+            return found
         if hasattr(policy, "decide"):
             return cast(Policy, policy)
         if callable(policy):
