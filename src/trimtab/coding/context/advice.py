@@ -4,7 +4,7 @@ settings ──address_of──▶ Address (checked when the session opens)
 Consult ──Adviser.ask──▶ POST observation ──▶ Advice, or Failed: then `rules` decide, the log says why, and after three failures in a row it isn't asked again
 
 What leaves this machine is `Observation`: sizes, ages, names of tools and files, the start of what the person asked without what looks like a secret; no
-text of any other message.
+text of any other message (see `question_of`).
 """
 
 from dataclasses import dataclass, replace

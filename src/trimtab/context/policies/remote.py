@@ -5,6 +5,7 @@ observation ──Consult──▶ driver ──JSON of `Observation`──▶ s
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -43,8 +44,16 @@ def remote_of(policy: Policy) -> Remote | None:
 
 
 def question_of(observation: Observation) -> bytes:
-    """Return what a server is asked: the observation as JSON, fields that have their default left out, secrets in the goal too."""
-    return msgspec.json.encode(replace(observation, goal=scrub(redact(observation.goal))))
+    """Return what a server is asked: the observation as JSON, fields that have their default left out.
+
+    Nobody's words but the goal go out, and no secret in it: what a call asked for is a hash (equal calls stay equal), and of the last actions only kind and targets are told.
+    """
+    items = tuple(
+        replace(item, resource=_hashed(item.resource)) if item.resource else item for item in observation.items
+    )
+    last = tuple(Action(done.action, done.targets) for done in observation.last_actions)
+    goal = scrub(redact(observation.goal))
+    return msgspec.json.encode(replace(observation, items=items, last_actions=last, goal=goal))
 
 
 def actions_in(body: bytes) -> tuple[object, ...] | str:
@@ -53,3 +62,11 @@ def actions_in(body: bytes) -> tuple[object, ...] | str:
         return tuple(msgspec.json.decode(body, type=Answered).actions)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
         return f'the answer is not {{"actions": […]}}: {problem or type(problem).__name__}'
+
+
+def _hashed(resource: str) -> str:
+    """A call without its arguments, which may be a whole script; a file stays as it is."""
+    if not resource.startswith("call:"):
+        return scrub(resource)
+    name, _, arguments = resource.partition("(")
+    return f"{scrub(name)}#{sha256(arguments.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
