@@ -11,6 +11,7 @@ from trimtab.coding.context.advice import adviser_for
 from trimtab.coding.context.chosen import chosen_tools
 from trimtab.coding.context.engine import build_engine, context_settings, engine_settings, make_compactor
 from trimtab.coding.context.files import ArchiveFiles
+from trimtab.coding.context.learned import experience_of
 from trimtab.coding.context.marker_guard import SEARCHED
 from trimtab.coding.context.summariser import Summarisers
 from trimtab.coding.context.tools import ContextAgentTool, agent_tools, host_for
@@ -91,6 +92,7 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
     found: list[OpenContext] = []
     ref = settings.summary_model
     small = SmallModel(project, ref, stack) if ref else None
+    experience = experience_of(project, log)
     engine = build_engine(
         project,
         log,
@@ -100,13 +102,16 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
         compactor=lambda: make_compactor(
             small.info if small else found[0].engine.model, reattached=found[0].reattached
         ),
+        experience=experience,
     )
+    stack.callback(experience.leave, engine)
     transcript = ManagedTranscript(
         log,
         engine,
         summarisers=Summarisers(lambda: found[0].current(), small=small.open if small else None),
         files=ArchiveFiles(archive) if in_files else None,
         adviser=adviser,
+        experience=experience,
     )
     host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), now=now)
     context = OpenContext(engine, transcript, host, agent_tools(chosen, host))

@@ -22,6 +22,7 @@ from trimtab.agent.ports import Prompt, Provider
 from trimtab.coding.context.advice import Adviser
 from trimtab.coding.context.engine import summariser_of
 from trimtab.coding.context.files import ArchiveFiles
+from trimtab.coding.context.learned import Experience
 from trimtab.coding.context.summariser import Asked, Summarisers
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Record, Recorded, Summarize
 from trimtab.context.engine import Engine
@@ -48,6 +49,7 @@ class ManagedTranscript:
         summarisers: Summarisers | None = None,
         files: ArchiveFiles | None = None,
         adviser: Adviser | None = None,
+        experience: Experience | None = None,
     ) -> None:
         self.log = log
         self.engine = engine
@@ -58,6 +60,7 @@ class ManagedTranscript:
         self._summarisers = summarisers
         self._files = files
         self._adviser = adviser
+        self._experience = experience
         self._turn = anyio.Lock()
 
     async def append(self, messages: Sequence[Message]) -> tuple[str, ...]:
@@ -123,6 +126,8 @@ class ManagedTranscript:
         if switch is None:
             return
         before = self.engine.model
+        if self._experience is not None:
+            self._experience.note(self.engine)
         await anyio.to_thread.run_sync(partial(self.engine.use_model, switch.model, settings=switch.settings))
         if switch.model.context_window < before.context_window:
             self._departed = (switch.departed, before)
@@ -150,7 +155,8 @@ class ManagedTranscript:
     def _news(self, prepared: Prepared) -> tuple[Event, ...]:
         """What watchers should hear about how a request was made, and what the model's own tools edited before it."""
         news: list[Event] = [*self.take_edits()]
-        notes = [*prepared.notes, *(self._summarisers.take_notes() if self._summarisers else ())]
+        tellers = (self._summarisers, self._experience)
+        notes = [*prepared.notes, *(note for teller in tellers if teller for note in teller.take_notes())]
         if news:
             news.append(BudgetChanged(used_tokens=prepared.tokens, window=self.engine.budget.window))
         return (*news, *(Notice(message=note) for note in notes))
