@@ -26,7 +26,12 @@ def spent(line: Json, tokens: int) -> Json:
     return {**line, "usage": {"input": tokens, "output": 20}}
 
 
-LINES = (spent(reads("a.txt"), 1_500), spent(reads("b.txt"), 4_000), spent(reads("c.txt"), 6_500), spent(says("ok"), 9_000))
+LINES = (
+    spent(reads("a.txt"), 1_500),
+    spent(reads("b.txt"), 4_000),
+    spent(reads("c.txt"), 6_500),
+    spent(says("ok"), 9_000),
+)
 
 
 def kept(room: SmallRoom) -> Lessons:
@@ -128,7 +133,9 @@ def learned_state(**changes: Any) -> CalibrationState:
     """A state as it would be after some reports."""
     calibration = Calibration(family_of(MODEL))
     calibration.learn_hidden(100)
-    return CalibrationState(**{**{f: getattr(calibration.state, f) for f in CalibrationState.__struct_fields__}, **changes})
+    return CalibrationState(
+        **{**{f: getattr(calibration.state, f) for f in CalibrationState.__struct_fields__}, **changes}
+    )
 
 
 @pytest.mark.parametrize(
@@ -195,9 +202,7 @@ def test_a_replay_is_the_same_whatever_was_learned(tmp_path: Path) -> None:
     replay = ["replay", str(cli.sessions[0]), "--policy", "rules", "--window", "16000", "--json"]
     before = cli.inside(*replay)
     (file,) = cli.home.glob("learned/*.json")
-    file.write_bytes(
-        json.dumps({"regret": {"other": {"read": {"hidden": 50, "regretted": 50}}}}).encode()
-    )
+    file.write_bytes(json.dumps({"regret": {"other": {"read": {"hidden": 50, "regretted": 50}}}}).encode())
     assert cli.inside(*replay).out == before.out
     file.write_bytes(b"broken")
     assert cli.inside(*replay).out == before.out

@@ -36,8 +36,8 @@ from trimtab.types.models import ModelInfo, ModelRequest
 
 if TYPE_CHECKING:
     from trimtab.context.actions import Action
-    from trimtab.context.counting.ratio import CalibrationState
     from trimtab.context.asks import Answer, Ask
+    from trimtab.context.counting.ratio import CalibrationState
     from trimtab.context.cycle.account import Account
     from trimtab.context.cycle.ladder import Step
     from trimtab.context.cycle.managing import Manager

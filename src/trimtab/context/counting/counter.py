@@ -72,6 +72,7 @@ class Counter:
 
     @calibration.setter
     def calibration(self, calibration: Calibration) -> None:
+        """Count with these from here on."""
         self._calibration = calibration
 
     @property

@@ -83,7 +83,11 @@ class LessonsFile:
                 parts.pop(session, None)
                 most = sorted(regret.items(), key=lambda kind: -kind[1].hidden)[:MOST_TOOLS]
                 parts[session] = dict(most)
-            lessons = Lessons(FORMAT, _newest({**_without(known.models, models), **models}, MOST_MODELS), _newest(parts, MOST_SESSIONS))
+            lessons = Lessons(
+                FORMAT,
+                _newest({**_without(known.models, models), **models}, MOST_MODELS),
+                _newest(parts, MOST_SESSIONS),
+            )
             self._put(msgspec.json.format(msgspec.json.encode(lessons), indent=1))
 
     def reset(self) -> bool:
