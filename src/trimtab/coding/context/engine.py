@@ -13,7 +13,7 @@ from trimtab.coding.context.learned import Experience, experience_of
 from trimtab.coding.project import Project
 from trimtab.config.settings import ContextSettings
 from trimtab.context.budget import Thresholds
-from trimtab.context.counting.counter import Counter
+from trimtab.context.counting.counter import Counter, Tokenize
 from trimtab.context.engine import Engine
 from trimtab.context.naming import handle_number, name_of
 from trimtab.context.settings import EngineSettings, Profile
@@ -43,8 +43,9 @@ def build_engine(
     now: Callable[[], float],
     compactor: "Callable[[], Compactor] | None" = None,
     experience: Experience | None = None,
+    tokenizers: Callable[[ModelInfo], Tokenize | None] = lambda _model: None,
 ) -> Engine:
-    """Return the engine for a session. `experience` is what earlier ones taught, of this project unless told otherwise. `archive` is the folder of hidden bodies for a model without `recall` that can open files.
+    """Return the engine for a session. `experience` is what earlier ones taught, of this project unless told otherwise; `tokenizers` gives a server's own for a model. `archive` is the folder of hidden bodies for a model without `recall` that can open files.
 
     Raises `UsageError` for a policy that there is not.
     """
@@ -60,7 +61,7 @@ def build_engine(
         next_handle=next_handle(log),
         way_back=_way_back(chosen.way_back, archive),
         compactor=compactor or (lambda: make_compactor(model)),
-        counter=lambda model: Counter(model, learned=lambda: experience.calibration(model)),
+        counter=lambda model: Counter(model, tokenize=tokenizers(model), learned=lambda: experience.calibration(model)),
         regret=experience.regret,
     )
 

@@ -14,6 +14,7 @@ from trimtab.coding.context.files import ArchiveFiles
 from trimtab.coding.context.learned import experience_of
 from trimtab.coding.context.marker_guard import SEARCHED
 from trimtab.coding.context.summariser import Summarisers
+from trimtab.coding.context.tokenizers import Tokenizers
 from trimtab.coding.context.tools import ContextAgentTool, agent_tools, host_for
 from trimtab.coding.context.transcript import ManagedTranscript
 from trimtab.coding.logs import now, session_folder
@@ -92,7 +93,7 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
     found: list[OpenContext] = []
     ref = settings.summary_model
     small = SmallModel(project, ref, stack) if ref else None
-    experience = experience_of(project, log)
+    experience, tokenizers = experience_of(project, log), Tokenizers(project)
     engine = build_engine(
         project,
         log,
@@ -103,7 +104,9 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
             small.info if small else found[0].engine.model, reattached=found[0].reattached
         ),
         experience=experience,
+        tokenizers=tokenizers.of,
     )
+    stack.callback(tokenizers.close)
     stack.callback(experience.leave, engine)
     transcript = ManagedTranscript(
         log,
@@ -112,6 +115,7 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
         files=ArchiveFiles(archive) if in_files else None,
         adviser=adviser,
         experience=experience,
+        tokenizers=tokenizers,
     )
     host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), now=now)
     context = OpenContext(engine, transcript, host, agent_tools(chosen, host))

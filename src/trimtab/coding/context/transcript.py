@@ -24,6 +24,7 @@ from trimtab.coding.context.engine import summariser_of
 from trimtab.coding.context.files import ArchiveFiles
 from trimtab.coding.context.learned import Experience
 from trimtab.coding.context.summariser import Asked, Summarisers
+from trimtab.coding.context.tokenizers import Tokenizers
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Record, Recorded, Summarize
 from trimtab.context.engine import Engine
 from trimtab.context.prepared import Prepared
@@ -50,6 +51,7 @@ class ManagedTranscript:
         files: ArchiveFiles | None = None,
         adviser: Adviser | None = None,
         experience: Experience | None = None,
+        tokenizers: Tokenizers | None = None,
     ) -> None:
         self.log = log
         self.engine = engine
@@ -61,6 +63,7 @@ class ManagedTranscript:
         self._files = files
         self._adviser = adviser
         self._experience = experience
+        self._tokenizers = tokenizers
         self._turn = anyio.Lock()
 
     async def append(self, messages: Sequence[Message]) -> tuple[str, ...]:
@@ -155,7 +158,7 @@ class ManagedTranscript:
     def _news(self, prepared: Prepared) -> tuple[Event, ...]:
         """What watchers should hear about how a request was made, and what the model's own tools edited before it."""
         news: list[Event] = [*self.take_edits()]
-        tellers = (self._summarisers, self._experience)
+        tellers = (self._summarisers, self._experience, self._tokenizers)
         notes = [*prepared.notes, *(note for teller in tellers if teller for note in teller.take_notes())]
         if news:
             news.append(BudgetChanged(used_tokens=prepared.tokens, window=self.engine.budget.window))
