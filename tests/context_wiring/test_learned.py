@@ -13,7 +13,7 @@ from support.small_window import Json, SmallRoom, calls, reads, says, watch
 from trimtab.coding.choose import AtFile, Ephemeral, Fork
 from trimtab.coding.context.learned import learned_file, regret_of
 from trimtab.context.counting.families import family_of
-from trimtab.context.counting.ratio import Calibration, CalibrationState
+from trimtab.context.counting.ratio import Calibration, CalibrationState, begun_with
 from trimtab.context.seeing.regret import KindRecord
 from trimtab.context.stores.learned import MOST_MODELS, MOST_SESSIONS, Lessons, LessonsFile
 from trimtab.types.models import ModelInfo
@@ -51,7 +51,10 @@ async def test_the_next_session_counts_with_what_the_last_one_learned(tmp_path: 
     assert kept(room).models == {"local/tiny": learned}
     async with room.open(says("hi"), choice=AtFile(tmp_path / "next.jsonl")) as session:
         meter = session.context.engine.tally.counter.calibration  # type: ignore[attr-defined]
-        assert meter.state == learned
+        assert (meter.hidden, meter.band, meter.reports) == (learned.hidden, learned.band, learned.reports)
+        halves = [1 + (factor - 1) / 2 for factor in learned.factors]
+        assert list(meter.factors.values()) == pytest.approx(halves)
+        assert any(factor != 1 for factor in halves)
 
 
 @pytest.mark.anyio
@@ -154,7 +157,8 @@ def learned_state(**changes: Any) -> CalibrationState:
 )
 def test_a_state_that_nothing_could_have_taught_is_not_believed(changes: dict[str, Any]) -> None:
     family = family_of(MODEL)
-    assert Calibration(family, learned_state()).hidden == 100
+    assert begun_with(family, learned_state()).hidden == 100
+    assert begun_with(family, learned_state(**changes)).state == Calibration(family).state
     assert Calibration(family, learned_state(**changes)).state == Calibration(family).state
 
 

@@ -20,7 +20,7 @@ import msgspec
 from trimtab.context.counting.classes import weigh
 from trimtab.context.counting.families import Family, exactly, family_of, media_rule
 from trimtab.context.counting.media import image_tokens
-from trimtab.context.counting.ratio import Calibration, CalibrationState
+from trimtab.context.counting.ratio import Calibration, CalibrationState, begun_with
 from trimtab.context.counting.size import Size
 from trimtab.context.counting.tokenizers import count
 from trimtab.context.counting.weights import NOTHING
@@ -67,7 +67,7 @@ class Counter:
     def calibration(self) -> Calibration:
         """The factors in use."""
         if self._calibration is None:
-            self._calibration = Calibration(self.family, self._learned())
+            self._calibration = begun_with(self.family, self._learned())
         return self._calibration
 
     @calibration.setter

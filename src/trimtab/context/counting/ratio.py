@@ -20,6 +20,7 @@ The one rule: state is a value. It is saved and loaded whole, and the same repor
 from math import isfinite, sqrt
 
 import msgspec
+from msgspec.structs import replace
 
 from trimtab.context.counting.families import Family
 from trimtab.context.counting.size import KINDS, Size
@@ -39,6 +40,8 @@ _UNSURE = 10.0
 """The largest variance of a factor that anything here can make; reports only lower it."""
 _MOST_HIDDEN = 200_000.0
 """Tokens unseen in each request, beyond which a saved state isn't believed."""
+_BELIEVED = 0.5
+"""Of what another session learned about a factor."""
 _SURPRISE = 3.0
 """Standard deviations from which on a report is weighed down."""
 _BAND = 2.0
@@ -165,6 +168,19 @@ class Calibration:
 
     def _floor(self, estimated: float) -> float:
         return _ROUNDING**2 if estimated else 0.0
+
+
+def begun_with(family: Family, earlier: CalibrationState | None) -> Calibration:
+    """Return the calibration with which a session begins: what `earlier` ones learned is half believed, and as unsure as if nothing were known.
+
+    What one session learned is partly about that session (what its client adds unseen, its mix of texts); the figures are in the lab log (2026-11-30).
+    """
+    if earlier is None or not _fits(earlier, family):
+        return Calibration(family)
+    guess = _first_guess(family)
+    half = tuple(1.0 + _BELIEVED * (factor - 1.0) for factor in earlier.factors)
+    wide = tuple(min(_UNSURE, a + b) for a, b in zip(earlier.covariance, guess.covariance, strict=True))
+    return Calibration(family, replace(earlier, factors=half, covariance=wide))
 
 
 def _first_guess(family: Family) -> CalibrationState:
