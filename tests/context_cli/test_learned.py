@@ -57,3 +57,17 @@ def test_a_broken_file_is_said_to_be_left_aside_and_a_reset_removes_it(tmp_path:
     assert "is left aside" in cli.inside("context", "learned").out
     assert cli.inside("context", "learned", "--reset").code == 0
     assert not file.exists()
+
+
+def test_what_an_edit_led_to_is_told_with_it(tmp_path: Path) -> None:
+    cli = taught(tmp_path)
+    window = ["--set", "providers.scripted.context_window=16000"]
+    entries = [json.loads(line) for line in cli.sessions[0].read_text("utf-8").splitlines()]
+    told = {
+        e["id"]: cli.inside("context", "explain", "last", e["id"], *window).out for e in entries if e["type"] == "edit"
+    }
+    (regretted,) = [edit for edit, text in told.items() if "read again:" in text]
+    data = json.loads(cli.inside("context", "explain", "last", regretted, "--json", *window).out)
+    (regret,) = data["edit"]["regrets"]
+    assert (regret["edit"], regret["cause"], regret["tool"]) == (regretted, "read", "read")
+    assert f"{regret['tokens']:,} tokens" in told[regretted]
