@@ -98,6 +98,17 @@ async def test_regret_of_other_sessions_is_known_and_a_resumed_one_counts_nothin
     assert kept(room).regret["earlier"]["read"] == KindRecord(hidden=20, regretted=10)
 
 
+@pytest.mark.anyio
+async def test_what_was_learned_about_a_model_outlives_a_switch_to_another(tmp_path: Path) -> None:
+    room = SmallRoom.at(tmp_path, window=60_000)
+    async with room.open(*LINES) as session:
+        await session.prompt("read")
+        learned = session.context.engine.calibration
+        await session.set_model("local/tinier")
+        assert session.context.engine.model.id == "tinier"
+    assert kept(room).models == {"local/tiny": learned}
+
+
 BROKEN = {
     "no json": b"{",
     "binary": b"\x00\xff" * 50,

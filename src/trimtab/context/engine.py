@@ -366,5 +366,5 @@ def _switched(tally: Tally, made: MeterTally) -> MeterTally:
     """The tally `made` for another model, of the conversation that `tally` counted: what its requests hide from us stays hidden, unless more is known."""
     hidden = tally.counter.calibration.hidden if isinstance(tally, MeterTally) else None
     if hidden is not None and made.counter.calibration.hidden is None:
-        made.counter.calibration.learn_hidden(hidden)
+        made.counter.calibration.hidden = hidden
     return made
