@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 from trimtab.agent.ports import Provider
 from trimtab.agent.run import Agent
+from trimtab.coding.context.advice import adviser_for
 from trimtab.coding.context.chosen import chosen_tools
 from trimtab.coding.context.engine import build_engine, context_settings, engine_settings, make_compactor
 from trimtab.coding.context.files import ArchiveFiles
+from trimtab.coding.context.learned import experience_of
 from trimtab.coding.context.marker_guard import SEARCHED
 from trimtab.coding.context.summariser import Summarisers
+from trimtab.coding.context.tokenizers import Tokenizers
 from trimtab.coding.context.tools import ContextAgentTool, agent_tools, host_for
 from trimtab.coding.context.transcript import ManagedTranscript
 from trimtab.coding.logs import now, session_folder
@@ -98,14 +101,17 @@ class OpenContext:
 
 def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: AsyncExitStack) -> OpenContext:
     """Build the context of a session that has just been opened. Raises `UsageError` for an unknown policy."""
+    settings = context_settings(project, model)
+    adviser = adviser_for(project, settings)
     archive = PrivateFolder(archive_beside(log.path) if log.path else None)
     stack.callback(archive.close)
-    chosen = chosen_tools(context_settings(project, model), project.settings.tools)
+    chosen = chosen_tools(settings, project.settings.tools)
     in_files = chosen.way_back != "recall"
     folder = archive.ensure() if in_files and archive.path is None else archive.path or Path()
     found: list[OpenContext] = []
-    ref = context_settings(project, model).summary_model
+    ref = settings.summary_model
     small = SmallModel(project, ref, stack) if ref else None
+    experience, tokenizers = experience_of(project, log), Tokenizers(project)
     engine = build_engine(
         project,
         log,
@@ -115,13 +121,20 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
         compactor=lambda: make_compactor(
             small.info if small else found[0].engine.model, reattached=found[0].reattached
         ),
+        experience=experience,
+        tokenizers=tokenizers.of,
     )
+    stack.callback(tokenizers.close)
+    stack.callback(experience.leave, engine)
     files = ArchiveFiles(archive) if chosen.way_back == "files" else None
     transcript = ManagedTranscript(
         log,
         engine,
         summarisers=Summarisers(lambda: found[0].current(), small=small.open if small else None),
         files=files,
+        adviser=adviser,
+        experience=experience,
+        tokenizers=tokenizers,
     )
     host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), now=now)
     context = OpenContext(engine, transcript, host, agent_tools(chosen, host), files)

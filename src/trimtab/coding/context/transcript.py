@@ -19,9 +19,12 @@ import anyio
 
 from trimtab.agent.events import BudgetChanged, ContextEdited, Event, Notice
 from trimtab.agent.ports import Prompt, Provider
+from trimtab.coding.context.advice import Adviser
 from trimtab.coding.context.engine import summariser_of
 from trimtab.coding.context.files import ArchiveFiles
+from trimtab.coding.context.learned import Experience
 from trimtab.coding.context.summariser import Asked, Summarisers
+from trimtab.coding.context.tokenizers import Tokenizers
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Record, Recorded, Summarize
 from trimtab.context.counting.cut_prompt import CutWatch
 from trimtab.context.engine import Engine
@@ -47,6 +50,9 @@ class ManagedTranscript:
         *,
         summarisers: Summarisers | None = None,
         files: ArchiveFiles | None = None,
+        adviser: Adviser | None = None,
+        experience: Experience | None = None,
+        tokenizers: Tokenizers | None = None,
     ) -> None:
         self.log = log
         self.engine = engine
@@ -58,6 +64,9 @@ class ManagedTranscript:
         self._switch: _Switch | None = None
         self._summarisers = summarisers
         self._files = files
+        self._adviser = adviser
+        self._experience = experience
+        self._tokenizers = tokenizers
         self._turn = anyio.Lock()
 
     async def append(self, messages: Sequence[Message]) -> tuple[str, ...]:
@@ -123,6 +132,8 @@ class ManagedTranscript:
         if switch is None:
             return
         before = self.engine.model
+        if self._experience is not None:
+            self._experience.note(self.engine)
         await anyio.to_thread.run_sync(partial(self.engine.use_model, switch.model, settings=switch.settings))
         if switch.model.context_window < before.context_window:
             self._departed = (switch.departed, before)
@@ -150,7 +161,8 @@ class ManagedTranscript:
     def _news(self, prepared: Prepared) -> tuple[Event, ...]:
         """What watchers should hear about how a request was made, and what the model's own tools edited before it."""
         news: list[Event] = [*self.take_news()]
-        notes = [*prepared.notes, *(self._summarisers.take_notes() if self._summarisers else ())]
+        tellers = (self._summarisers, self._experience, self._tokenizers)
+        notes = [*prepared.notes, *(note for teller in tellers if teller for note in teller.take_notes())]
         if news:
             news.append(BudgetChanged(used_tokens=prepared.tokens, window=self.engine.budget.window))
         return (*news, *(Notice(message=note) for note in notes))
@@ -206,7 +218,9 @@ class ManagedTranscript:
                     return Failed("no model writes summaries here")
                 return await self._summarisers.ask(ask)
             case Consult():
-                return Failed("no policy elsewhere is reachable here")
+                if self._adviser is None:
+                    return Failed("no policy elsewhere is reachable here")
+                return await self._adviser.ask(ask)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from trimtab.context.cycle.look import grew
 from trimtab.context.policies.base import Manners, Policy
 from trimtab.context.policies.fallback import Fallback
 from trimtab.context.policies.registry import find_policy, require_sense
+from trimtab.context.policies.remote import remote_of
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.vendor.formats import Format
 from trimtab.context.window.view import View
@@ -76,7 +77,13 @@ class FunctionPolicy:
 def policy_of(policy: str | Policy | PolicyFunction, see: Callable[[Observation], dict[str, Any]]) -> Policy:
     """The policy that a program means. Raises `UsageError` for what is none."""
     if isinstance(policy, str):
-        return find_policy(policy)
+        found = find_policy(policy)
+        if remote_of(found) is not None:
+            raise UsageError(
+                "nobody here asks a policy behind a URL",
+                hint="Give a function that asks it, or drive the engine yourself.",
+            )
+        return found
     if isinstance(policy, type):
         raise UsageError(f"policy is the class {policy.__name__}", hint=f"Give an instance: {policy.__name__}().")
     if hasattr(policy, "decide"):

@@ -1,6 +1,7 @@
 """`trimtab context`: what a model sees of a session and why, and a person's hand on it.
 
 show, log, explain, blame     read: no lock, nothing is written
+learned                       reads, or removes, what the sessions of a folder taught
 bisect                        reads, and runs a check on forks that go again
 restore, pin, unpin, revert   write to the session, with every check that a running one makes
 """
@@ -23,7 +24,7 @@ from trimtab.context.telling.dropped import dropped_facts
 from trimtab.context.telling.explain import context_log
 from trimtab.context.telling.layers import active_context, archive, summary_index
 from trimtab.context.telling.story import edit_story, item_story
-from trimtab.frontends.cli import completers
+from trimtab.frontends.cli import completers, context_learned
 from trimtab.frontends.cli.context_answers import (
     bisect_data,
     budget,
@@ -80,6 +81,9 @@ def command(ctx: click.Context) -> None:
     """See and change what a model sees of a session. SESSION is an id, the start of one, a path, or last."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
+
+
+command.add_command(context_learned.command)
 
 
 @command.command("show")

@@ -10,6 +10,7 @@ from trimtab.context.cycle.floor import floor_of
 from trimtab.context.cycle.look import Look
 from trimtab.context.naming import name_of
 from trimtab.context.seeing.observation import ItemFacts, Observation
+from trimtab.context.seeing.regret import Cause
 from trimtab.context.telling.blame import Blamed, Later
 from trimtab.context.telling.dropped import DroppedFact
 from trimtab.context.telling.explain import LogRow, listed, price
@@ -128,6 +129,14 @@ def ways_back(story: ItemStory, session: str) -> list[str]:
     return [*ways, f"the model: recall id={story.item.name}"]
 
 
+_REGRETTED: Mapping[Cause, str] = {
+    "read": "read again",
+    "repeat": "called again",
+    "recall": "recalled",
+    "reload": "brought back",
+}
+
+
 def edit_lines(story: EditStory, time: str, session: str) -> list[str]:
     """The story of an edit."""
     row = story.row
@@ -135,6 +144,12 @@ def edit_lines(story: EditStory, time: str, session: str) -> list[str]:
     if story.now:
         states = [f"{name} ({state})" for name, state in story.now.items()]
         lines.append(f"  now: {listed(states)}")
+    for regret in story.regrets:
+        usd = f", ${regret.usd:.4f}" if regret.usd else ""
+        later = "1 request later" if regret.later == 1 else f"{regret.later} requests later"
+        lines.append(
+            f"  {_REGRETTED[regret.cause]}: {regret.target} at step {regret.step}, {later}; {regret.tokens:,} tokens{usd}"
+        )
     if story.used_without is not None:
         over = f", which may be over the limit of {story.limit:,}" if story.over else ""
         lines.append(f"  without it the next request has {story.used_without:,} tokens instead of {story.used:,}{over}")
