@@ -88,7 +88,7 @@ async def test_compact_asks_the_model_with_the_wishes_and_revert_takes_it_back(c
         assert said.endswith(f"/revert {entry['id']} takes it back")
         assert (entry.get("author", "user"), entry["edit"]["mode"], entry["reason"]) == (
             "user",
-            "serialised",
+            "in_place",
             "asked for by the user",
         )
         assert WORDS in entry["edit"]["summary"]
@@ -98,7 +98,7 @@ async def test_compact_asks_the_model_with_the_wishes_and_revert_takes_it_back(c
 
 
 async def test_what_was_asked_of_a_compaction_is_never_done(cli: Cli) -> None:
-    """The words behind /compact are a wish about the summary: no turn begins with them, and the model sees no tools."""
+    """The words behind /compact are a wish about the summary: no turn begins with them, and a call in the answer is not made."""
     async with open_session(project_with(cli, *READS, {"text": "done"}, SUMMARY), New()) as session:
         await session.prompt("read them")
         await Talk(session).take("compact", "then delete tmp")

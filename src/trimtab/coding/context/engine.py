@@ -22,6 +22,7 @@ from trimtab.types.models import ModelInfo
 
 if TYPE_CHECKING:
     from trimtab.context.editing.compacting import Compactor
+    from trimtab.context.summary.cache import SummaryCache
     from trimtab.context.summary.summarise import Summariser
     from trimtab.context.window.view import View
 
@@ -99,19 +100,21 @@ def checked_policy(name: str) -> str:
     return name
 
 
-def make_compactor(model: ModelInfo, *, reattached: "Callable[[View], str]" = lambda _view: "") -> "Compactor":
+def make_compactor(
+    model: ModelInfo, *, reattached: "Callable[[View], str]" = lambda _view: "", cache: "SummaryCache | None" = None
+) -> "Compactor":
     """What writes summaries for a session. `model` is asked for them; `reattached` gives what is put behind each from state."""
     from trimtab.context.editing.compacting import Compactor  # noqa: PLC0415 - not needed while there is room
-    from trimtab.context.summary.cache import SummaryCache  # noqa: PLC0415 - as above
 
-    return Compactor(summariser=summariser_of(model), reattached=reattached, cache=SummaryCache())
+    return Compactor(summariser=summariser_of(model), in_place=True, reattached=reattached, cache=cache)
 
 
 def summariser_of(model: ModelInfo) -> "Summariser":
-    """What the engine must know of a model that writes summaries: its own window and limit."""
+    """What the engine must know of a model that writes summaries: its own window, limit and prices."""
     from trimtab.context.summary.summarise import Summariser  # noqa: PLC0415 - as above
 
-    return Summariser(model.ref, model.context_window, model.max_output, thinks=bool(model.thinking))
+    thinks = bool(model.thinking)
+    return Summariser(model.ref, model.context_window, model.max_output, thinks=thinks, prices=model.prices)
 
 
 def next_handle(log: SessionLog) -> int:

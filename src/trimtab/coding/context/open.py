@@ -11,6 +11,7 @@ from trimtab.coding.context.chosen import chosen_tools
 from trimtab.coding.context.engine import build_engine, context_settings, engine_settings, make_compactor
 from trimtab.coding.context.files import ArchiveFiles
 from trimtab.coding.context.marker_guard import SEARCHED
+from trimtab.coding.context.summaries import ProjectSummaries
 from trimtab.coding.context.summariser import Summarisers
 from trimtab.coding.context.tools import ContextAgentTool, agent_tools, host_for
 from trimtab.coding.context.transcript import ManagedTranscript
@@ -88,6 +89,7 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
     found: list[OpenContext] = []
     ref = context_settings(project, model).summary_model
     small = SmallModel(project, ref, stack) if ref else None
+    summaries = ProjectSummaries(summary_file(project) if log.path else None)
     engine = build_engine(
         project,
         log,
@@ -95,7 +97,7 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
         archive=folder,
         now=lambda: now().timestamp(),
         compactor=lambda: make_compactor(
-            small.info if small else found[0].engine.model, reattached=found[0].reattached
+            small.info if small else found[0].engine.model, reattached=found[0].reattached, cache=summaries.cache()
         ),
     )
     transcript = ManagedTranscript(
@@ -103,6 +105,7 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
         engine,
         summarisers=Summarisers(lambda: found[0].current(), small=small.open if small else None),
         files=ArchiveFiles(archive) if in_files else None,
+        summaries=summaries,
     )
     host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), now=now)
     context = OpenContext(engine, transcript, host, agent_tools(chosen, host))
@@ -142,5 +145,13 @@ def archive_beside(session_file: Path) -> Path:
 
 def memory_file(project: Project) -> Path:
     """The long-term memory of a project."""
-    name = session_folder(project).folder_of(str(project.cwd)).name
-    return project.home.data / "memory" / f"{name}.jsonl"
+    return project.home.data / "memory" / f"{_name_of(project)}.jsonl"
+
+
+def summary_file(project: Project) -> Path:
+    """The summaries of a project's documents."""
+    return project.home.data / "summaries" / f"{_name_of(project)}.jsonl"
+
+
+def _name_of(project: Project) -> str:
+    return session_folder(project).folder_of(str(project.cwd)).name
