@@ -2,9 +2,9 @@
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 import msgspec
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from trimtab.context.summary.summarise import Summariser
     from trimtab.context.window.view import View
 
+Reattached: TypeAlias = "Callable[[View, Collection[int]], str]"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _LONGEST = 80
 """Characters of a name that a file's name shows."""
@@ -101,7 +102,7 @@ def checked_policy(name: str) -> str:
 
 
 def make_compactor(
-    model: ModelInfo, *, reattached: "Callable[[View], str]" = lambda _view: "", cache: "SummaryCache | None" = None
+    model: ModelInfo, *, reattached: "Reattached" = lambda _view, _gone: "", cache: "SummaryCache | None" = None
 ) -> "Compactor":
     """What writes summaries for a session. `model` is asked for them; `reattached` gives what is put behind each from state."""
     from trimtab.context.editing.compacting import Compactor  # noqa: PLC0415 - not needed while there is room

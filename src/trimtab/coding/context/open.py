@@ -1,5 +1,6 @@
 """Everything about the context of one open session: engine, transcript, tools."""
 
+from collections.abc import Collection
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class OpenContext:
-    """The context of a session. `attach` it to the agent once there is one."""
+    """The context of a session in `folder`. `attach` it to the agent once there is one."""
 
     engine: Engine
     transcript: ManagedTranscript
     host: EngineHost
     tools: tuple[ContextAgentTool, ...]
+    folder: Path
     _agent: Agent | None = field(default=None)
 
     def attach(self, agent: Agent) -> None:
@@ -57,11 +59,12 @@ class OpenContext:
             raise RuntimeError("the context was never attached to an agent")
         return self._agent.provider, self._agent.model
 
-    def reattached(self, view: "View") -> str:
-        """What is put behind a summary from state."""
+    def reattached(self, view: "View", gone: "Collection[int]") -> str:
+        """What is put from state behind a summary that stands for the slots `gone`."""
         from trimtab.coding.context.state import SHARE, reattached  # noqa: PLC0415 - not needed while there is room
 
-        return reattached(view, room=self.engine.budget.room // SHARE, count=self.engine.tally.text)
+        room = self.engine.budget.room // SHARE
+        return reattached(view, self.folder, gone=gone, room=room, count=self.engine.tally.text)
 
     async def use_model(self, model: ModelInfo, settings: ContextSettings, *, departed: Provider) -> None:
         """Manage for another model from its first request on: a turn that is running ends with the model and the rules it began with.
@@ -108,7 +111,7 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
         summaries=summaries,
     )
     host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), now=now)
-    context = OpenContext(engine, transcript, host, agent_tools(chosen, host))
+    context = OpenContext(engine, transcript, host, agent_tools(chosen, host), project.cwd)
     found.append(context)
     return context
 

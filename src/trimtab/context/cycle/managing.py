@@ -36,7 +36,7 @@ from trimtab.types.entries import RevertEntry
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelInfo, ModelRequest
 
-_LEAD_REQUESTS = 4
+_LEAD_REQUESTS = 3
 """Requests before which a summary is prepared: one takes as long as a few steps."""
 _LEAD_ROOM = 20
 """The same as a part of the room, where requests hardly grow: one token in so many."""

@@ -2,8 +2,9 @@
 
     run as it is now ──job──▶ asked in the background ──▶ outcome ──▶ the compaction that comes takes this run and this text
 
-A compaction that comes later would take more, for the conversation has grown. It takes the prepared run instead when that is the beginning of
-its own and most of it; what came since then stays as it is. Anything else in the run than what the summary was made of, and it isn't used.
+A compaction that comes later would take somewhat more, for the conversation has grown, or somewhat less. It takes the prepared run instead when that
+is most of what it would take and leaves at least half of what it would keep. Anything else in the run than what the summary was made of, and it
+isn't used.
 """
 
 from collections.abc import Sequence
@@ -27,13 +28,16 @@ class Ahead:
     job: Job
     outcome: SummaryOutcome | None = None
 
-    def part_of(self, look: Look, run: Sequence[int]) -> list[int] | None:
-        """The indices of the prepared run, if it is the beginning of `run`, unchanged, and enough of it."""
-        view, size = look.view, look.tally.message
+    def begins(self, view: View, run: Sequence[int]) -> list[int] | None:
+        """The indices of the prepared run, if it is the beginning of `run`, and unchanged."""
         first = list(run[: len(self.shown)])
-        if shown_by(view, first) != self.shown:
-            return None
-        return first if shown_size(view, first, size) >= ENOUGH * shown_size(view, run, size) else None
+        return first if shown_by(view, first) == self.shown else None
+
+
+def is_enough(look: Look, prepared: Sequence[int], wanted: Sequence[int], *, lead: int = 0) -> bool:
+    """Whether a prepared run is most of the wanted one, also when that has grown by `lead` tokens."""
+    size = look.tally.message
+    return shown_size(look.view, prepared, size) >= ENOUGH * (shown_size(look.view, wanted, size) + lead)
 
 
 def shown_by(view: View, run: Sequence[int]) -> dict[str, tuple[Message, ...]]:

@@ -16,7 +16,7 @@ from msgspec import structs
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask, Failed, Keep, Kept
 from trimtab.context.cycle.look import Look
-from trimtab.context.editing.ahead import Ahead, shown_by
+from trimtab.context.editing.ahead import Ahead, is_enough, shown_by
 from trimtab.context.editing.applying import Means, Outcome, Passed, record, shown_size
 from trimtab.context.editing.framing import framed, index_name, names_of, with_index
 from trimtab.context.editing.item_summaries import ItemWriter
@@ -40,7 +40,7 @@ MOST_LEFT = 0.9
 class Compactor:
     """Writes summaries for one session. `summariser` is the model that is asked; None: digests only.
 
-    `reattached` gives what is attached to each summary from state: plan, to-dos, rules. `in_place`: the session's own model may be asked behind
+    `reattached` gives what is attached from state to a summary that stands for slots of those indices: rules, plan, to-dos. `in_place`: the session's own model may be asked behind
     the request as it was, where that is cheaper. `ahead`: the run whose summary is prepared; `gave_up`: a preparation failed, so none is tried again.
     """
 
@@ -48,7 +48,7 @@ class Compactor:
     profile: Profile = "coding"
     in_place: bool = False
     wanted_tokens: int = 4_000
-    reattached: Callable[[View], str] = field(default=lambda _view: "")
+    reattached: Callable[[View, Collection[int]], str] = field(default=lambda _view, _gone: "")
     cache: SummaryCache | None = None
     ahead: Ahead | None = None
     gave_up: bool = False
@@ -75,7 +75,7 @@ class Compactor:
         run = places_of(look, action, immune=immune)
         if why := _nothing_in(view, run, action):
             return Outcome(view, refused=(why,))
-        ready = self._prepared(look, run, action)
+        ready = self._prepared(look, run, action, immune=immune)
         run = run if ready is None else ready[1]
         job = self._job(look, run, action, means) if ready is None else replace(ready[0].job, digest_allowed=True)
         done = None if ready is None else ready[0].outcome
@@ -105,10 +105,11 @@ class Compactor:
         Nothing is asked where no model would write it, where it wouldn't pay, or while an earlier one still serves.
         """
         keep = kept_of(look, action)
-        if not action.targets:
-            action = structs.replace(action, params={**action.params, "keep_tokens": max(keep - lead, keep // 2)})
-        run = places_of(look, action, immune=immune)
-        if self.gave_up or _nothing_in(look.view, run, action) or self._prepared(look, run, action) is not None:
+        most = _keeping(action, max(keep - lead, keep // 2))
+        run = places_of(look, most, immune=immune)
+        if self.gave_up or _nothing_in(look.view, run, action) or not is_enough(look, run, run, lead=lead):
+            return ""
+        if self.ahead is not None and self.ahead.begins(look.view, run) is not None:
             return ""
         job = replace(self._job(look, run, action, means), digest_allowed=False)
         passed = _weighed(look, run, job, means, usd=expected_usd(job))
@@ -126,13 +127,16 @@ class Compactor:
             if mine.outcome is None and self.ahead is mine:
                 self.ahead = None
 
-    def _prepared(self, look: Look, run: Sequence[int], action: Action) -> tuple[Ahead, list[int]] | None:
-        """What was prepared, with the part of `run` that it stands for, if it serves this action."""
+    def _prepared(
+        self, look: Look, run: Sequence[int], action: Action, *, immune: Collection[str]
+    ) -> tuple[Ahead, list[int]] | None:
+        """What was prepared, with the run that it stands for, if it serves this action."""
         asks_more = action.params.get("instructions") or action.params.get("mode") == "digest"
         if self.ahead is None or asks_more or action.params.get("whole") is True:
             return None
-        part = self.ahead.part_of(look, run)
-        return None if part is None else (self.ahead, part)
+        most = places_of(look, _keeping(action, kept_of(look, action) // 2), immune=immune)
+        part = self.ahead.begins(look.view, most)
+        return None if part is None or not is_enough(look, part, run) else (self.ahead, part)
 
     def _made(
         self, look: Look, run: Sequence[int], outcome: SummaryOutcome, action: Action, means: Means, *, author: str
@@ -140,7 +144,7 @@ class Compactor:
         """The edit that shows the text, or why there is none."""
         view = look.view
         names = names_of(view, run, outcome.text, action, means.kit)
-        attached = "\n\n".join(part for part in (names, self.reattached(view)) if part)
+        attached = "\n\n".join(part for part in (names, self.reattached(view, run)) if part)
         index = None
         if means.keep_files and (way := means.kit.way_back(view.slots[run[0]])) and way != RECALL:
             # What stands for many messages names one file that lists theirs: folders can't be read.
@@ -175,6 +179,11 @@ class Compactor:
             cache=self.cache,
         )
         return with_bills(job)
+
+
+def _keeping(action: Action, tokens: int) -> Action:
+    """The action with so many tokens of the end that stay; one that names its targets says itself what it takes."""
+    return action if action.targets else structs.replace(action, params={**action.params, "keep_tokens": tokens})
 
 
 def _nothing_in(view: View, run: Sequence[int], action: Action) -> str:
