@@ -10,9 +10,10 @@ from msgspec import structs
 from support.small_window import Heard, Json, SmallRoom, calls, page, reads, results, says, watch
 from trimtab.agent.events import Notice
 from trimtab.agent.ports import Provider
-from trimtab.coding.choose import AtFile
+from trimtab.coding.choose import AtFile, Ephemeral
 from trimtab.coding.context.state import reattached, state_of
 from trimtab.coding.context.summariser import Spent, Summarisers
+from trimtab.context.actions import Action
 from trimtab.context.asks import Failed, Summarize, Summary
 from trimtab.context.summary.reattach import ReadFile
 from trimtab.types.errors import ConfigError, UnknownModel
@@ -185,30 +186,63 @@ async def test_a_transcript_is_never_written_to_a_cache(tmp_path: Path) -> None:
     assert heard.requests[0].model.cache == CacheRules()
 
 
+async def summarised(room: SmallRoom, file: str, *lines: Json) -> tuple[str, int]:
+    """What stands in place of a.txt in a new session whose policy wants it summarised, and how many requests that took."""
+    heard = Heard([reads("a.txt"), says("ok"), *lines])
+    async with room.open(provider=heard, choice=AtFile(room.root / file)) as session:
+        await session.prompt("read it")
+        context = session.context
+        view, wish = session.log.snapshot(), Action("summarize", ("r1",))
+        await context.transcript.run(context.engine.act(view, context.request(), [wish], author="user"))
+        (shown,) = results(session.log.view())
+    return shown.text, len(heard.requests) - 2
+
+
 async def test_a_document_is_summarised_once_for_all_sessions_of_its_project(tmp_path: Path) -> None:
-    room = SmallRoom.at(tmp_path, window=32_000, tools="pilot")
-    wish = calls(("edit_context", {"action": "summarize", "id": "r1"}))
+    room = SmallRoom.at(tmp_path, window=32_000)
     record = says("a.txt lists 120 values of items, none of them alike. " * 4)
-    for file, lines in (
-        ("one", [reads("a.txt"), wish, record, says("ok")]),
-        ("two", [reads("a.txt"), wish, says("ok")]),
-    ):
-        heard = Heard(lines)
-        async with room.open(provider=heard, choice=AtFile(tmp_path / f"{file}.jsonl")) as session:
-            turn = await session.prompt("read it and shorten it")
-            assert (turn.reason, turn.text) == ("stop", "ok")
-            shown = "".join(message.text for message in results(session.log.view()))
-            assert "a.txt lists 120 values" in shown, file
+    first = await summarised(room, "one.jsonl", record)
+    again = await summarised(room, "two.jsonl")
+    assert (first[1], again[1]) == (1, 0)
+    for text, _ in (first, again):
+        assert "none of them alike" in text
     (kept,) = (tmp_path / "home").rglob("summaries/*.jsonl")
     assert kept.stat().st_mode & 0o077 == 0
+
+
+async def test_a_document_that_reads_otherwise_now_gets_a_new_summary_and_the_old_one_is_forgotten(
+    tmp_path: Path,
+) -> None:
+    room = SmallRoom.at(tmp_path, window=32_000)
+    await summarised(room, "one.jsonl", says("a.txt lists 120 values of items, none of them alike. " * 4))
     (tmp_path / "work" / "a.txt").write_text(page("changed"))
-    changed = Heard(
-        [reads("a.txt"), wish, says("a.txt lists changed values now, 120 of them in one file. " * 4), says("ok")]
-    )
-    async with room.open(provider=changed, choice=AtFile(tmp_path / "three.jsonl")) as session:
-        await session.prompt("again")
-    assert len(changed.requests) == 4
+    text, asked = await summarised(room, "two.jsonl", says("a.txt lists changed values now. " * 4))
+    assert ("changed values" in text, asked) == (True, 1)
+    (kept,) = (tmp_path / "home").rglob("summaries/*.jsonl")
     assert b"none of them alike" not in kept.read_bytes()
+    assert kept.read_bytes().count(b"\n") == 1
+
+
+async def test_a_session_without_a_file_keeps_no_summary_of_a_document_either(tmp_path: Path) -> None:
+    room, heard = SmallRoom.at(tmp_path, window=32_000), Heard([reads("a.txt"), says("ok"), says("all of a.txt. " * 9)])
+    async with room.open(provider=heard, choice=Ephemeral()) as session:
+        await session.prompt("read it")
+        context = session.context
+        wish = Action("summarize", ("r1",))
+        await context.transcript.run(
+            context.engine.act(session.log.snapshot(), context.request(), [wish], author="user")
+        )
+    assert len(heard.requests) == 3
+    assert list((tmp_path / "home").rglob("summaries/*")) == []
+
+
+async def test_where_the_disk_refuses_a_person_is_told_once_and_the_session_goes_on(tmp_path: Path) -> None:
+    room = SmallRoom.at(tmp_path, window=32_000)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "summaries").write_text("in the way")
+    record = says("a.txt lists 120 values of items, none of them alike. " * 4)
+    text, asked = await summarised(room, "one.jsonl", record)
+    assert ("none of them alike" in text, asked) == (True, 1)
 
 
 async def test_a_summary_that_was_rejected_is_told_and_stands_in_the_log(tmp_path: Path) -> None:
