@@ -190,6 +190,14 @@ async def test_where_no_model_would_write_it_nothing_is_prepared(tmp_path: Path,
     assert provider.asked == []
 
 
+async def test_who_turns_it_off_has_nothing_prepared(tmp_path: Path) -> None:
+    room = room_at(tmp_path, prepare_summaries=False)
+    provider = Writing([*SOON, says("done")])
+    async with room.open(provider=provider) as session:
+        await talked(session, "read them")
+    assert provider.asked == []
+
+
 async def test_without_a_task_group_nothing_is_prepared_and_the_compaction_asks_itself(tmp_path: Path) -> None:
     room, provider = room_at(tmp_path), Writing([*FULL, says("done")], says(RECORD))
     async with room.open(provider=provider) as session:

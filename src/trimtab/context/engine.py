@@ -214,7 +214,7 @@ class Engine:
         It asks only above the soft threshold, only when a policy of ours says that it would compact with a few more requests, by a model and not by
         a digest, and only if that pays. The ladder's own summary isn't prepared: it comes after a digest that was not enough, which nobody can foresee.
         """
-        if view.is_waiting:
+        if view.is_waiting or not self.settings.ahead:
             return ""
         now = self.look(view, request)
         return "" if now.used < now.budget.soft else (yield from self.manager.prepare_ahead(now))

@@ -89,7 +89,7 @@ def engine_settings(settings: ContextSettings, *, profile: Profile) -> EngineSet
         hard_tokens=settings.hard_tokens,
         reserve_tokens=settings.reserve_tokens,
     )
-    return EngineSettings(thresholds=thresholds, tools=profile)
+    return EngineSettings(thresholds=thresholds, tools=profile, ahead=settings.prepare_summaries)
 
 
 def checked_policy(name: str) -> str:
