@@ -110,7 +110,7 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
         files=ArchiveFiles(archive) if in_files else None,
         summaries=summaries,
     )
-    host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), now=now)
+    host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), folder=project.cwd, now=now)
     context = OpenContext(engine, transcript, host, agent_tools(chosen, host), project.cwd)
     found.append(context)
     return context

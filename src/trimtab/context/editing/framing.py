@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from trimtab.context.actions import Action
 from trimtab.context.editing.applying import bodies_of
-from trimtab.context.editing.planning import Kit, standing_strings
+from trimtab.context.editing.kit import Kit
+from trimtab.context.editing.stubs import standing_strings
 from trimtab.context.markers import RECALL
 from trimtab.context.naming import handle_number, name_of
 from trimtab.context.shorten.names import names_line

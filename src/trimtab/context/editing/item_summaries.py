@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask
 from trimtab.context.editing.applying import Means, Outcome, Passed, record
-from trimtab.context.editing.planning import Kit, number_in, plan, words_in
+from trimtab.context.editing.kit import Kit, number_in, words_in
+from trimtab.context.editing.planning import plan
 from trimtab.context.editing.writing import cost_of, placeholder, rejections, relayed
 from trimtab.context.naming import body_of, name_of
 from trimtab.context.seeing.documents import document_of
