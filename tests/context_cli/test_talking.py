@@ -88,7 +88,7 @@ async def test_compact_asks_the_model_with_the_wishes_and_revert_takes_it_back(c
         assert said.endswith(f"/revert {entry['id']} takes it back")
         assert (entry.get("author", "user"), entry["edit"]["mode"], entry["reason"]) == (
             "user",
-            "in_place",
+            "serialised",
             "asked for by the user",
         )
         assert WORDS in entry["edit"]["summary"]
@@ -111,6 +111,11 @@ async def test_a_summary_that_is_not_accepted_gives_way_to_a_digest_and_says_so(
         await session.prompt("read them")
         said = await Talk(session).take("compact")
         assert "a digest without a model (" in said
+        file = str(session.log.path)
+    outcome = await anyio.to_thread.run_sync(cli.inside, "context", "log", file)
+    lines = outcome.out.splitlines()
+    row = next(n for n, line in enumerate(lines) if line.endswith("user  summary rejected"))
+    assert lines[row + 1].startswith("    serialised: empty: no text outside the analysis; in_place: ")
 
 
 async def test_nothing_old_enough_is_an_error_that_changes_nothing(cli: Cli) -> None:
