@@ -27,7 +27,8 @@ def leaky(summarize: Any) -> Session:
     session = Session(engine, outside=Outside(summarize=summarize))
     session.say(f"Use {DATABASE} and never log {STORAGE}.")
     session.work(
-        f"connected to {DATABASE}\n{STORAGE}\n{lines(1_500)}", arguments={"command": f"psql {DATABASE} # {STORAGE}"}
+        f"connected to {DATABASE}\n{STORAGE}\n{lines(1_500)}",
+        arguments={"command": f"psql {DATABASE} # {STORAGE}", "password": PASSWORD, "file": "reports/total_7.csv"},
     )
     session.work(json.dumps({"rows": [{"url": DATABASE, "storage": STORAGE, "n": n} for n in range(60)]}))
     for number in range(4):

@@ -14,7 +14,7 @@ from trimtab.context.editing.stubs import standing_strings
 from trimtab.context.markers import RECALL
 from trimtab.context.naming import handle_number, name_of
 from trimtab.context.shorten.names import names_line
-from trimtab.context.strings import distinctive_strings
+from trimtab.context.strings import arguments_text, distinctive_strings
 from trimtab.context.summary.frame import frame
 from trimtab.context.summary.redact import redact
 from trimtab.context.window.slots import Slot
@@ -64,13 +64,19 @@ def names_of(view: View, run: Sequence[int], text: str, action: Action, kit: Kit
     if not isinstance(most, int) or isinstance(most, bool) or most <= 0:
         return ""
     shown = [message for index in run for message in view.slots[index].shown]
-    written = [part.raw for message in shown for part in message.parts if isinstance(part, ToolCall)]
-    read = [part.text for m in shown if not isinstance(m, Assistant) for part in m.parts if isinstance(part, Text)]
-    standing = standing_strings(view, but=set(run)).union(distinctive_strings(text))
+    written = [_names_in(part) for message in shown for part in message.parts if isinstance(part, ToolCall)]
+    parts = [part for message in shown if not isinstance(message, Assistant) for part in message.parts]
     # A secret would be a name like any other, and what tells that it is one stands in front of it.
-    written, read = [redact(one) for one in written], [redact(one) for one in read]
+    read = [redact(part.text) for part in parts if isinstance(part, Text)]
+    standing = standing_strings(view, but=set(run)).union(distinctive_strings(text))
     taken = [string for one in written for string in distinctive_strings(one)]
     return names_line("\n".join((*written, *read)), standing=standing, max_tokens=most, count=kit.count, taken=taken)
+
+
+def _names_in(call: ToolCall) -> str:
+    """The names in what a call's arguments say, without those that are secrets by the key in front of them."""
+    known = redact(call.raw)
+    return "\n".join(name for name in distinctive_strings(arguments_text(call)) if name in known)
 
 
 def _handles_below(view: View, run: Sequence[int]) -> list[str]:
