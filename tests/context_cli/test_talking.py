@@ -156,3 +156,12 @@ async def test_other_work_shows_the_mark_again_and_takes_no_prompt_meanwhile(cli
         while loop.working:
             await anyio.lowlevel.checkpoint()
         assert err.getvalue().endswith("stopped; nothing was changed\n> ")
+
+
+def test_a_single_run_lends_its_task_group_for_what_is_prepared_beside_it(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lent: list[dict[str, bool]] = []
+    monkeypatch.setattr(Session, "work_beside", lambda _session, _start, **how: lent.append(how))
+    outcome = cli.inside("-p", "hi", "--model", cli.script({"text": "hello"}))
+    assert (outcome.code, outcome.out.strip(), lent) == (0, "hello", [{}])
