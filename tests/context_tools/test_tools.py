@@ -1,6 +1,7 @@
 """What the context tools do with a call."""
 
 import errno
+import os
 import re
 from pathlib import Path
 
@@ -277,3 +278,14 @@ def test_no_arguments_make_a_tool_raise(name, arguments):
 def test_a_list_that_comes_as_text_is_one_item_where_it_is_no_list(host, text):
     reply = call(host, "archive", action="archive", ids=text)
     assert reply.text
+
+
+def test_a_memory_whose_file_was_written_since_says_so_when_it_is_loaded(host: FakeHost, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x")
+    host.memories.folder = tmp_path
+    call(host, "memory", action="memorize", key="parser", summary="reads rows", source=["a.py", "r1"])
+    os.utime(tmp_path / "a.py", (NOW.timestamp() - 60, NOW.timestamp() - 60))
+    assert "written since" not in call(host, "memory", action="load", key="parser").text
+    os.utime(tmp_path / "a.py", (NOW.timestamp() + 60, NOW.timestamp() + 60))
+    said = call(host, "memory", action="load", key="parser").text
+    assert "written since: a.py; look there before you rely on this" in said.splitlines()

@@ -102,7 +102,9 @@ class ContextSettings(_Section, frozen=True):
     remote_key_env: str | None = None
     """The environment variable that holds a key for it, sent as a bearer token; no command of a tool gets that variable."""
     summary_model: str | None = None
-    """The model that writes summaries, `PROVIDER/ID`; the session's own when not set, or when this one fails."""
+    """The model that writes summaries, `PROVIDER/ID`, where it is cheaper than the session's own with a warm cache; the session's own when not set, or when this one fails."""
+    prepare_summaries: bool = True
+    """Above `soft`, have the summary that a policy is about to need written while the conversation goes on."""
 
 
 class VerifySettings(_Section, frozen=True):

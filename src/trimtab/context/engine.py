@@ -223,6 +223,20 @@ class Engine:
         marks = self.account.marks(now)
         return replace(prepared, request=structs.replace(prepared.request, cache_marks=marks))
 
+    def prepare_ahead(self, view: View, request: ModelRequest) -> "Generator[Ask, Answer, str]":
+        """Have the summary written that the policy is about to ask a model for; for a driver that runs it beside the conversation.
+
+        It yields `Summarize` and nothing else. An accepted text waits for the compaction that comes, which then asks nobody; if what it was made of
+        has changed by then, it isn't used. Returns why nothing came of it, once; then nothing is prepared any more.
+
+        It asks only above the soft threshold, only when a policy of ours says that it would compact with a few more requests, by a model and not by
+        a digest, and only if that pays. The ladder's own summary isn't prepared: it comes after a digest that was not enough, which nobody can foresee.
+        """
+        if view.is_waiting or not self.settings.ahead:
+            return ""
+        now = self.look(view, request)
+        return "" if now.used < now.budget.soft else (yield from self.manager.prepare_ahead(now))
+
     def make_room(self, view: View, request: ModelRequest) -> "Generator[Ask, Answer, View]":
         """Bring `view` under the limit without the policy and without a request. Raises `ContextFloor` when nothing valid fits."""
         return (yield from self.manager.prepare(view, request, forced=False, decide=False)).view

@@ -2,9 +2,9 @@
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 import msgspec
 
@@ -24,9 +24,11 @@ from trimtab.types.models import ModelInfo
 
 if TYPE_CHECKING:
     from trimtab.context.editing.compacting import Compactor
+    from trimtab.context.summary.cache import SummaryCache
     from trimtab.context.summary.summarise import Summariser
     from trimtab.context.window.view import View
 
+Reattached: TypeAlias = "Callable[[View, Collection[int]], str]"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _LONGEST = 80
 """Characters of a name that a file's name shows."""
@@ -94,7 +96,7 @@ def engine_settings(settings: ContextSettings, *, profile: Profile) -> EngineSet
         hard_tokens=settings.hard_tokens,
         reserve_tokens=settings.reserve_tokens,
     )
-    return EngineSettings(thresholds=thresholds, tools=profile)
+    return EngineSettings(thresholds=thresholds, tools=profile, ahead=settings.prepare_summaries)
 
 
 def checked_policy(name: str) -> str:
@@ -106,19 +108,21 @@ def checked_policy(name: str) -> str:
     return name
 
 
-def make_compactor(model: ModelInfo, *, reattached: "Callable[[View], str]" = lambda _view: "") -> "Compactor":
+def make_compactor(
+    model: ModelInfo, *, reattached: "Reattached" = lambda _view, _gone: "", cache: "SummaryCache | None" = None
+) -> "Compactor":
     """What writes summaries for a session. `model` is asked for them; `reattached` gives what is put behind each from state."""
     from trimtab.context.editing.compacting import Compactor  # noqa: PLC0415 - not needed while there is room
-    from trimtab.context.summary.cache import SummaryCache  # noqa: PLC0415 - as above
 
-    return Compactor(summariser=summariser_of(model), reattached=reattached, cache=SummaryCache())
+    return Compactor(summariser=summariser_of(model), in_place=True, reattached=reattached, cache=cache)
 
 
 def summariser_of(model: ModelInfo) -> "Summariser":
-    """What the engine must know of a model that writes summaries: its own window and limit."""
+    """What the engine must know of a model that writes summaries: its own window, limit and prices."""
     from trimtab.context.summary.summarise import Summariser  # noqa: PLC0415 - as above
 
-    return Summariser(model.ref, model.context_window, model.max_output, thinks=bool(model.thinking))
+    thinks = bool(model.thinking)
+    return Summariser(model.ref, model.context_window, model.max_output, thinks=thinks, prices=model.prices)
 
 
 def next_handle(log: SessionLog) -> int:

@@ -1,5 +1,6 @@
 """Everything about the context of one open session: engine, transcript, tools."""
 
+from collections.abc import Collection
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from trimtab.coding.context.engine import build_engine, context_settings, engine
 from trimtab.coding.context.files import ArchiveFiles
 from trimtab.coding.context.learned import experience_of
 from trimtab.coding.context.marker_guard import SEARCHED
+from trimtab.coding.context.summaries import ProjectSummaries
 from trimtab.coding.context.summariser import Summarisers
 from trimtab.coding.context.tokenizers import Tokenizers
 from trimtab.coding.context.tools import ContextAgentTool, agent_tools, host_for
@@ -36,12 +38,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class OpenContext:
-    """The context of a session. `attach` it to the agent once there is one."""
+    """The context of a session in `folder`. `attach` it to the agent once there is one."""
 
     engine: Engine
     transcript: ManagedTranscript
     host: EngineHost
     tools: tuple[ContextAgentTool, ...]
+    folder: Path
     files: ArchiveFiles | None = None
     _agent: Agent | None = field(default=None)
 
@@ -62,11 +65,12 @@ class OpenContext:
             raise RuntimeError("the context was never attached to an agent")
         return self._agent.provider, self._agent.model
 
-    def reattached(self, view: "View") -> str:
-        """What is put behind a summary from state."""
+    def reattached(self, view: "View", gone: "Collection[int]") -> str:
+        """What is put from state behind a summary that stands for the slots `gone`."""
         from trimtab.coding.context.state import SHARE, reattached  # noqa: PLC0415 - not needed while there is room
 
-        return reattached(view, room=self.engine.budget.room // SHARE, count=self.engine.tally.text)
+        room = self.engine.budget.room // SHARE
+        return reattached(view, self.folder, gone=gone, room=room, count=self.engine.tally.text)
 
     def keep(self, key: str, text: str, *, summary: str) -> str:
         """Put a text that is in no message where the model can read it, and say how; "" when it has no tool for that.
@@ -112,6 +116,7 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
     ref = settings.summary_model
     small = SmallModel(project, ref, stack) if ref else None
     experience, tokenizers = experience_of(project, log), Tokenizers(project)
+    summaries = ProjectSummaries(summary_file(project) if log.path else None)
     engine = build_engine(
         project,
         log,
@@ -119,7 +124,7 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
         archive=folder,
         now=lambda: now().timestamp(),
         compactor=lambda: make_compactor(
-            small.info if small else found[0].engine.model, reattached=found[0].reattached
+            small.info if small else found[0].engine.model, reattached=found[0].reattached, cache=summaries.cache()
         ),
         experience=experience,
         tokenizers=tokenizers.of,
@@ -135,9 +140,10 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
         adviser=adviser,
         experience=experience,
         tokenizers=tokenizers,
+        summaries=summaries,
     )
-    host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), now=now)
-    context = OpenContext(engine, transcript, host, agent_tools(chosen, host), files)
+    host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), folder=project.cwd, now=now)
+    context = OpenContext(engine, transcript, host, agent_tools(chosen, host), project.cwd, files)
     found.append(context)
     return context
 
@@ -174,5 +180,13 @@ def archive_beside(session_file: Path) -> Path:
 
 def memory_file(project: Project) -> Path:
     """The long-term memory of a project."""
-    name = session_folder(project).folder_of(str(project.cwd)).name
-    return project.home.data / "memory" / f"{name}.jsonl"
+    return project.home.data / "memory" / f"{_name_of(project)}.jsonl"
+
+
+def summary_file(project: Project) -> Path:
+    """The summaries of a project's documents."""
+    return project.home.data / "summaries" / f"{_name_of(project)}.jsonl"
+
+
+def _name_of(project: Project) -> str:
+    return session_folder(project).folder_of(str(project.cwd)).name

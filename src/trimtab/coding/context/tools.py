@@ -66,9 +66,14 @@ class ContextAgentTool:
 
 
 def host_for(
-    transcript: ManagedTranscript, request: Callable[[], ModelRequest], *, memories: Path, now: Callable[[], datetime]
+    transcript: ManagedTranscript,
+    request: Callable[[], ModelRequest],
+    *,
+    memories: Path,
+    folder: Path,
+    now: Callable[[], datetime],
 ) -> EngineHost:
-    """Return the host of a session's context tools. `memories` is the file of the project's long-term memory."""
+    """Return the host of a session's context tools. `memories` is the file of the long-term memory of the project in `folder`."""
     log = transcript.log
     memos: MemoStore = MemoFolder(memos_beside(log.path), now=now) if log.path else MemoDict(now=now)
 
@@ -82,7 +87,7 @@ def host_for(
         request=request,
         drive=drive,
         memos=memos,
-        memories=Memories(memories, now=now, redact=_redact),
+        memories=Memories(memories, now=now, redact=_redact, folder=folder),
         labels=lambda: dict(log.archive.labels),
         # One size for the whole session, so that a page's number means the same text throughout; small enough to leave room for others.
         page_tokens=max(_LEAST_PAGE, min(_LARGEST_PAGE, transcript.engine.budget.room // 8)),

@@ -86,7 +86,9 @@ class Desk(Protocol):
         """Edits that take out the pictures that the provider won't take; `refused`: it said so, of the last request."""
         ...
 
-    def compact(self, look: Look, action: Action, *, author: str, batch: str) -> Generator[Ask, Answer, Outcome]:
+    def compact(
+        self, look: Look, action: Action, *, author: str, batch: str, forced: bool
+    ) -> Generator[Ask, Answer, Outcome]:
         """Do a `compact` or `summarize` that has no text yet."""
         ...
 
@@ -163,7 +165,7 @@ def _act(run: _Run, actions: Sequence[Action], *, author: str, forced: bool) -> 
         )
         gained += yield from _take(run, outcome, ready, author=author)
     for action in textless:
-        outcome = yield from desk.compact(run.look, action, author=author, batch=batch)
+        outcome = yield from desk.compact(run.look, action, author=author, batch=batch, forced=forced)
         gained += yield from _take(run, outcome, [action], author=author)
     return gained
 
@@ -180,6 +182,7 @@ def _take(run: _Run, outcome: Outcome, actions: Sequence[Action], *, author: str
     run.desk.acted(outcome, actions, author=author, step=run.look.view.step)
     if outcome.failed:
         run.notes.append(outcome.failed)
+    run.notes += outcome.notes
     if (outcome.failed or outcome.refused) and not outcome.done:
         yield from _log(run, outcome, author=author)
     return run.look_again(outcome.view)

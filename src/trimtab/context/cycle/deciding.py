@@ -16,8 +16,9 @@ import msgspec
 from trimtab.context.actions import Action
 from trimtab.context.asks import Advice, Answer, Ask, Consult, Failed, Record
 from trimtab.context.editing.applying import BLANK, Outcome
-from trimtab.context.policies.base import Manners, Policy
+from trimtab.context.policies.base import Manners, Policy, unwrap
 from trimtab.context.policies.fallback import Fallback, Verdict
+from trimtab.context.policies.remote import Remote
 from trimtab.context.policies.wrappers import Cooldown, Immune, MinGain
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings
@@ -140,6 +141,19 @@ class Decider:
         """Return what the policy wants now, however lately something was done, and with nothing held back."""
         verdict = yield from self._heard(observation)
         return [action for action in verdict.actions if action.action != "keep"]
+
+    def summary_wanted(self, observation: Observation) -> Action | None:
+        """The compaction for which the policy would have a model write a summary now; nothing is asked of, or kept in mind about, code of others."""
+        core, _ = unwrap(self.policy)
+        ours = type(core).__module__.startswith("trimtab.") and not getattr(core, "foreign", False)
+        if not ours or isinstance(core, Remote | Fallback):
+            return None
+        asking = (
+            action
+            for action in self.policy.decide(observation)
+            if action.action == "compact" and not action.params.get("summary") and action.params.get("mode") != "digest"
+        )
+        return next(asking, None)
 
     def acted(self, outcome: Outcome, actions: Sequence[Action], *, author: str, step: int) -> None:
         """Keep in mind what came of `actions`, whoever wanted them."""

@@ -93,7 +93,9 @@ def _load(host: ContextToolHost, call: MemoryArguments) -> ToolReply:
     from trimtab.context.recall.related import related  # noqa: PLC0415 - loaded with the first memory that is read
 
     others = related(memory, host.memories.all())
-    text = "\n".join((_shown(memory), *(f"related {other.key}: {other.summary}" for other in others)))
+    changed = host.memories.changed(memory)
+    stale = [f"written since: {'; '.join(changed)}; look there before you rely on this"] if changed else []
+    text = "\n".join((_shown(memory), *stale, *(f"related {other.key}: {other.summary}" for other in others)))
     return ToolReply(page(text, 1, host.page_tokens, host.count).text)
 
 
