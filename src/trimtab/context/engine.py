@@ -18,6 +18,7 @@ from msgspec import structs
 from trimtab.context.budget import Budget, budget_for
 from trimtab.context.counting.anchor import Estimate
 from trimtab.context.cycle.faults import faultfinder
+from trimtab.context.cycle.front import Front, front_of, is_notice
 from trimtab.context.cycle.look import Look, Tally, look
 from trimtab.context.cycle.refusals import NOTHING, Lesson, lesson_of
 from trimtab.context.cycle.tally import MeterTally
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from trimtab.context.actions import Action
     from trimtab.context.asks import Answer, Ask
     from trimtab.context.cycle.account import Account
+    from trimtab.context.cycle.epochs import Epochs
     from trimtab.context.cycle.ladder import Step
     from trimtab.context.cycle.managing import Manager
     from trimtab.context.editing.applying import Outcome
@@ -96,6 +98,9 @@ class Engine:
         self._way_back = way_back
         self._last: Look | None = None
         self._homed: object = None
+        self.told = False
+        """Whether the view may hold a notice of what isn't sent in front yet."""
+        self._epochs: Epochs | None = None
         self._heard: tuple[Look, Assistant, float | None] | None = None
         self._manager: Manager | None = None
         self._account: Account | None = None
@@ -120,6 +125,7 @@ class Engine:
         self.tally = tally
         self.faults = faultfinder(model, has_way=self.has_way)
         self.window_cap = self.output_cap = None
+        self.front: Front | None = None
         self._asked = 0
         self._account = None
 
@@ -145,6 +151,15 @@ class Engine:
 
             self._manager = Manager(self)
         return self._manager
+
+    @property
+    def epochs(self) -> "Epochs":
+        """What decides when another system prompt or other tools are sent."""
+        if self._epochs is None:
+            from trimtab.context.cycle.epochs import Epochs  # noqa: PLC0415 - not needed while nothing changes
+
+            self._epochs = Epochs(self)
+        return self._epochs
 
     @property
     def budget(self) -> Budget:
@@ -179,7 +194,7 @@ class Engine:
         self, view: View, request: ModelRequest, *, after: ErrorInfo | None = None, decide: bool = True
     ) -> "Generator[Ask, Answer, Prepared]":
         """Make the next request out of `view`. `after`: why the server refused the last one (see `refusals`); no rate limit shortens anything.
-        `decide`: the policy may act.
+        `decide`: the policy may act. Its system prompt and tools may still be those of the last request (see `epochs`).
 
         Raises `ContextFloor` when no valid request fits.
         """
@@ -188,6 +203,8 @@ class Engine:
             if len(view.applied) and self.faults.without_way(view):
                 view = yield from self.manager.rehome(view, request)
             self._homed = view.lineage
+            self.told = any(is_notice(applied.edit) for applied in view.applied)
+        view = yield from self._settled(view, request)
         lesson = NOTHING if after is None else self._learn_from(after, view, request)
         if self.output_cap is not None:
             most = min(request.max_output or self.output_cap, self.output_cap)
@@ -198,6 +215,8 @@ class Engine:
             prepared = yield from self.manager.prepare(
                 view, request, forced=lesson.shrink, refused_media=lesson.media, decide=decide
             )
+            if self._is_unsettled(request):
+                prepared = yield from self.epochs.settled(prepared, request)
             now = self.look(prepared.view, request)
         self._last, self._asked = now, prepared.request.max_output or 0
         if self.model.cache.kind != "explicit":
@@ -241,9 +260,9 @@ class Engine:
         return Status(now.estimate.tokens if known else None, now.used, now.budget, now.used > now.budget.hard, savings)
 
     def look(self, view: View, request: ModelRequest) -> Look:
-        """Count the request that `view` makes of `request`."""
+        """Count the request that `view` makes of `request`, with the system prompt and the tools that are sent."""
         self._learn()
-        return look(view, request, self.budget, self.tally)
+        return look(view, request if self.front is None else self.front.on(request), self.budget, self.tally)
 
     def observe(self, look: Look) -> "Observation":
         """What a policy sees of this request."""
@@ -256,6 +275,17 @@ class Engine:
     def time(self) -> float | None:
         """Seconds, if there is a clock."""
         return None if self._now is None else self._now()
+
+    def _settled(self, view: View, request: ModelRequest) -> "Generator[Ask, Answer, View]":
+        """Choose what stands in front of the messages; see `epochs`. `none` changes nothing, so it sends what it gets."""
+        if not self.settings.epochs or self.policy_name == "none":
+            return view
+        if self.front is None:
+            self.front = front_of(request)
+        return (yield from self.epochs.settle(view, request)) if self._is_unsettled(request) else view
+
+    def _is_unsettled(self, request: ModelRequest) -> bool:
+        return self.front is not None and (self.told or not self.front.before(request))
 
     def _learn(self) -> None:
         """Take in what the last answer reported."""
