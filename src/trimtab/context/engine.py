@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from trimtab.context.cycle.epochs import Epochs
     from trimtab.context.cycle.ladder import Step
     from trimtab.context.cycle.managing import Manager
+    from trimtab.context.cycle.tail import Memos
     from trimtab.context.editing.applying import Outcome
     from trimtab.context.editing.compacting import Compactor
     from trimtab.context.seeing.observation import Observation
@@ -67,7 +68,8 @@ class Engine:
     """Manages the context of one session. `now` gives seconds (for cache lifetimes); without it nothing ever counts as idle.
 
     `policy` is one, or the name of one that is looked up when it is first needed. `next_handle` is the first number that no result of the
-    session has. `way_back` names, for a slot, the file that holds its body where the model has no `recall`. `steps` is the ladder.
+    session has. `way_back` names, for a slot, the file that holds its body where the model has no `recall`. `steps` is the ladder. `memos` lists
+    what the model has kept.
 
     A request with room to spare needs little of all this; what does the work on a full window is loaded with the first one that does.
     """
@@ -85,12 +87,14 @@ class Engine:
         tally: Tally | None = None,
         steps: "Sequence[Step] | None" = None,
         compactor: "Callable[[], Compactor] | None" = None,
+        memos: "Memos | None" = None,
     ) -> None:
         self.settings = settings or EngineSettings()
         self.session_id = session_id
         self.policy = policy
         self.next_handle = next_handle
         self.compactor = compactor
+        self.memos = memos
         self.window_cap: int | None = None
         self.output_cap: int | None = None
         self.steps = steps
@@ -101,6 +105,7 @@ class Engine:
         self.told = False
         """Whether the view may hold a notice of what isn't sent in front yet."""
         self._epochs: Epochs | None = None
+        self._tailed: tuple[object, int] = (None, -1)
         self._heard: tuple[Look, Assistant, float | None] | None = None
         self._manager: Manager | None = None
         self._account: Account | None = None
@@ -322,12 +327,23 @@ class Engine:
             return False
         if not isinstance(self.policy, str) and manners_of(self.policy).early:
             return False
-        return not self.untidy(now)
+        return not self.untidy(now) and not self.tail(now)
 
     def untidy(self, now: Look) -> "Sequence[Action]":
         """What to tidy before it is first sent: see `housekeeping`."""
         sent = self._account.sent_count(now) if self._account else 0
         return housekeeping(now.view, sent=sent, is_large=self._is_large)
+
+    def tail(self, now: Look) -> "Sequence[Action]":
+        """What has to be said again at the end, for an edit took it out of sight; see `tail`. Looked for once after each change."""
+        view, (lineage, epoch) = now.view, self._tailed
+        if not len(view.applied) or (lineage is view.lineage and epoch == view.epoch):
+            return ()
+        from trimtab.context.cycle.tail import tail  # noqa: PLC0415 - not needed before there are edits
+
+        wanted = tail(now, self.memos)
+        self._tailed = (None, -1) if wanted else (view.lineage, view.epoch)
+        return wanted
 
     @property
     def _most_shown(self) -> int | None:

@@ -24,7 +24,12 @@ def state_of(view: View) -> State:
     """Return what the session knows apart from what its messages show."""
     slots = tuple(view.slots.range(0, len(view.slots)))
     plan = next(
-        (a.edit.text for a in reversed(view.applied) if isinstance(a.edit, Restate) and a.edit.label == LABEL), ""
+        (
+            a.edit.text
+            for a in reversed(view.applied)
+            if isinstance(a.edit, Restate) and a.edit.label == LABEL and a.id not in view.reverted
+        ),
+        "",
     )
     return State(
         pins=tuple((name_of(slot), body_of(slot.base)) for slot in slots if slot.pinned),

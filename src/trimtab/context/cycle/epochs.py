@@ -49,7 +49,7 @@ class Epochs:
         sent = engine.front or wanted
         now = engine.look(view, request)
         told = _told(view)
-        shown = [applied for applied in told if view.slots[applied.slots[0]].shown]
+        shown = [applied for applied in told if view.slots[applied.slots[0]].state != "gone"]
         text = self._text(sent, wanted) or (AGAIN if shown else "")
         engine.told = bool(told)
         fresh = bool(text) and (not shown or _says(shown[-1]) != text)

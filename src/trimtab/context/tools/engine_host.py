@@ -20,9 +20,11 @@ from trimtab.context.naming import body_of, name_of, text_of
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.notes import MemoStore
 from trimtab.context.tools.host import Outcome
+from trimtab.context.tools.indexes import MEMORIES, memory_index
 from trimtab.context.window.overlays import Address
 from trimtab.context.window.view import View
-from trimtab.types.edits import Compact, Offload, edit_kind
+from trimtab.types.edits import Compact, Offload, Restate, edit_kind
+from trimtab.types.errors import StoreError
 from trimtab.types.messages import ToolResult
 from trimtab.types.models import ModelRequest
 
@@ -108,6 +110,20 @@ class EngineHost:
     def status(self) -> "Observation":
         """The context as it stands."""
         return self.drive(self._observed())
+
+    def recollection(self) -> Action | None:
+        """The wish to say what the long-term memory holds, by key and summary; None when there is nothing, or when that was said last, whoever took it back."""
+        from trimtab.context.cycle.tail import most_of, stated  # noqa: PLC0415 - not before there are memories
+
+        try:
+            kept = self.memories.all()
+        except StoreError:
+            return None
+        text = memory_index(kept, count=self.count, most=most_of(self.engine.budget.room))
+        last = stated(self.view(), MEMORIES)
+        if not text or (last is not None and isinstance(last.edit, Restate) and last.edit.text == text):
+            return None
+        return Action("restate", params={"text": text, "label": MEMORIES}, reason="what earlier sessions kept")
 
     def refuse(self, arguments: object, *, searched: Collection[str] = ()) -> str | None:
         """Why a tool must not write these arguments: they hold a stub or pointer of this session. None: it may.
