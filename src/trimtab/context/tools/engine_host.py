@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from trimtab.context.actions import Action
 from trimtab.context.engine import Engine
-from trimtab.context.markers import known_markers, refuse_markers
+from trimtab.context.markers import KEPT_OUTSIDE, RECALL, known_markers, refuse_markers
 from trimtab.context.naming import body_of, name_of, text_of
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.notes import MemoStore
@@ -126,13 +126,22 @@ class EngineHost:
         return Action("restate", params={"text": text, "label": MEMORIES}, reason="what earlier sessions kept")
 
     def refuse(self, arguments: object, *, searched: Collection[str] = ()) -> str | None:
-        """Why a tool must not write these arguments: they hold a stub or pointer of this session. None: it may.
+        """Why a tool must not write these arguments: they hold a stub or pointer of this session, or are nothing but the form of one. None: it may.
 
         `searched` are names of arguments that are only looked for.
         """
         with self._guard:
             known = self._markers()
-        return refuse_markers(arguments, known, searched=searched) if known else None
+        return refuse_markers(arguments, known, searched=searched, way_to=self._way_to)
+
+    def _way_to(self, name: str) -> str | None:
+        """How the item of that name is read; None when there is none, or no way to it."""
+        view = self.view()
+        address = view.find(name)
+        if address is None or view.slots[address.index].note:
+            return None
+        way = self.engine.way_of(view.slots[address.index])
+        return f"recall id={name}" if way == RECALL else f"read path={way}" if way and way != KEPT_OUTSIDE else None
 
     def _acted(self, action: Action) -> "Generator[Ask, Answer, Applied]":
         view = self.view()
