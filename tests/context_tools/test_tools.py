@@ -155,6 +155,13 @@ def test_a_long_memo_is_read_by_pages_that_join(host):
     assert max(host.count(text) for text in texts) <= host.page_tokens
 
 
+def test_a_memo_that_is_taken_for_an_item_is_told_how_to_read(host):
+    call(host, "memo", action="write", key="ledger", content="x")
+    reply = call(host, "recall", id="ledger")
+    assert reply.is_error
+    assert reply.text.endswith("; there is a memo of that key: memo action=read key=ledger")
+
+
 def test_an_unknown_memo_is_answered_with_those_there_are(host):
     call(host, "memo", action="write", key="ledger", content="x")
     assert call(host, "memo", action="read", key="legder").text == "no memo 'legder'; there are: 'ledger'"

@@ -93,6 +93,13 @@ class EngineHost:
             return body_of(slot.base, address.part) if address.part < len(slot.base.parts) else None
         return text_of(slot)
 
+    def near(self, name: str) -> Sequence[str]:
+        """Names of items of the path that may have been meant, the nearest first."""
+        from trimtab.context.recall.near import near_names  # noqa: PLC0415 - for the rare name that there isn't
+
+        slots = self.view().slots
+        return near_names(name, [name_of(slot) for slot in slots if slot.answered and not slot.note])
+
     def search(self, query: str, limit: int) -> "Sequence[Hit]":
         """Items of the path that hold `query`, the best first."""
         with self._guard:
