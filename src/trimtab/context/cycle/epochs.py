@@ -14,6 +14,7 @@ A tool that is off stays in the request; whoever runs calls refuses it (`agent/c
 """
 
 from collections.abc import Generator
+from dataclasses import replace
 
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask, Record, Recorded
@@ -69,6 +70,9 @@ class Epochs:
         if view is prepared.view and engine.front == front:
             return prepared
         now = engine.look(view, request)
+        if now.used > now.budget.hard:  # the new front is the larger one, and had to go in
+            more = yield from engine.manager.prepare(view, request, forced=False, decide=False)
+            return replace(more, edits=(*prepared.edits, *more.edits), notes=(*prepared.notes, *more.notes))
         messages, notes = engine.faults.ready(now)
         request = with_room(now, messages)
         return Prepared(request, now.estimate.tokens, view, prepared.edits, (*prepared.notes, *notes))
@@ -90,7 +94,7 @@ class Epochs:
         engine, time = self.engine, self.engine.time()
         then = look(_without(now.view, told), wanted.on(now.request), now.budget, now.tally)
         size = now.tally.text(text)
-        if now.used + (size if fresh else 0) > now.budget.hard:
+        if not now.has_room_for(size) if fresh else now.used > now.budget.hard:
             return True  # and the ladder makes room for it
         if then.used > now.budget.hard:
             return False

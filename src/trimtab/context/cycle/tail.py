@@ -49,11 +49,10 @@ def tail(look: Look, memos: Memos | None) -> tuple[Action, ...]:
     if memos is not None and "memo" in offered:
         text = _memos_untold(view, memos, newest.get(MEMOS), count=count, most=most_of(look.budget.room))
         wanted += [(MEMOS, text)] if text else []
-    room = look.budget.hard - look.used
-    actions = []
+    actions, taken = [], 0
     for label, text in wanted:
-        room -= count(text)
-        if room >= 0:
+        if look.has_room_for(taken + count(text)):
+            taken += count(text)
             actions.append(Action("restate", params={"text": text, "label": label}, reason=_REASON))
     return tuple(actions)
 
