@@ -105,7 +105,8 @@ class Engine:
         self.told = False
         """Whether the view may hold a notice of what isn't sent in front yet."""
         self._epochs: Epochs | None = None
-        self._tailed: tuple[object, int] = (None, -1)
+        self.tailed: tuple[object, int] = (None, -1)
+        """The lineage and the epoch of the view at whose end nothing was left to say."""
         self._heard: tuple[Look, Assistant, float | None] | None = None
         self._manager: Manager | None = None
         self._account: Account | None = None
@@ -336,13 +337,13 @@ class Engine:
 
     def tail(self, now: Look) -> "Sequence[Action]":
         """What has to be said again at the end, for an edit took it out of sight; see `tail`. Looked for once after each change."""
-        view, (lineage, epoch) = now.view, self._tailed
+        view, (lineage, epoch) = now.view, self.tailed
         if not len(view.applied) or (lineage is view.lineage and epoch == view.epoch):
             return ()
         from trimtab.context.cycle.tail import tail  # noqa: PLC0415 - not needed before there are edits
 
         wanted = tail(now, self.memos)
-        self._tailed = (None, -1) if wanted else (view.lineage, view.epoch)
+        self.tailed = (None, -1) if wanted else (view.lineage, view.epoch)
         return wanted
 
     @property
