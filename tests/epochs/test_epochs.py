@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.engine_session import Session, folded_again, lines, model
@@ -211,6 +211,17 @@ def test_a_change_before_anything_is_cached_is_no_notice() -> None:
     assert fresh.edits == []
 
 
+@pytest.mark.parametrize("prices", [(), (Price(0, 0),)], ids=["unknown", "free"])
+def test_a_cache_is_kept_for_its_time_where_nothing_has_a_price(prices: tuple[Price, ...]) -> None:
+    made = Session(Engine(model(100_000, prices=prices, cache=PREFIX), session_id="s"), system=MONDAY)
+    made.say("Fix it " * 2_000)
+    made.prepare()
+    made.answer(Text("done"))
+    made.system = TUESDAY
+    assert made.prepare().request.system == MONDAY
+    assert len(notices(made)) == 1
+
+
 def test_where_nothing_is_cached_a_change_is_no_notice() -> None:
     made = session(CacheRules())
     made.system = TUESDAY
@@ -346,6 +357,7 @@ CHANGES: list[Callable[[Session], None]] = [
 ]
 
 
+@settings(max_examples=30)
 @given(st.lists(st.sampled_from(range(len(CHANGES))), max_size=12), st.sampled_from([PREFIX, EXPLICIT]))
 def test_whatever_changes_the_model_is_never_left_with_a_head_that_neither_holds_nor_is_corrected(
     chosen: list[int], rules: CacheRules

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from support.engine_session import Session, folded_again, host_of, lines, model
 from trimtab.context.actions import Action
 from trimtab.context.engine import Engine
@@ -308,3 +311,47 @@ def test_a_step_on_which_nothing_changed_asks_no_store() -> None:
         made.session.answer(Text("hm"), ToolCall("x", "nothing", {}, "{}"))
         made.session.say("go on")
     assert asked == []
+
+
+DEEDS = ("keep", "keep again", "delete", "plan", "work", "compact", "elide", "other's memo")
+
+
+def do(made: Room, deed: str, number: int) -> None:
+    key = f"key-{number % 3}"
+    match deed:
+        case "keep" | "keep again":
+            kept(made, key, f"{deed} {number % 2}")
+        case "delete":
+            made.call("memo", action="delete", key=key)
+        case "plan":
+            made.call("plan", strategy=f"plan {number}")
+        case "work":
+            made.work(1)
+        case "compact":
+            made.session.act(COMPACT)
+        case "elide":
+            made.session.act(Action("elide", (made.session.work(lines(900))[0],)))
+        case _:
+            made.host.memos.write(key, f"content {number}", summary=f"from a subagent {number}")
+
+
+@settings(max_examples=20)
+@given(st.lists(st.sampled_from(DEEDS), max_size=12))
+def test_whatever_is_kept_and_hidden_a_compaction_leaves_every_memo_and_the_plan_told_once(deeds: list[str]) -> None:
+    made = room()
+    for number, deed in enumerate(deeds):
+        do(made, deed, number)
+        made.session.prepare()
+        edits = len(made.session.edits)
+        assert made.session.prepare().view.messages() == folded_again(made.session.log).messages()
+        assert len(made.session.edits) == edits, "said twice"
+    made.work(3)
+    made.session.act(COMPACT)
+    notes = made.notes
+    shown = [call for m in made.session.view.messages() for call in getattr(m, "tool_calls", ())]
+    for info in made.host.memos.infos():
+        told = [text for text in notes if text.startswith(MEMOS_HEAD) and row(made, info.key) in text.splitlines()]
+        called = any(c.name == "memo" and c.arguments.get("key") == info.key for c in shown)
+        assert told or called
+    plans = [text for text in notes if text.startswith("plan ")]
+    assert plans[-1:] == [f"plan {n}" for n, deed in enumerate(deeds) if deed == "plan"][-1:]

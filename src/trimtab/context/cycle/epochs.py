@@ -32,7 +32,7 @@ from trimtab.types.models import ModelInfo, ModelRequest, Price
 
 AUTHOR = "policy:epoch"
 _UNPRICED = Price(input=1.0, output=5.0, cache_read=0.1, cache_write=1.25)
-"""Without a price the question is asked in units of fresh tokens, at the discount that the large providers give."""
+"""Without a price, or where all is free but time, the question is asked in units of fresh tokens, at the discount that the large providers give."""
 
 
 class Epochs:
@@ -153,6 +153,6 @@ def _without(view: View, told: list[Applied]) -> View:
 
 def _rates(model: ModelInfo) -> tuple[float, float]:
     """What a cached read and a write cost."""
-    price = model.prices[0] if model.prices else _UNPRICED
+    price = model.prices[0] if model.prices and model.prices[0].input > 0 else _UNPRICED
     read = price.input if price.cache_read is None else price.cache_read
     return read, price.input if price.cache_write is None else price.cache_write
