@@ -181,6 +181,10 @@ def _without_pictures(run: _Run, edits: Sequence[tuple[Edit, str]]) -> Generator
     means = run.desk.means(run.look, forced=True)
     outcome = yield from record(run.look.view, edits, means, author="recovery", batch=run.batch())
     yield from _take(run, outcome, (), author="recovery")
+    if run.look.used > run.look.budget.hard:  # a note may take more than a small picture
+        if run.desk.policy_name == "none":
+            raise over_with_policy_off(run.look)
+        yield from _climb(run, forced=False)
 
 
 def _take(run: _Run, outcome: Outcome, actions: Sequence[Action], *, author: str) -> Generator[Ask, Answer, int]:
