@@ -3,8 +3,9 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
-from support.conversations import picture
+from support.conversations import MAKERS, picture
 from support.engine_session import Session, lines, model, shown_texts
 from support.pictures import png
 from trimtab.context.budget import Thresholds
@@ -142,25 +143,28 @@ def test_pictures_over_a_limit_go_before_they_are_sent_and_stay_away() -> None:
     assert {entry.author for entry in session.edits} == {"recovery"}
 
 
-def test_notes_that_take_more_than_the_pictures_they_stand_for_still_fit() -> None:
-    session = pictured()
-    shots = [ToolResult(f"c{n + 1}", "shot", (PICTURE,), is_error=False) for n in range(30)]
-    session.work(*shots)
+def tight(policy: str) -> Session:
+    """Thirty pictures of a few pixels, where each counts less than a note, in a window that they fill."""
+    session = Session(
+        Engine(structs.replace(MAKERS["anthropic"], context_window=200_000), session_id="s", policy=policy)
+    )
+    session.say("look at all of them")
+    session.work(*(ToolResult(f"c{n + 1}", "shot", (picture(png()),), is_error=False) for n in range(30)))
     used = session.engine.look(session.view, session.request).used
     session.engine.settings = EngineSettings(thresholds=Thresholds(soft=1.0, hard_tokens=used + 5))
+    return session
+
+
+def test_notes_that_take_more_than_the_pictures_they_stand_for_still_fit() -> None:
+    session = tight("rules")
     prepared = session.prepare(after=ErrorInfo("media", "could not process image"))
-    shown = [part for message in prepared.request.messages[1:] for part in message.parts]
-    assert not any(isinstance(part, Image) for part in shown)
+    assert not any(isinstance(part, Image) for message in prepared.request.messages for part in message.parts)
     assert session.engine.look(prepared.view, session.request).used <= session.engine.budget.hard
     assert {entry.author for entry in session.edits} == {"recovery"}
 
 
 def test_with_the_policy_off_notes_that_do_not_fit_are_a_stop() -> None:
-    session = pictured()
-    session.engine.policy = "none"
-    session.work(*(ToolResult(f"c{n + 1}", "shot", (PICTURE,), is_error=False) for n in range(30)))
-    used = session.engine.look(session.view, session.request).used
-    session.engine.settings = EngineSettings(thresholds=Thresholds(soft=1.0, hard_tokens=used + 5))
+    session = tight("none")
     with pytest.raises(ContextFloor, match="the policy 'none' changes nothing"):
         session.prepare(after=ErrorInfo("media", "could not process image"))
 
