@@ -28,6 +28,7 @@ from trimtab.context.seeing.observation import Observation, Prices
 from trimtab.context.seeing.observing import Circumstances, Observer
 from trimtab.context.seeing.regret import RegretLedger
 from trimtab.context.window.brought_back import brought_back
+from trimtab.context.window.reverts import DEEPEST
 from trimtab.context.window.view import View
 from trimtab.types.edits import Edit
 from trimtab.types.entries import RevertEntry
@@ -112,6 +113,10 @@ class Manager:
             return f"there is no edit {target!r} on this path"
         if target in view.reverted:
             return f"edit {target!r} is reverted already"
+        if not view.reverted.is_followed(target):
+            return (
+                f"{target!r} is a revert of a revert of … too many; take back edit {view.edit_behind(target)!r} itself"
+            )
         trial = view.with_revert("?revert", target)
         used = self._used_by(trial, view, request)
         if used > max(self.engine.budget.hard, self.look(view, request).used):
@@ -127,12 +132,8 @@ class Manager:
 
     def _used_by(self, trial: View, view: View, request: ModelRequest) -> int:
         """The size of a request that shows `trial`, which differs from `view` in what a revert changes. Nothing is learned from it."""
-        changed = {
-            index
-            for edit_id in trial.reverted ^ view.reverted
-            if (applied := trial.edit(edit_id)) is not None
-            for index in applied.slots
-        }
+        edit = view.edit(trial.edit_behind("?revert"))
+        changed = edit.slots if edit is not None else ()
         size = self.engine.tally.message
         return self.look(view, request).used + shown_size(trial, changed, size) - shown_size(view, changed, size)
 
