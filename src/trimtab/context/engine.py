@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from trimtab.context.cycle.account import Account
     from trimtab.context.cycle.ladder import Step
     from trimtab.context.cycle.managing import Manager
+    from trimtab.context.cycle.marks import Waiting
     from trimtab.context.editing.applying import Outcome
     from trimtab.context.editing.compacting import Compactor
     from trimtab.context.seeing.observation import Observation
@@ -51,7 +52,8 @@ _LEAST_CAP = 1_000
 class Status:
     """The meter. `used` is None while nothing is certain; `upper` is the end of the band that decisions use.
 
-    `over`: the next request doesn't fit as it is. `savings`: what edits saved and cost so far.
+    `over`: the next request doesn't fit as it is. `savings`: what edits saved and cost so far. `waiting`: the edits that wait until they pay;
+    None: there are none.
     """
 
     used: int | None
@@ -59,6 +61,7 @@ class Status:
     budget: Budget
     over: bool
     savings: dict[str, int | float | None]
+    waiting: "Waiting | None" = None
 
 
 class Engine:
@@ -238,7 +241,10 @@ class Engine:
         now = self.look(view, request)
         known = now.estimate.known
         savings = self.account.savings.as_data()
-        return Status(now.estimate.tokens if known else None, now.used, now.budget, now.used > now.budget.hard, savings)
+        waiting = self._manager.waiting if self._manager is not None else None
+        return Status(
+            now.estimate.tokens if known else None, now.used, now.budget, now.used > now.budget.hard, savings, waiting
+        )
 
     def look(self, view: View, request: ModelRequest) -> Look:
         """Count the request that `view` makes of `request`."""
@@ -288,7 +294,7 @@ class Engine:
 
     def _is_quiet(self, now: Look) -> bool:
         """Whether this request needs nobody's decision: there is room, and nothing to tidy."""
-        if now.used >= now.budget.soft:
+        if now.used >= now.budget.soft or (self._manager is not None and self._manager.rides(now)):
             return False
         if not isinstance(self.policy, str) and manners_of(self.policy).early:
             return False

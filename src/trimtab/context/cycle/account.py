@@ -1,7 +1,7 @@
 """The account: what the provider's cache holds, what the next request costs, and whether an edit pays.
 
     look ──shape──▶ segments in wire order ──bill──▶ tokens read, written, fresh; money
-    edits ──gate──▶ those that pay now, those that wait
+    marked edits ──gate──▶ those that pay now, those that wait
     answer's usage ──settle──▶ the cache as it is, what was saved
 
 It keeps what lasts from request to request and is otherwise arithmetic on values of `economics`.
@@ -14,19 +14,20 @@ from typing import Any
 import msgspec
 
 from trimtab.context.cycle.look import Look, grew
+from trimtab.context.cycle.marks import Waiting
 from trimtab.context.economics.bill import Bill, bill, bill_of
 from trimtab.context.economics.breakpoints import message_marks, place
 from trimtab.context.economics.cache_state import CacheState
 from trimtab.context.economics.cold import Warmth
-from trimtab.context.economics.gate import Decision, MarkedEdit, Situation, decide
+from trimtab.context.economics.gate import MarkedEdit, Situation, decide
 from trimtab.context.economics.savings import Savings
 from trimtab.context.economics.shapes import RequestShape, Segment, key_of, shape_of
 from trimtab.context.economics.survival import remaining
-from trimtab.context.editing.applying import Passed, shown_size
+from trimtab.context.editing.applying import shown_size
 from trimtab.types.codec import encode_message
 from trimtab.types.edits import Edit, EditCost, Restate
 from trimtab.types.messages import Assistant, Message
-from trimtab.types.models import ModelInfo, ModelRequest
+from trimtab.types.models import ModelInfo, ModelRequest, cost_usd
 from trimtab.types.usage import Usage
 
 _KEPT_KEYS = 20_000
@@ -43,6 +44,15 @@ class _Shaped:
     shape: RequestShape
 
 
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """Which of the edits, by number, are due; what each costs; what waits."""
+
+    due: frozenset[int]
+    waiting: Waiting
+    cost: EditCost
+
+
 @dataclass(slots=True)
 class Account:
     """Of one session with one model. `growth` is what a request adds to the one before, on average, in tokens."""
@@ -56,7 +66,6 @@ class Account:
     calls: int = 0
     removed: int = 0
     """Tokens that edits have taken out of the request so far."""
-    last_decision: Decision | None = None
     _keys: dict[int, tuple[Message, bytes]] = field(default_factory=dict)
     _shaped: _Shaped | None = None
     _last: RequestShape | None = None
@@ -128,8 +137,12 @@ class Account:
         """How many of the messages of this request went out like this before."""
         return 0 if self._last is None else max(0, self._last.shared_with(self.shape(look)) - 1)
 
-    def gate(self, look: Look, edits: Sequence[Edit], now: float | None) -> Passed:
-        """Let through what pays now: whole batches, compared by what all calls that may follow would cost."""
+    def broken_at(self, look: Look) -> int | None:
+        """Up to where the cache still reads, where something that was sent has changed since; None where nothing has."""
+        return self._broken_at(self.shape(look))
+
+    def gate(self, look: Look, edits: Sequence[Edit], now: float | None, *, hard: bool = False) -> Weighed:
+        """Say which of these pay now: whole batches, compared by what all calls that may follow would cost. `hard`: they have to go, whatever it costs."""
         shape = self.shape(look)
         sent = self.sent_count(look)
         marked: list[MarkedEdit] = []
@@ -141,22 +154,19 @@ class Account:
             touched = applied.slots if applied else ()
             before = 0 if isinstance(edit, Restate) else shown_size(look.view, touched, look.tally.message)
             left = shown_size(after, touched, look.tally.message)
-            if before == left or isinstance(edit, Restate):
+            if left >= before:
+                # It takes nothing out, so it isn't the gate's business: whoever wants it, back or pinned, has a reason of his own.
                 free.add(number)
                 continue
             first = min((places[i] for i in touched if i in places), default=len(places))
             marked.append(MarkedEdit(str(number), first + 1, before, left, sent=first < sent))
-        wanted = sum(max(0, edit.gain) for edit in marked)
-        decision = decide(marked, self._situation(shape, look, now, wanted=wanted))
-        self.last_decision = decision
-        chosen = {int(name) for name in decision.apply}
-        # An edit that takes nothing out is not the gate's business: whoever wants it back, or pinned, has a reason of his own.
-        chosen |= {int(name) for name in decision.refuse}
-        through = [e for n, e in enumerate(edits) if n in chosen or n in free]
-        waiting = tuple(edits[int(name)] for name in decision.mark)
-        share = decision.broken * _write_surcharge(self.model) / max(1, len(through))
+        decision = decide(marked, self._situation(shape, look, now, wanted=sum(e.gain for e in marked), hard=hard))
+        chosen = free | {int(name) for name in decision.apply}
+        share = decision.broken * _write_surcharge(self.model) / max(1, len(chosen))
+        waits = [edit for edit in marked if edit.id in decision.mark]
+        waiting = Waiting(len(waits), sum(edit.gain for edit in waits), decision.reason, decision.break_even)
         cost = EditCost(cache_usd=share if self.model.prices else None)
-        return Passed(tuple(through), waiting, decision.reason, cost)
+        return Weighed(frozenset(chosen), waiting if waits else Waiting(), cost)
 
     def settle(self, look: Look, answer: Assistant | None, now: float | None) -> None:
         """A request went out and was answered: take in what the cache holds now and what the provider reported."""
@@ -168,7 +178,10 @@ class Account:
         kept = shape.total + self.removed
         served = min(kept, sent.read + self.removed)
         reference = bill_of(served, kept, kept, self.model.cache, self.model.prices or None)
-        self.savings = self.savings.with_request(sent, reference)
+        broken = 0
+        if self._last is not None and self._broken_at(shape) is not None and not self.is_cold(now):
+            broken = max(0, self.state.readable(self._last, self.model.cache, now=now) - sent.read)
+        self.savings = self.savings.with_request(sent, reference, broken=broken)
         if self._last is not None and shape.total > self._last.total:
             self.growth = 0.8 * self.growth + 0.2 * (shape.total - self._last.total)
         caches = self.model.cache.caches_answer
@@ -178,12 +191,14 @@ class Account:
         self._last = shape
         self.last_sent_s = now
 
-    def edited(self, gained: int, edits: int, *, usage: Usage | None = None) -> None:
-        """Edits were recorded that took `gained` tokens out."""
+    def edited(self, gained: int, edits: int, *, text: Usage | None = None) -> None:
+        """Edits were recorded that took `gained` tokens out; `text` is the usage of the calls that wrote what they show.
+
+        Those calls are priced as the session's model, which is the most they can have cost where a smaller one wrote.
+        """
         self.removed += gained
-        broken = self.last_decision.broken if self.last_decision else 0
-        self.savings = self.savings.with_batch(edits, broken=broken, text=usage)
-        self.last_decision = None
+        text_usd = 0.0 if text is None else cost_usd(text, self.model.prices)
+        self.savings = self.savings.with_batch(edits, text=text, text_usd=text_usd)
 
     def marks(self, look: Look) -> tuple[int, ...]:
         """Indices of the messages behind which the request should put a cache breakpoint."""
@@ -218,7 +233,13 @@ class Account:
             self._key(message), tokens, max(1, len(message.parts)), markable=not isinstance(message, Assistant)
         )
 
-    def _situation(self, shape: RequestShape, look: Look, now: float | None, *, wanted: int) -> Situation:
+    def _broken_at(self, shape: RequestShape) -> int | None:
+        last = self._last
+        if last is None or last.shared_with(shape) >= last.size:
+            return None
+        return self.state.boundary(shape, self.model.cache)
+
+    def _situation(self, shape: RequestShape, look: Look, now: float | None, *, wanted: int, hard: bool) -> Situation:
         return Situation(
             request=shape,
             state=self.state,
@@ -228,6 +249,8 @@ class Account:
             growth=int(self.growth),
             arriving=(self.removed + wanted) / max(1, self.calls),
             cold=self.is_cold(now),
+            broken_at=self._broken_at(shape),
+            hard=hard,
             now=now,
         )
 

@@ -1,6 +1,6 @@
 """One cycle: what happens to the context before one request.
 
-    look ──▶ floor? ──▶ policy, above soft ──▶ ladder, above hard ──▶ pictures ──▶ validate, mend ──▶ Prepared
+    look ──▶ floor? ──▶ policy, above soft ──▶ marks that pay ──▶ ladder, above hard ──▶ pictures ──▶ validate, mend ──▶ Prepared
 
 A generator that owns no state: what lasts longer than a request lives in the `Desk` it is given. Every way out is a request that the
 validator passes and that is not over the limit, or a typed error with the numbers. Each stage runs a bounded number of times, and only
@@ -15,14 +15,23 @@ from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask, Record, Recorded
 from trimtab.context.cycle.floor import over_with_policy_off, require_floor, stuck
 from trimtab.context.cycle.look import Look
-from trimtab.context.editing.applying import BLANK, Done, Means, Outcome, apply, record
+from trimtab.context.editing.applying import BLANK, Done, Means, Outcome, Wish, apply, record
 from trimtab.context.policies.base import Manners
 from trimtab.context.prepared import Prepared, with_room
 from trimtab.context.window.view import View
-from trimtab.types.edits import Edit
+from trimtab.types.edits import EditCost
 from trimtab.types.entries import CustomEntry
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Marked edits of one author that are to be recorded now, together. `cost` is that of each."""
+
+    author: str
+    wanted: Sequence[Wish]
+    cost: EditCost
 
 
 class Rung(Protocol):
@@ -70,19 +79,27 @@ class Desk(Protocol):
         """Count."""
         ...
 
-    def means(self, look: Look, *, forced: bool) -> Means:
-        """What applying needs; `forced`: nobody asks whether it pays."""
+    def means(self) -> Means:
+        """What applying needs."""
         ...
 
     def decide(self, look: Look) -> Generator[Ask, Answer, Sequence[Action]]:
         """What the policy wants; nothing while it may not act."""
         ...
 
+    def mark(self, look: Look, actions: Sequence[Action], *, author: str) -> Outcome:
+        """Mark what actions want, until it pays."""
+        ...
+
+    def due(self, look: Look, *, hard: bool) -> Sequence[Due]:
+        """The marked edits that pay now, taken off the list; `hard`: all of them, whatever they cost."""
+        ...
+
     def housekeeping(self, look: Look) -> Sequence[Action]:
         """Edits of bytes that no request has carried, which are free at any size."""
         ...
 
-    def pictures(self, view: View, *, refused: bool) -> Sequence[tuple[Edit, str]]:
+    def pictures(self, view: View, *, refused: bool) -> Sequence[Wish]:
         """Edits that take out the pictures that the provider won't take; `refused`: it said so, of the last request."""
         ...
 
@@ -109,6 +126,8 @@ class _Run:
 
     def look_again(self, view: View) -> int:
         """Take the new view; return the tokens that went."""
+        if view is self.look.view:
+            return 0
         before = self.look.used
         self.look = self.desk.look(view, self.look.request)
         return before - self.look.used
@@ -138,29 +157,34 @@ def cycle(
             raise over_with_policy_off(run.look)
         require_floor(run.look)
     if desk.policy_name != "none":
-        yield from _act(run, desk.housekeeping(run.look), author="policy:housekeeping", forced=True)
+        yield from _act(run, desk.housekeeping(run.look), author="policy:housekeeping")
     if decide and desk.policy_name != "none" and (desk.manners.early or run.look.used >= run.look.budget.soft):
         actions = yield from desk.decide(run.look)
-        yield from _act(run, actions, author=desk.policy_author, forced=not desk.manners.guarded)
+        yield from _act(run, actions, author=desk.policy_author, gated=desk.manners.guarded)
+    if decide and desk.policy_name != "none":
+        yield from _settle(run, hard=forced or run.look.used > run.look.budget.hard)
     if run.look.used > run.look.budget.hard or forced:
         yield from _climb(run, forced=forced)
     if edits := desk.pictures(run.look.view, refused=refused_media):
         yield from _without_pictures(run, edits)
+        if decide:
+            yield from _settle(run, hard=False)
     return _prepared(run)
 
 
-def _act(run: _Run, actions: Sequence[Action], *, author: str, forced: bool) -> Generator[Ask, Answer, int]:
-    """Do `actions` as one batch; return the tokens that went."""
+def _act(run: _Run, actions: Sequence[Action], *, author: str, gated: bool = False) -> Generator[Ask, Answer, int]:
+    """Do `actions` as one batch; return the tokens that went. `gated`: what doesn't pay yet waits."""
     if not actions:
         return 0
     desk, batch = run.desk, run.batch()
     textless = [a for a in actions if a.action in ("compact", "summarize") and not a.params.get("summary")]
     ready = [a for a in actions if a not in textless]
     gained = 0
-    if ready:
-        outcome = yield from apply(
-            run.look.view, ready, desk.means(run.look, forced=forced), author=author, batch=batch
-        )
+    if ready and gated:
+        gained += yield from _take(run, desk.mark(run.look, ready, author=author), ready, author=author)
+        gained += yield from _settle(run, hard=run.look.used > run.look.budget.hard)
+    elif ready:
+        outcome = yield from apply(run.look.view, ready, desk.means(), author=author, batch=batch)
         gained += yield from _take(run, outcome, ready, author=author)
     for action in textless:
         outcome = yield from desk.compact(run.look, action, author=author, batch=batch)
@@ -168,10 +192,20 @@ def _act(run: _Run, actions: Sequence[Action], *, author: str, forced: bool) -> 
     return gained
 
 
-def _without_pictures(run: _Run, edits: Sequence[tuple[Edit, str]]) -> Generator[Ask, Answer, None]:
+def _settle(run: _Run, *, hard: bool) -> Generator[Ask, Answer, int]:
+    """Record the marked edits that pay as things are now; return the tokens that went."""
+    gained = 0
+    for due in run.desk.due(run.look, hard=hard):
+        outcome = yield from record(
+            run.look.view, due.wanted, run.desk.means(), author=due.author, batch=run.batch(), cost=due.cost
+        )
+        gained += yield from _take(run, outcome, (), author=due.author)
+    return gained
+
+
+def _without_pictures(run: _Run, edits: Sequence[Wish]) -> Generator[Ask, Answer, None]:
     """Record that pictures go, so that the same bytes go out from then on. What can't be recorded, the last look before sending leaves out."""
-    means = run.desk.means(run.look, forced=True)
-    outcome = yield from record(run.look.view, edits, means, author="recovery", batch=run.batch())
+    outcome = yield from record(run.look.view, edits, run.desk.means(), author="recovery", batch=run.batch())
     yield from _take(run, outcome, (), author="recovery")
 
 
@@ -180,7 +214,7 @@ def _take(run: _Run, outcome: Outcome, actions: Sequence[Action], *, author: str
     run.desk.acted(outcome, actions, author=author, step=run.look.view.step)
     if outcome.failed:
         run.notes.append(outcome.failed)
-    if (outcome.failed or outcome.refused) and not outcome.done:
+    if outcome.failed or (outcome.refused and not outcome.done and not outcome.waiting):
         yield from _log(run, outcome, author=author)
     return run.look_again(outcome.view)
 
@@ -208,7 +242,7 @@ def _climb(run: _Run, *, forced: bool) -> Generator[Ask, Answer, None]:
             if not actions:
                 break
             tried.append(rung.name)
-            gained = yield from _act(run, actions, author="recovery", forced=True)
+            gained = yield from _act(run, actions, author="recovery")
             if gained <= 0:
                 break
     if run.look.used > hard:

@@ -12,12 +12,14 @@ from msgspec import structs
 
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
-from trimtab.context.cycle.cycle import Rung, cycle
+from trimtab.context.cycle.cycle import Due, Rung, cycle
 from trimtab.context.cycle.deciding import Decider
 from trimtab.context.cycle.ladder import STEPS, Step
 from trimtab.context.cycle.look import Look
+from trimtab.context.cycle.marks import Mark, Marks, Waiting
 from trimtab.context.economics.survival import expected_remaining
-from trimtab.context.editing.applying import BLANK, Means, Outcome, Passed, apply, shown_size
+from trimtab.context.editing.applying import BLANK, Means, Outcome, Wish, apply, shown_size
+from trimtab.context.editing.checks import check
 from trimtab.context.editing.compacting import Compactor
 from trimtab.context.editing.kit import Kit
 from trimtab.context.editing.planning import plan
@@ -29,9 +31,8 @@ from trimtab.context.seeing.observation import Observation, Prices
 from trimtab.context.seeing.observing import Circumstances, Observer
 from trimtab.context.seeing.regret import RegretLedger
 from trimtab.context.window.brought_back import brought_back
-from trimtab.context.window.reverts import DEEPEST
 from trimtab.context.window.view import View
-from trimtab.types.edits import Edit
+from trimtab.types.edits import Compact, Edit
 from trimtab.types.entries import RevertEntry
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelInfo, ModelRequest
@@ -47,6 +48,8 @@ class Manager:
         self.observer = Observer()
         self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in engine.steps or STEPS)
         self.regret = RegretLedger()
+        self.marks = Marks()
+        self._weighed: tuple[Look, bool] | None = None
         self.use_model()
 
     def use_model(self) -> None:
@@ -83,7 +86,7 @@ class Manager:
         lost = self.engine.faults.without_way(view)
         if not lost:
             return view
-        means = self.means(self.look(view, request), forced=True)
+        means = self.means()
         whole = replace(means, kit=replace(means.kit, page_tokens=sys.maxsize))
         wish = Action("reload", lost, reason="its way back is gone: the model has other tools now")
         outcome = yield from apply(view, [wish], whole, author="recovery", batch=f"{view.step}.way")
@@ -95,7 +98,7 @@ class Manager:
         """Do what a model (`author` "model") or a person ("user") wants, one batch; what can't be done is refused in words."""
         look = self.look(view, request)
         batch = f"{view.step}.{author}"
-        means = self.means(look, forced=True)
+        means = self.means()
         textless = [a for a in actions if a.action in ("compact", "summarize") and not a.params.get("summary")]
         outcome = yield from apply(view, [a for a in actions if a not in textless], means, author=author, batch=batch)
         self.acted(outcome, actions, author=author, step=view.step)
@@ -181,23 +184,66 @@ class Manager:
         """Count the request that `view` makes of `request`."""
         return self.engine.look(view, request)
 
-    def means(self, look: Look, *, forced: bool) -> Means:
-        """What edits of this request are made, checked and weighed with."""
-
-        def gate(_view: View, edits: Sequence[Edit]) -> Passed:
-            return self.engine.account.gate(look, edits, self.engine.time())
-
+    def means(self) -> Means:
+        """What edits are made and checked with."""
+        engine = self.engine
         return Means(
-            kit=self.kit,
-            size=self.engine.tally.message,
-            faults=self.engine.faults,
-            gate=None if forced else gate,
-            keep_files=self.engine.settings.tools == "off",
+            kit=self.kit, size=engine.tally.message, faults=engine.faults, keep_files=engine.settings.tools == "off"
         )
 
+    def mark(self, look: Look, actions: Sequence[Action], *, author: str) -> Outcome:
+        """Mark what actions want, as far as it may be done; the outcome says what waits."""
+        view, marks = look.view, self.marks
+        wished: list[tuple[Edit, Action]] = []
+        refused: list[str] = []
+        for action in actions:
+            made = plan(action, view, self.kit)
+            wished += [(edit, structs.replace(action, targets=edit.targets)) for edit in made.edits]
+            refused += made.refused
+        checked = check([edit for edit, _ in wished], view, author=author, faults=self.engine.faults)
+        may = {id(edit) for edit in checked.edits}
+        marks.add(view, (Mark(edit, wish, author, view.step) for edit, wish in wished if id(edit) in may))
+        self._weighed = None
+        return Outcome(view, refused=(*refused, *checked.refused), waiting=checked.edits)
+
+    def due(self, look: Look, *, hard: bool) -> Sequence[Due]:
+        """The marked edits that pay now, by author, taken off the list; `hard`: all of them, whatever they cost."""
+        known = self._weighed
+        if not self.marks or (known is not None and known[0] is look and known[1] >= hard):
+            return ()
+        self._weighed = look, hard
+        view = look.view
+        edits = [mark.edit for mark in self.standing(view)]
+        weighed = self.engine.account.gate(look, edits, self.engine.time(), hard=hard)
+        self.marks.waiting = weighed.waiting
+        by: dict[str, list[Wish]] = {}
+        for mark, fresh in self.marks.take(view, weighed.due):
+            made = (mark.edit,) if fresh else plan(mark.wish, view, self.kit).edits
+            by.setdefault(mark.author, []).extend((edit, mark.wish.reason) for edit in made)
+        return [Due(author, wanted, weighed.cost) for author, wanted in by.items() if wanted]
+
+    def standing(self, view: View) -> tuple[Mark, ...]:
+        """The marked edits that are still right."""
+        references = self.observer.references
+        references.update(view)
+        return self.marks.stand(view, used={slot_id: use.last_step for slot_id, use in references.uses.items()})
+
+    def rides(self, look: Look) -> bool:
+        """Whether marked edits would cost nothing now, though there is room: the cache is cold, or broken by something else."""
+        account = self.engine.account
+        return bool(self.marks) and (account.is_cold(self.engine.time()) or account.broken_at(look) is not None)
+
+    @property
+    def waiting(self) -> Waiting | None:
+        """What waits until it pays."""
+        return self.marks.waiting if self.marks else None
+
     def decide(self, look: Look) -> Generator[Ask, Answer, Sequence[Action]]:
-        """Ask the policy, unless it is too early for it to act again."""
-        return (yield from self.decider.decide(self.observe(look)))
+        """Ask the policy, unless it is too early for it to act again. What it says to keep, it wants no more."""
+        actions = yield from self.decider.decide(self.observe(look))
+        named = [look.view.find(name) for action in actions if action.action == "keep" for name in action.targets]
+        self.marks.drop(look.view.slots[address.index].id for address in named if address is not None)
+        return [action for action in actions if action.action != "keep"]
 
     def housekeeping(self, look: Look) -> Sequence[Action]:
         """Edits of bytes that no request has carried: those that come to something."""
@@ -213,7 +259,7 @@ class Manager:
 
     def compact(self, look: Look, action: Action, *, author: str, batch: str) -> Generator[Ask, Answer, Outcome]:
         """Do a `compact` or `summarize` that has no text yet."""
-        means = self.means(look, forced=True)
+        means = self.means()
         immune = () if author == "user" else brought_back(look.view, self.engine.settings.immune)
         return (yield from self.compactor.compact(look, action, means, author=author, batch=batch, immune=immune))
 
@@ -226,7 +272,9 @@ class Manager:
         self.decider.acted(outcome, actions, author=author, step=step)
         if not outcome.done:
             return
-        self.engine.account.edited(outcome.gained, len(outcome.done))
+        edits = [done.entry.edit for done in outcome.done]
+        written = [edit.usage for edit in edits if isinstance(edit, Compact) and edit.usage is not None]
+        self.engine.account.edited(outcome.gained, len(edits), text=sum(written[1:], written[0]) if written else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ more), but the tail that stands behind the newest edit in any case. That is the 
 K = tail·(w−r) and a piece in stock costs r a day: with `arriving` tokens a call, batches of √(2·K·arriving/r) tokens are the cheapest (the
 economic order quantity), and smaller ones wait.
 
-The rule: an edit's own price is in its bill, stub and summary and the call that wrote the summary included.
+The rule: what an edit leaves behind, stub or summary, is in its bill.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ _NO_PRICE_EXPLICIT = Price(input=1.0, output=5.0, cache_read=0.1, cache_write=1.
 class MarkedEdit:
     """An edit that somebody wants. `index` is the segment that it changes, from `before` to `after` tokens, stub or summary included.
 
-    `sent`: a request has carried the segment's present bytes. `text_usd` is what making its text costs: a summary call, nothing for a stub.
+    `sent`: a request has carried the segment's present bytes.
     """
 
     id: str
@@ -46,7 +46,6 @@ class MarkedEdit:
     before: int
     after: int
     sent: bool = True
-    text_usd: float = 0.0
 
     @property
     def gain(self) -> int:
@@ -80,8 +79,8 @@ class Decision:
     """What to do with each edit, and the figures behind it.
 
     `apply` now, deepest first; `mark` and ask again; `refuse`: takes out nothing. `keep_usd` and `edit_usd` are expected prices of all
-    calls left without and with `apply` (`priced`: in USD; else in fresh tokens, millions). `removed` tokens leave the request, `broken` ones
-    that the cache had are paid again. `break_even`: with so many calls left the whole set would have paid.
+    calls left without and with `apply`, in USD where prices are known, else in millions of fresh tokens. `broken` tokens that the cache had are
+    paid again. `break_even`: with so many calls left the whole set would have paid.
     """
 
     apply: tuple[str, ...] = ()
@@ -90,16 +89,8 @@ class Decision:
     reason: str = ""
     keep_usd: float = 0.0
     edit_usd: float = 0.0
-    removed: int = 0
     broken: int = 0
     break_even: float = 0.0
-    expected_calls: float = 0.0
-    priced: bool = True
-
-    @property
-    def saved_usd(self) -> float:
-        """What is expected to be saved."""
-        return self.keep_usd - self.edit_usd
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +111,7 @@ def decide(edits: Sequence[MarkedEdit], situation: Situation) -> Decision:
     sent = [e for e in useful if e.sent]
     cached = _cached(situation, None)
     keep = _Batch(free, _price(situation, free, cached))
-    batches = [_weigh(situation, free, tuple(sent[:n]), cached) for n in _sizes(sent)]
+    batches = [_weigh(situation, free, tuple(sent[:n]), cached) for n in _sizes(sent, situation.broken_at)]
     paying = [b for b in batches if b.usd < keep.usd]
     best = min((b for b in paying if _large_enough(situation, b, batches[0])), key=lambda b: b.usd, default=keep)
     if situation.hard and batches:
@@ -140,11 +131,8 @@ def decide(edits: Sequence[MarkedEdit], situation: Situation) -> Decision:
         reason=reason,
         keep_usd=keep.usd,
         edit_usd=best.usd,
-        removed=sum(e.gain for e in chosen),
         broken=best.broken,
         break_even=_break_even(situation, sent, cached),
-        expected_calls=situation.remaining.mean,
-        priced=bool(situation.prices),
     )
 
 
@@ -155,11 +143,12 @@ def _large_enough(situation: Situation, batch: _Batch, deepest: _Batch) -> bool:
     return batch.gain**2 * read >= 2 * tail * max(write - read, 0.0) * situation.arriving
 
 
-def _sizes(sent: Sequence[MarkedEdit]) -> list[int]:
-    """How many of the deepest edits a batch has. Edits of one segment are never torn apart."""
+def _sizes(sent: Sequence[MarkedEdit], broken_at: int | None) -> list[int]:
+    """How many of the deepest edits a batch has: all that stand behind a break, and what reaches further. Edits of one segment are never torn apart."""
     whole = [n for n in range(1, len(sent) + 1) if n == len(sent) or sent[n].index != sent[n - 1].index]
     step = max(1, -(-len(whole) // _CANDIDATES))
-    return whole[::-1][::step][::-1]
+    behind = 0 if broken_at is None else sum(edit.index >= broken_at for edit in sent)
+    return sorted({*whole[::-1][::step], *([behind] if behind else [])})
 
 
 def _weigh(situation: Situation, free: tuple[MarkedEdit, ...], batch: tuple[MarkedEdit, ...], cached: int) -> _Batch:
@@ -181,7 +170,7 @@ def _price(situation: Situation, edits: tuple[MarkedEdit, ...], read: int) -> fl
     """Expected price of all calls left, the next one with `read` tokens from the cache."""
     total = situation.request.total - sum(e.gain for e in edits)
     first = bill_of(min(read, total), total, total, situation.rules, _prices(situation)).usd or 0.0
-    return first + _later(situation, total) + sum(e.text_usd for e in edits)
+    return first + _later(situation, total)
 
 
 def _later(situation: Situation, prompt: int) -> float:

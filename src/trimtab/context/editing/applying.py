@@ -1,13 +1,13 @@
 """Applying: from wishes to recorded edits.
 
-    actions ──plan──▶ edits ──check──▶ those that may ──gate──▶ those that pay now ──Record──▶ durable, then in the view
+    actions ──plan──▶ edits ──check──▶ those that may ──Record──▶ durable, then in the view
 
 A generator: recording is asked of whoever drives the engine, and the view changes only once the answer says that it is durable. If it
 can't be recorded, everything stays as it was and the outcome says why.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from trimtab.context.actions import Action
@@ -37,17 +37,8 @@ from trimtab.types.messages import Message
 BLANK: dict[str, Any] = {"id": "", "parent": None, "time": ""}
 """The envelope of an entry that nobody has stamped yet."""
 Size: TypeAlias = Callable[[Message], int]
-Gate: TypeAlias = Callable[[View, Sequence[Edit]], "Passed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """What a gate lets through now, what waits, and why. `cost` is what each edit that passed costs."""
-
-    edits: tuple[Edit, ...]
-    waiting: tuple[Edit, ...] = ()
-    reason: str = ""
-    cost: EditCost = field(default_factory=EditCost)
+Wish: TypeAlias = tuple[Edit, str]
+"""An edit that is planned, and its reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +51,12 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The view afterwards, what was recorded, what was not and why. `waiting`: edits that are right but don't pay yet."""
+    """The view afterwards, what was recorded, what was not and why. `waiting`: edits that are right, and marked until they pay."""
 
     view: View
     done: tuple[Done, ...] = ()
     refused: tuple[str, ...] = ()
     waiting: tuple[Edit, ...] = ()
-    why_waiting: str = ""
     failed: str = ""
 
     @property
@@ -82,15 +72,14 @@ class Means:
     kit: Kit
     size: Size
     faults: Faults
-    gate: Gate | None = None
     keep_files: bool = False
 
 
 def apply(
     view: View, actions: Iterable[Action], means: Means, *, author: str, batch: str, cost: EditCost | None = None
 ) -> Generator[Ask, Answer, Outcome]:
-    """Do what `actions` want, as one batch of that name. `cost` replaces what the gate says that an edit costs."""
-    wanted: list[tuple[Edit, str]] = []
+    """Do what `actions` want, as one batch of that name. `cost` is what each edit costs."""
+    wanted: list[Wish] = []
     refused: list[str] = []
     for action in actions:
         made = plan(action, view, means.kit)
@@ -101,7 +90,7 @@ def apply(
 
 def record(
     view: View,
-    wanted: Sequence[tuple[Edit, str]],
+    wanted: Sequence[Wish],
     means: Means,
     *,
     author: str,
@@ -113,21 +102,20 @@ def record(
     reasons = {id(edit): reason for edit, reason in wanted}
     checked = check([edit for edit, _ in wanted], view, author=author, faults=means.faults)
     no = (*refused, *checked.refused)
-    passed = Passed(checked.edits) if means.gate is None else means.gate(view, checked.edits)
-    if not passed.edits:
-        return Outcome(view, refused=no, waiting=passed.waiting, why_waiting=passed.reason)
-    if means.keep_files and (bodies := _hidden_bodies(view, passed.edits, means.kit)):
+    if not checked.edits:
+        return Outcome(view, refused=no)
+    if means.keep_files and (bodies := _hidden_bodies(view, checked.edits, means.kit)):
         kept = yield Keep(bodies)
         if not isinstance(kept, Kept):
             return Outcome(view, refused=no, failed=f"the archive can't be written: {_why(kept)}")
-    entries = _entries(view, passed, reasons, means, author=author, batch=batch, cost=cost)
+    entries = _entries(view, checked.edits, reasons, means, author=author, batch=batch, cost=cost)
     answer = yield Record(tuple(entries))
     if not isinstance(answer, Recorded):
         return Outcome(view, refused=no, failed=f"the log can't be written: {_why(answer)}")
     for entry_id, entry in zip(answer.ids, entries, strict=True):
         view = view.with_edit(entry_id, entry.edit)
     done = tuple(Done(entry_id, entry) for entry_id, entry in zip(answer.ids, entries, strict=True))
-    return Outcome(view, done, no, passed.waiting, passed.reason)
+    return Outcome(view, done, no)
 
 
 def shown_size(view: View, indices: Iterable[int], size: Size) -> int:
@@ -137,7 +125,7 @@ def shown_size(view: View, indices: Iterable[int], size: Size) -> int:
 
 def _entries(
     view: View,
-    passed: Passed,
+    edits: Sequence[Edit],
     reasons: dict[int, str],
     means: Means,
     *,
@@ -146,7 +134,7 @@ def _entries(
     cost: EditCost | None,
 ) -> list[EditEntry]:
     entries: list[EditEntry] = []
-    for number, edit in enumerate(passed.edits):
+    for number, edit in enumerate(edits):
         after = view.with_edit(f"?{number}", edit)
         applied = after.edit(f"?{number}")
         touched = applied.slots if applied else ()
@@ -159,7 +147,7 @@ def _entries(
                 author=author,
                 before_tokens=before,
                 after_tokens=shown_size(after, touched, means.size),
-                cost=cost or passed.cost,
+                cost=cost or EditCost(),
                 batch=batch,
             )
         )
