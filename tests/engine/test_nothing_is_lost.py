@@ -43,7 +43,8 @@ def asked(*calls: ToolCall) -> View:
 
 @pytest.mark.parametrize("name", ["memo", "archive", "memory"])
 def test_arguments_that_nest_without_end_are_no_housekeeping(name: str) -> None:
-    assert housekeeping(asked(ToolCall("c", name, None, DEEP)), sent=0, is_large=lambda _: False) == ()
+    view = asked(ToolCall("c", name, None, DEEP))
+    assert housekeeping(view, range(len(view.slots)), is_large=lambda _: False) == ()
 
 
 def test_an_edit_with_arguments_that_nest_without_end_folds_and_shows_them_as_they_are() -> None:

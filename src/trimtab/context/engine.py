@@ -302,8 +302,9 @@ class Engine:
 
     def untidy(self, now: Look) -> "Sequence[Action]":
         """What to tidy before it is first sent: see `housekeeping`."""
-        sent = self._account.sent_count(now) if self._account else 0
-        return housekeeping(now.view, sent=sent, is_large=self._is_large)
+        places, most = range(len(now.view.slots)), self._most_shown
+        fresh = places if self._account is None else self._account.unsent(now)
+        return housekeeping(now.view, fresh, is_large=lambda result: self._is_large(result, most))
 
     @property
     def _most_shown(self) -> int | None:
@@ -311,8 +312,7 @@ class Engine:
         share = self.settings.result_share
         return None if share is None else max(_LEAST_CAP, int(self.budget.room * share))
 
-    def _is_large(self, result: ToolResult) -> bool:
-        most = self._most_shown
+    def _is_large(self, result: ToolResult, most: int | None) -> bool:
         if most is None or 4 * sum(len(part.text) for part in result.parts if isinstance(part, Text)) < most:
             return False  # as in `admit`
         return self.tally.message(result) > most

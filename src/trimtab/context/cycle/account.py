@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from trimtab.context.cycle.look import Look, grew
+from trimtab.context.cycle.look import Look
 from trimtab.context.cycle.marks import Waiting
 from trimtab.context.economics.bill import Bill, bill, bill_of
 from trimtab.context.economics.breakpoints import message_marks, place
@@ -24,6 +24,7 @@ from trimtab.context.economics.savings import Savings
 from trimtab.context.economics.shapes import RequestShape, Segment, key_of, shape_of
 from trimtab.context.economics.survival import remaining
 from trimtab.context.editing.applying import shown_size
+from trimtab.context.window.view import View
 from trimtab.types.codec import encode_message
 from trimtab.types.edits import Edit, EditCost, Restate
 from trimtab.types.messages import Assistant, Message
@@ -40,7 +41,7 @@ class _Shaped:
     """The shape of the last look, and what it was made of."""
 
     fixed_key: bytes
-    messages: tuple[Message, ...]
+    view: View
     shape: RequestShape
 
 
@@ -69,6 +70,10 @@ class Account:
     _keys: dict[int, tuple[Message, bytes]] = field(default_factory=dict)
     _shaped: _Shaped | None = None
     _last: RequestShape | None = None
+    _showed: View | None = None
+    """What the last request showed."""
+    _placed: tuple[RequestShape, RequestShape] | None = None
+    """The next request, without and with its breakpoints."""
 
     def shape(self, look: Look) -> RequestShape:
         """The request as the cache sees it. Costs what is new while the view only grows."""
@@ -78,13 +83,13 @@ class Account:
         if known is None or known.fixed_key != fixed_key:
             base = shape_of([Segment(fixed_key, look.fixed, 2)], model=request.model.ref, fixed=1)
             start = 0
-        elif grew(known.messages, messages):
-            base, start = known.shape, len(known.messages)
+        elif look.view.extends(known.view):
+            base, start = known.shape, len(known.view.messages())
         else:
             base, start = self._reshaped(known, messages, look)
         fresh = [self._segment(message, look.tally.message(message)) for message in messages[start:]]
         shape = base.extended(fresh) if fresh else base
-        self._shaped = _Shaped(fixed_key, messages, shape)
+        self._shaped = _Shaped(fixed_key, look.view, shape)
         return shape
 
     @property
@@ -97,6 +102,7 @@ class Account:
 
         What went out keeps the size that it had then, as it does in an account that saw it go.
         """
+        self._placed = None
         ref, fixed_key, messages = look.request.model.ref, _fixed_key(look.request), look.view.messages()
         self._last = shape_of(segments, model=ref, fixed=1)
         sent: dict[bytes, list[Segment]] = {}
@@ -108,11 +114,11 @@ class Account:
 
         front = again(fixed_key) or Segment(fixed_key, look.fixed, 2)
         rest = (again(self._key(m)) or self._segment(m, look.tally.message(m)) for m in messages)
-        self._shaped = _Shaped(fixed_key, messages, shape_of([front, *rest], model=ref, fixed=1))
+        self._shaped = _Shaped(fixed_key, look.view, shape_of([front, *rest], model=ref, fixed=1))
 
     def _reshaped(self, known: _Shaped, messages: tuple[Message, ...], look: Look) -> tuple[RequestShape, int]:
         """The known shape with what an edit changed in place, and how many messages it has; of a longer change, only what stands in front."""
-        before = known.messages
+        before = known.view.messages()
         changed = [i for i, (old, new) in enumerate(zip(before, messages, strict=False)) if old is not new]
         if len(changed) <= _IN_PLACE and len(messages) >= len(before):
             segments = {i + 1: self._segment(messages[i], look.tally.message(messages[i])) for i in changed}
@@ -136,6 +142,16 @@ class Account:
     def sent_count(self, look: Look) -> int:
         """How many of the messages of this request went out like this before."""
         return 0 if self._last is None else max(0, self._last.shared_with(self.shape(look)) - 1)
+
+    def unsent(self, look: Look) -> Sequence[int]:
+        """The slots whose messages no request has carried yet; behind a change, what was sent before it is not among them."""
+        view, shown, sent = look.view, look.view.shown(), self.sent_count(look)
+        start = shown[sent].place if sent < len(shown) else len(view.slots)
+        known = self._showed
+        if known is None or known.lineage is not view.lineage:
+            return range(start, len(view.slots))
+        late = [place for place in known.open_places if place >= start]
+        return [*late, *range(max(start, len(known.slots)), len(view.slots))]
 
     def broken_at(self, look: Look) -> int | None:
         """Up to where the cache still reads, where something that was sent has changed since; None where nothing has."""
@@ -188,7 +204,7 @@ class Account:
         following = (self._segment(answer, look.tally.message(answer)),) if answer is not None and caches else ()
         self.state = self.state.after(shape, self.model.cache, answer=following, now=now)
         self.calls += 1
-        self._last = shape
+        self._last, self._showed, self._placed = shape, look.view, None
         self.last_sent_s = now
 
     def edited(self, gained: int, edits: int, *, text: Usage | None = None) -> None:
@@ -207,21 +223,17 @@ class Account:
 
     def _marked(self, shape: RequestShape) -> RequestShape:
         """The shape with its breakpoints; on an edit step they also stand around what has changed."""
+        if self._placed is not None and self._placed[0] is shape:
+            return self._placed[1]
         last = self._last
         shared = shape.size if last is None else last.shared_with(shape)
         edited_at = edited_to = None
         if last is not None and shared < last.size:
             edited_at = shared
-            edited_to = 1 + max(
-                (
-                    k
-                    for k in range(shared, min(last.size, shape.size))
-                    if last.segment(k + 1).key != shape.segment(k + 1).key
-                ),
-                default=shared,
-            )
+            edited_to = max(shape.last_change(last), shared + 1)
         marks = place(shape, self.state.written(), self.model.cache, edited_at=edited_at, edited_to=edited_to)
-        return replace(shape, marks=marks)
+        self._placed = shape, replace(shape, marks=marks)
+        return self._placed[1]
 
     def _bill(self, shape: RequestShape, now: float | None) -> Bill:
         rules, prices = self.model.cache, self.model.prices or None

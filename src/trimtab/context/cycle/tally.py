@@ -9,7 +9,6 @@ from trimtab.context.counting.anchor import Estimate, Meter
 from trimtab.context.counting.counter import Counter
 from trimtab.context.counting.size import Size
 from trimtab.context.counting.tokenizers import guess
-from trimtab.context.cycle.look import grew
 from trimtab.context.window.view import View
 from trimtab.types.messages import Assistant, Message, Text, Thinking, ToolCall
 from trimtab.types.models import ModelInfo
@@ -26,7 +25,7 @@ class MeterTally:
         self.counter = counter or Counter(model)
         self.meter = Meter(self.counter, complete=complete)
         self._sizes: dict[int, tuple[Message, Size]] = {}
-        self._seen: tuple[Message, ...] = ()
+        self._seen = View()
         self._fixed: tuple[str, tuple[ToolSpec, ...], Size] | None = None
 
     def text(self, text: str) -> int:
@@ -53,12 +52,12 @@ class MeterTally:
         """The size of a whole request that shows `view`."""
         self.meter.fixed(system, tuple(tools))
         messages = view.messages()
-        if grew(self._seen, messages):
-            for message in messages[len(self._seen) :]:
+        if view.extends(self._seen):
+            for message in messages[len(self._seen.messages()) :]:
                 self.meter.append(message)
         else:
             self.meter.sync(messages)
-        self._seen = messages
+        self._seen = view
         return self.meter.estimate()
 
     def glance(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate | None:

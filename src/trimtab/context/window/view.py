@@ -16,6 +16,7 @@ import threading
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from operator import is_
 from typing import Any, NamedTuple, Self, assert_never
 
 from trimtab.context.window.overlays import Address, Lookup, overlays_of
@@ -121,14 +122,28 @@ class View:
         self._index = _Index()
         # One attribute: another thread may replace it between any two reads, and either part alone would be wrong beside the other.
         self._shown: tuple[_Kept, frozenset[int]] = (_Kept([], [], 0, 0), frozenset())
+        self._messages: tuple[Message, ...] | None = None
 
     # What it shows
 
     def messages(self) -> tuple[Message, ...]:
         """The messages of the next request, every call answered, in order."""
-        kept = self._kept()
-        tail = self._render(kept.settled, len(self.slots))
-        return (*kept.messages[: kept.size], *(shown.message for shown in tail))
+        if self._messages is None:
+            kept = self._kept()
+            tail = self._render(kept.settled, len(self.slots))
+            self._messages = (*kept.messages[: kept.size], *(shown.message for shown in tail))
+        return self._messages
+
+    def extends(self, before: "View") -> bool:
+        """Whether the messages are those of `before`, with more at the end or nothing more: what was worked out for those then holds for these.
+
+        Where this view grew out of that one without an edit it costs what came since; else a look at each message.
+        """
+        kept, known = self._kept(), before._kept()
+        # Two views that read one list share its beginning: it only ever grows.
+        same = known.size if known.messages is kept.messages and known.size <= kept.size else 0
+        old, new = before.messages(), self.messages()
+        return len(old) <= len(new) and all(map(is_, old[same:], new[same : len(old)]))
 
     def shown(self) -> list[Shown]:
         """The same, each with the slot that it stands in."""
@@ -144,6 +159,11 @@ class View:
     def open_calls(self) -> tuple[str, ...]:
         """Ids of the calls without a real answer, in order. A call that was passed over stays one of them."""
         return tuple(self._call_id(index) for index in self._open)
+
+    @property
+    def open_places(self) -> tuple[int, ...]:
+        """Their slots."""
+        return self._open
 
     @property
     def is_waiting(self) -> bool:
@@ -340,10 +360,8 @@ class View:
 
     def _with(self, **changes: Any) -> Self:
         made = object.__new__(type(self))
-        made.__dict__ = {
-            **self.__dict__,
-            **changes,
-        }  # a fold makes a view or three for each message: no loop over names
+        # A fold makes a view or three for each message: no loop over names.
+        made.__dict__ = {**self.__dict__, "_messages": None, **changes}
         return made
 
     def _kept(self) -> _Kept:

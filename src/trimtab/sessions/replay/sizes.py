@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from trimtab.context.counting.anchor import Estimate
 from trimtab.context.counting.counter import Counter
-from trimtab.context.cycle.look import grew
 from trimtab.context.window.view import View
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelInfo
@@ -23,7 +22,7 @@ class Sizes:
         self.hidden = hidden
         self._sizes: dict[int, tuple[Message, int]] = {}
         self._fixed: dict[tuple[str, tuple[ToolSpec, ...]], int] = {}
-        self._seen: tuple[tuple[Message, ...], int] = ((), 0)
+        self._seen: tuple[View, int] = (View(), 0)
 
     def text(self, text: str) -> int:
         """Tokens of a text."""
@@ -45,10 +44,9 @@ class Sizes:
 
     def estimate(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate:
         """The size of a whole request that shows `view`: exactly the sum of its messages."""
-        messages = view.messages()
-        seen, total = self._seen if grew(self._seen[0], messages) else ((), 0)
-        total += sum(self.message(message) for message in messages[len(seen) :])
-        self._seen = (messages, total)
+        seen, total = self._seen if view.extends(self._seen[0]) else (View(), 0)
+        total += sum(self.message(message) for message in view.messages()[len(seen.messages()) :])
+        self._seen = (view, total)
         tokens = total + self.fixed(system, tools)
         return Estimate(tokens, tokens, known=True, anchored=False)
 
