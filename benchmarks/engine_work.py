@@ -117,6 +117,10 @@ class _Session:
         self.engine.answered(answer)
         self.log.append([answer, self.engine.admit(result)])
 
+    def learn(self) -> None:
+        """Take in what the answer reported; a step does so, whoever edits afterwards doesn't pay for it."""
+        self.engine.look(self.log.view, self.request)
+
     def hide(self, call_id: str) -> None:
         """A person's wish. Raises `RuntimeError` when nothing comes of it."""
         wish = Action("elide", (call_id,))
@@ -141,6 +145,7 @@ def _to_hide(items: int) -> Iterator[tuple[_Session, str]]:
         session = _session(items)
         for number in range(items // 4, min(items // 2, items // 4 + left)):
             left -= 1
+            session.learn()
             yield session, f"c{number}"
 
 

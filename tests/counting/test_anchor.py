@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from counting.kit import GPT, LOCAL, MODELS, OPUS, SONNET, answer, counter, messages, result, words
 from trimtab.context.budget import budget_for
-from trimtab.context.counting.anchor import Estimate, Meter
+from trimtab.context.counting.anchor import Meter
+from trimtab.context.counting.estimate import Estimate
 from trimtab.types.messages import Assistant, Message, Text, Thinking, user
 from trimtab.types.models import ModelInfo
 from trimtab.types.tools import ToolSpec

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import structs
 
 from trimtab.context.budget import Budget, budget_for
-from trimtab.context.counting.anchor import Estimate
+from trimtab.context.counting.estimate import Estimate
 from trimtab.context.cycle.faults import faultfinder
 from trimtab.context.cycle.look import Look, Tally, look
 from trimtab.context.cycle.refusals import NOTHING, Lesson, lesson_of

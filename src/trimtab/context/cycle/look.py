@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from trimtab.context.budget import Budget
-from trimtab.context.counting.anchor import Estimate
+from trimtab.context.counting.estimate import Estimate
 from trimtab.context.window.view import Shown, View
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelRequest

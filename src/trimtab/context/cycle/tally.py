@@ -4,29 +4,56 @@ view ──it only grew?──▶ the messages that are new        (any edit, re
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from trimtab.context.counting.anchor import Estimate, Meter
-from trimtab.context.counting.counter import Counter
-from trimtab.context.counting.size import Size
+from trimtab.context.counting.estimate import Estimate
 from trimtab.context.counting.tokenizers import guess
 from trimtab.context.window.view import View
 from trimtab.types.messages import Assistant, Message, Text, Thinking, ToolCall
 from trimtab.types.models import ModelInfo
 from trimtab.types.tools import ToolSpec
 
+if TYPE_CHECKING:
+    from trimtab.context.counting.anchor import Meter
+    from trimtab.context.counting.counter import Counter
+    from trimtab.context.counting.size import Size
+
 _OVERHEAD = 16
 """Tokens that a wire puts around a text, at most."""
 
 
 class MeterTally:
-    """Counts views for one model. `complete`: nothing of a request is hidden from us (see `Meter`)."""
+    """Counts views for one model. `complete`: nothing of a request is hidden from us (see `Meter`).
 
-    def __init__(self, model: ModelInfo, *, counter: Counter | None = None, complete: bool = True) -> None:
-        self.counter = counter or Counter(model)
-        self.meter = Meter(self.counter, complete=complete)
+    What counts is loaded with the first request that isn't small at a glance.
+    """
+
+    def __init__(self, model: ModelInfo, *, counter: "Counter | None" = None, complete: bool = True) -> None:
+        self._model = model
+        self._complete = complete
+        self._counter = counter
+        self._meter: Meter | None = None
         self._sizes: dict[int, tuple[Message, Size]] = {}
         self._seen = View()
         self._fixed: tuple[str, tuple[ToolSpec, ...], Size] | None = None
+
+    @property
+    def counter(self) -> "Counter":
+        """What sizes texts and messages."""
+        if self._counter is None:
+            from trimtab.context.counting.counter import Counter  # noqa: PLC0415 - see the class
+
+            self._counter = Counter(self._model)
+        return self._counter
+
+    @property
+    def meter(self) -> "Meter":
+        """What knows the sizes of the requests that went out, and what was reported for them."""
+        if self._meter is None:
+            from trimtab.context.counting.anchor import Meter  # noqa: PLC0415 - see the class
+
+            self._meter = Meter(self.counter, complete=self._complete)
+        return self._meter
 
     def text(self, text: str) -> int:
         """Tokens of a text."""

@@ -17,8 +17,8 @@ from msgspec import structs
 
 from trimtab.context.actions import Action
 from trimtab.context.asks import Failed, Summarize, Summary
-from trimtab.context.counting.anchor import Estimate
 from trimtab.context.counting.counter import Counter
+from trimtab.context.counting.estimate import Estimate
 from trimtab.context.policies.base import Manners
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.vendor.formats import Format

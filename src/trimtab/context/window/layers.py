@@ -8,11 +8,12 @@ its parts. One more overlay, or one that stops to hold or holds again, costs O(l
 one item. The old value stays as it was.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias, TypeVar, assert_never
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, assert_never
 
 _T = TypeVar("_T")
+_NO_PARTS: Mapping[int, Any] = MappingProxyType({})
 
 State: TypeAlias = Literal["full", "folded", "summary", "stub", "gone"]
 Act: TypeAlias = Literal[
@@ -35,8 +36,7 @@ class Overlay(NamedTuple):
     state: State = "full"
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(NamedTuple):
     """What a run of overlays does. None: it says nothing of that, and what lies below holds.
 
     `body` is the newest overlay of the whole body, `parts` those of parts since then. `arguments` are texts by part, None where the recorded ones are back;
@@ -45,9 +45,9 @@ class Effect:
     """
 
     body: Overlay | None = None
-    parts: dict[int, Overlay] = field(default_factory=dict)
-    arguments: dict[int, str | None] = field(default_factory=dict)
-    uncalled: dict[int, bool] = field(default_factory=dict)
+    parts: Mapping[int, Overlay] = _NO_PARTS
+    arguments: Mapping[int, str | None] = _NO_PARTS
+    uncalled: Mapping[int, bool] = _NO_PARTS
     afresh: bool = False
     recalled: bool = False
     hidden: bool | None = None
@@ -104,7 +104,7 @@ class Effect:
         """What kind of text stands for the body, or for the part that was changed last."""
         if self.body is not None and self.body.act == "body":
             return self.body.state
-        return next((o.state for o in reversed(self.parts.values()) if o.act == "body"), "full")
+        return next((o.state for o in reversed([*self.parts.values()]) if o.act == "body"), "full")
 
 
 NOTHING = Effect()
@@ -142,7 +142,7 @@ def effect_of(overlay: Overlay) -> Effect:
             assert_never(overlay.act)
 
 
-def _laid(low: dict[int, _T], high: dict[int, _T]) -> dict[int, _T]:
+def _laid(low: Mapping[int, _T], high: Mapping[int, _T]) -> Mapping[int, _T]:
     """Both, the upper ones last and in place of those below."""
     if not low or not high:
         return low or high
@@ -165,12 +165,14 @@ class _Pair(NamedTuple):
 _Node: TypeAlias = _Leaf | _Pair
 
 
-@dataclass(frozen=True, slots=True)
 class Layers:
     """Overlays in order, the first at the bottom. Begin with `NONE`. `effect` is that of all that hold."""
 
-    _trees: tuple[_Node, ...] = ()
-    effect: Effect = NOTHING
+    __slots__ = ("_trees", "effect")
+
+    def __init__(self, trees: tuple[_Node, ...] = (), effect: Effect = NOTHING) -> None:
+        self._trees = trees
+        self.effect = effect
 
     def __len__(self) -> int:
         return sum(tree.size for tree in self._trees)

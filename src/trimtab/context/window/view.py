@@ -15,7 +15,7 @@ hides stays in its slot.
 import threading
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from operator import is_
 from typing import Any, NamedTuple, Self, assert_never
 
@@ -61,18 +61,17 @@ class Shown(NamedTuple):
     lead: bool = False
 
 
-@dataclass(slots=True)
 class _Index:
     """Where names lead. Shared by all views of a family and only ever added to; what it says is checked against the slots."""
 
-    places: dict[str, int] = field(default_factory=dict)
-    calls: dict[str, list[int]] = field(default_factory=dict)
-    edits: dict[str, int] = field(default_factory=dict)
-    guard: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+        self.calls: dict[str, list[int]] = {}
+        self.edits: dict[str, int] = {}
+        self.guard = threading.Lock()
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(NamedTuple):
     """Messages of the slots up to `settled`, as far as `size`; longer lists belong to a later view."""
 
     items: list[Shown]

@@ -6,8 +6,8 @@ requests that show the same have the same size. `hidden` is what the first repor
 
 from collections.abc import Sequence
 
-from trimtab.context.counting.anchor import Estimate
 from trimtab.context.counting.counter import Counter
+from trimtab.context.counting.estimate import Estimate
 from trimtab.context.window.view import View
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelInfo
