@@ -172,14 +172,6 @@ def test_added_tools_and_a_changed_prompt_are_a_change_like_any_other():
     assert found.estimate().tokens - before == pytest.approx(515, abs=25)
 
 
-def test_a_dropped_anchor_leaves_visible_size_and_what_is_hidden():
-    found, _ = conversation()
-    before = found.estimate().tokens
-    found.forget()
-    assert found.estimate().anchored is False
-    assert found.estimate().tokens == pytest.approx(before, rel=0.01)
-
-
 def test_another_model_counts_the_conversation_anew_and_keeps_what_is_hidden():
     found, _ = conversation()
     other = found.switched(counter(OPUS)).estimate()

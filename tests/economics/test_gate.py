@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.requests_made import EXACT, EXPLICIT, FLAT, NO_CACHE, PREFIX, PRICE, request, rules, segment, sent
+from support.requests_made import EXACT, EXPLICIT, FLAT, NO_CACHE, PREFIX, PRICE, exactly, request, rules, segment, sent
 from trimtab.context.economics import (
     Decision,
     MarkedEdit,
@@ -16,7 +16,6 @@ from trimtab.context.economics import (
     bill,
     break_even_calls,
     decide,
-    exactly,
     pays,
 )
 from trimtab.types.models import CacheRules, Price

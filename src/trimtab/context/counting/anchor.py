@@ -181,12 +181,6 @@ class Meter:
         width = calibration.band * calibration.deviation(self._totals.all)
         return _estimate(tokens, width, known=known, anchored=False)
 
-    def forget(self) -> None:
-        """Drop all anchors: nothing is known any more of what was sent."""
-        self._anchors.clear()
-        self._edited = None
-        self._last_report = 0
-
     @property
     def state(self) -> MeterState:
         """Everything learned, as a value."""

@@ -1,14 +1,10 @@
 """Which context tools a model has, by profile: the setting `context.tools`."""
 
-from typing import get_args
-
 from trimtab.context.settings import Profile
 from trimtab.context.tools.archive import archive_tool
 from trimtab.context.tools.host import ContextTool, ContextToolHost, Refuse
 from trimtab.context.tools.memo import memo_tool
 from trimtab.context.tools.recall import recall_tool
-
-PROFILES: tuple[str, ...] = get_args(Profile)
 
 
 def context_tools(profile: Profile, host: ContextToolHost, *, refuse: Refuse) -> tuple[ContextTool, ...]:
