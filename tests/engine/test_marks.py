@@ -11,12 +11,13 @@ from msgspec import structs
 from support.engine_session import Session, lines, model, run
 from trimtab.context.actions import Action
 from trimtab.context.budget import Thresholds
-from trimtab.context.cycle.marks import MOST, Mark, Marks
+from trimtab.context.cycle.marks import MOST, Mark, Marks, Waiting
 from trimtab.context.cycle.saving import restore, saved
 from trimtab.context.engine import Engine
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings
 from trimtab.context.window.view import View
+from trimtab.frontends.cli.context_text import waiting_lines
 from trimtab.types.edits import Compact, Elide
 from trimtab.types.messages import Text, ToolCall, user
 from trimtab.types.models import CacheRules, Price
@@ -301,3 +302,9 @@ def test_a_marked_summary_goes_as_a_whole() -> None:
     marks.add(view, [Mark(edit, Action("compact", edit.targets, {"summary": "three"}), "policy:x", 0)])
     assert len(marks.stand(view, used={})) == 1
     assert marks.stand(view.with_edit("x", Elide(targets=("e1",), texts={"e1": "."})), used={}) == ()
+
+
+def test_a_person_is_told_how_many_edits_wait_and_why() -> None:
+    told = Waiting(2, 1_400, "2 edits marked: not enough calls are left to pay for it", 90.0)
+    assert waiting_lines(told) == ["2 edits marked: not enough calls are left to pay for it (1,400 tokens)"]
+    assert waiting_lines(None) == waiting_lines(Waiting()) == []
