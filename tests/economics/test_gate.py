@@ -87,7 +87,7 @@ def test_bytes_that_were_never_sent_are_edited_at_once_whatever_the_cache() -> N
         ({"cold": True}, "2 edits applied: the cache is cold"),
         ({"broken_at": 0}, "2 edits applied: a break happens anyway"),
         ({"broken_at": 1}, "2 edits applied: a break happens anyway"),
-        ({"hard": True}, "2 edits applied: the hard limit leaves no choice"),
+        ({"need": 10_000}, "2 edits applied: the hard limit leaves no choice"),
         ({"rules": NO_CACHE}, "2 edits applied: there is no cache to break"),
     ],
 )
@@ -111,6 +111,15 @@ def test_an_edit_that_pays_waits_while_more_are_expected_until_they_make_a_batch
     assert decide(few, situation(calls=500)).apply == ("e7", "e6", "e5")
 
 
+def test_where_so_much_has_to_go_the_cheapest_batch_that_is_large_enough_goes_and_the_rest_waits() -> None:
+    edits = [edit(2), edit(6), edit(9)]
+    assert decide(edits, situation(calls=1)).apply == ()
+    made = [decide(edits, situation(calls=1, need=need)) for need in (1, 480, 481, 960, 961, 5_000)]
+    assert [len(m.apply) for m in made] == [1, 1, 2, 2, 3, 3]
+    assert made[0].apply == ("e9",)
+    assert made[0].reason == "1 edit applied: the hard limit leaves no choice"
+
+
 def test_a_break_far_back_makes_only_the_edits_behind_it_free() -> None:
     made = decide([edit(1), edit(6), edit(9)], situation(calls=1, broken_at=6))
     assert (made.apply, made.mark) == (("e9", "e6"), ("e1",))
@@ -132,7 +141,7 @@ def test_without_a_price_the_same_question_is_asked_in_tokens() -> None:
 
 
 def test_a_breakpoint_cache_reads_up_to_the_last_boundary_before_the_edit_not_up_to_the_edit() -> None:
-    made = decide([edit(9)], situation(row=EXPLICIT, hard=True))
+    made = decide([edit(9)], situation(row=EXPLICIT, need=10_000))
     assert made.broken == 5_000, "only the system prompt's boundary stands in front"
 
 
@@ -151,15 +160,16 @@ edits_of_ten = st.lists(
 )
 
 
-@given(edits_of_ten, rules, st.integers(1, 60), st.integers(0, 900), st.booleans())
+@given(edits_of_ten, rules, st.integers(1, 60), st.integers(0, 900), st.sampled_from([0, 0, 300, 900, 9_000]))
 def test_a_decision_takes_every_edit_once_and_never_makes_the_session_dearer(
-    edits: list[MarkedEdit], row: CacheRules, calls: int, growth: int, hard: bool
+    edits: list[MarkedEdit], row: CacheRules, calls: int, growth: int, need: int
 ) -> None:
-    made = decide(edits, situation(row=row, calls=calls, growth=growth, hard=hard))
+    made = decide(edits, situation(row=row, calls=calls, growth=growth, need=need))
     assert sorted([*made.apply, *made.mark, *made.refuse]) == sorted(e.id for e in edits)
     assert [*made.apply] == sorted(made.apply, key=lambda name: -int(name[1:]))
-    assert hard or made.edit_usd <= made.keep_usd
-    assert not (hard and made.mark)
+    assert need or made.edit_usd <= made.keep_usd
+    gone = sum(e.gain for e in edits if e.id in made.apply)
+    assert not need or gone >= need or not made.mark
 
 
 @given(edits_of_ten, st.sampled_from([PREFIX, EXPLICIT, EXACT]), st.integers(1, 15))
@@ -195,7 +205,7 @@ def test_the_expected_price_is_that_of_asking_the_bill_call_by_call(
 ) -> None:
     edits = [replace(e, sent=True) for e in edits if e.gain > 0]
     likely = Remaining(tuple((calls, 1 / len(ends)) for calls in ends))
-    made = decide(edits, situation(row=row, remaining=likely, growth=growth, prices=prices, hard=True))
+    made = decide(edits, situation(row=row, remaining=likely, growth=growth, prices=prices, need=10_000))
     changes = {e.index: segment(f"stub {e.index}", e.after) for e in edits}
     expected = sum(_drive(REQUEST.edited(changes), row, calls, growth, prices) for calls in ends) / len(ends)
     assert made.edit_usd == pytest.approx(expected)

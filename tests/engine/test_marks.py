@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from support.engine_session import Session, lines, model, run
+from support.engine_session import Session, call_of, lines, model, run
 from trimtab.context.actions import Action
 from trimtab.context.budget import Thresholds
 from trimtab.context.cycle.marks import MOST, Mark, Marks, Waiting
@@ -19,7 +19,7 @@ from trimtab.context.settings import EngineSettings
 from trimtab.context.window.view import View
 from trimtab.frontends.cli.context_text import waiting_lines
 from trimtab.types.edits import Compact, Elide
-from trimtab.types.messages import Text, ToolCall, user
+from trimtab.types.messages import Text, user
 from trimtab.types.models import CacheRules, Price
 from trimtab.types.tools import ToolSpec
 
@@ -219,7 +219,7 @@ def edits_and_reverts(talk: Talk) -> None:
 
 def uses(talk: Talk) -> None:
     """The model goes on with a name that stands nowhere else."""
-    talk.session.answer(Text("I see"), ToolCall("u1", "read", {}, json.dumps({"at": "src/mod_0_5.py:35"})))
+    talk.session.answer(Text("I see"), call_of("u1", "read", {"at": "src/mod_0_5.py:35"}))
     talk.session.log.append([user("go on")])
 
 

@@ -157,8 +157,8 @@ class Account:
         """Up to where the cache still reads, where something that was sent has changed since; None where nothing has."""
         return self._broken_at(self.shape(look))
 
-    def gate(self, look: Look, edits: Sequence[Edit], now: float | None, *, hard: bool = False) -> Weighed:
-        """Say which of these pay now: whole batches, compared by what all calls that may follow would cost. `hard`: they have to go, whatever it costs."""
+    def gate(self, look: Look, edits: Sequence[Edit], now: float | None, *, need: int = 0) -> Weighed:
+        """Say which of these pay now: whole batches, compared by what all calls that may follow would cost. `need`: so many tokens have to go, whatever it costs."""
         shape = self.shape(look)
         sent = self.sent_count(look)
         marked: list[MarkedEdit] = []
@@ -176,7 +176,7 @@ class Account:
                 continue
             first = min((places[i] for i in touched if i in places), default=len(places))
             marked.append(MarkedEdit(str(number), first + 1, before, left, sent=first < sent))
-        decision = decide(marked, self._situation(shape, look, now, wanted=sum(e.gain for e in marked), hard=hard))
+        decision = decide(marked, self._situation(shape, look, now, wanted=sum(e.gain for e in marked), need=need))
         chosen = free | {int(name) for name in decision.apply}
         share = decision.broken * _write_surcharge(self.model) / max(1, len(chosen))
         waits = [edit for edit in marked if edit.id in decision.mark]
@@ -251,7 +251,7 @@ class Account:
             return None
         return self.state.boundary(shape, self.model.cache)
 
-    def _situation(self, shape: RequestShape, look: Look, now: float | None, *, wanted: int, hard: bool) -> Situation:
+    def _situation(self, shape: RequestShape, look: Look, now: float | None, *, wanted: int, need: int) -> Situation:
         return Situation(
             request=shape,
             state=self.state,
@@ -262,7 +262,7 @@ class Account:
             arriving=(self.removed + wanted) / max(1, self.calls),
             cold=self.is_cold(now),
             broken_at=self._broken_at(shape),
-            hard=hard,
+            need=need,
             now=now,
         )
 

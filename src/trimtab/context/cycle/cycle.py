@@ -91,8 +91,8 @@ class Desk(Protocol):
         """Mark what actions want, until it pays."""
         ...
 
-    def due(self, look: Look, *, hard: bool) -> Sequence[Due]:
-        """The marked edits that pay now, taken off the list; `hard`: all of them, whatever they cost."""
+    def due(self, look: Look, *, need: int) -> Sequence[Due]:
+        """The marked edits that pay now, taken off the list; `need`: so many tokens have to go, whatever it costs."""
         ...
 
     def housekeeping(self, look: Look) -> Sequence[Action]:
@@ -162,13 +162,13 @@ def cycle(
         actions = yield from desk.decide(run.look)
         yield from _act(run, actions, author=desk.policy_author, gated=desk.manners.guarded)
     if decide and desk.policy_name != "none":
-        yield from _settle(run, hard=forced or run.look.used > run.look.budget.hard)
+        yield from _settle(run, need=_need(run.look, forced=forced))
     if run.look.used > run.look.budget.hard or forced:
         yield from _climb(run, forced=forced)
     if edits := desk.pictures(run.look.view, refused=refused_media):
         yield from _without_pictures(run, edits)
         if decide:
-            yield from _settle(run, hard=False)
+            yield from _settle(run, need=0)
     return _prepared(run)
 
 
@@ -182,7 +182,7 @@ def _act(run: _Run, actions: Sequence[Action], *, author: str, gated: bool = Fal
     gained = 0
     if ready and gated:
         gained += yield from _take(run, desk.mark(run.look, ready, author=author), ready, author=author)
-        gained += yield from _settle(run, hard=run.look.used > run.look.budget.hard)
+        gained += yield from _settle(run, need=_need(run.look))
     elif ready:
         outcome = yield from apply(run.look.view, ready, desk.means(), author=author, batch=batch)
         gained += yield from _take(run, outcome, ready, author=author)
@@ -192,10 +192,10 @@ def _act(run: _Run, actions: Sequence[Action], *, author: str, gated: bool = Fal
     return gained
 
 
-def _settle(run: _Run, *, hard: bool) -> Generator[Ask, Answer, int]:
+def _settle(run: _Run, *, need: int) -> Generator[Ask, Answer, int]:
     """Record the marked edits that pay as things are now; return the tokens that went."""
     gained = 0
-    for due in run.desk.due(run.look, hard=hard):
+    for due in run.desk.due(run.look, need=need):
         outcome = yield from record(
             run.look.view, due.wanted, run.desk.means(), author=due.author, batch=run.batch(), cost=due.cost
         )
@@ -233,7 +233,7 @@ def _log(run: _Run, outcome: Outcome, *, author: str) -> Generator[Ask, Answer, 
 def _climb(run: _Run, *, forced: bool) -> Generator[Ask, Answer, None]:
     """Rung by rung, until the request is down to the target or nothing is left to try."""
     tried: list[str] = []
-    target, hard = run.look.aim if not forced else run.look.budget.target, run.look.budget.hard
+    target, hard = _aim(run.look, forced=forced), run.look.budget.hard
     for rung in run.desk.rungs:
         for _ in range(run.desk.attempts):
             if run.look.used <= target:
@@ -247,6 +247,16 @@ def _climb(run: _Run, *, forced: bool) -> Generator[Ask, Answer, None]:
                 break
     if run.look.used > hard:
         raise stuck(run.look, list(dict.fromkeys(tried)), failures=list(dict.fromkeys(run.notes)))
+
+
+def _aim(look: Look, *, forced: bool) -> int:
+    """What a request that doesn't fit is brought down to."""
+    return look.budget.target if forced else look.aim
+
+
+def _need(look: Look, *, forced: bool = False) -> int:
+    """The tokens that have to go before the request can leave; 0 where it fits."""
+    return max(0, look.used - _aim(look, forced=forced)) if forced or look.used > look.budget.hard else 0
 
 
 def _prepared(run: _Run) -> Prepared:

@@ -49,7 +49,7 @@ class Manager:
         self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in engine.steps or STEPS)
         self.regret = RegretLedger()
         self.marks = Marks()
-        self._weighed: tuple[Look, bool] | None = None
+        self._weighed: tuple[Look, int] | None = None
         self.use_model()
 
     def use_model(self) -> None:
@@ -206,15 +206,15 @@ class Manager:
         self._weighed = None
         return Outcome(view, refused=(*refused, *checked.refused), waiting=checked.edits)
 
-    def due(self, look: Look, *, hard: bool) -> Sequence[Due]:
-        """The marked edits that pay now, by author, taken off the list; `hard`: all of them, whatever they cost."""
+    def due(self, look: Look, *, need: int) -> Sequence[Due]:
+        """The marked edits that pay now, by author, taken off the list; `need`: so many tokens have to go, whatever it costs."""
         known = self._weighed
-        if not self.marks or (known is not None and known[0] is look and known[1] >= hard):
+        if not self.marks or (known is not None and known[0] is look and known[1] >= need):
             return ()
-        self._weighed = look, hard
+        self._weighed = look, need
         view = look.view
         edits = [mark.edit for mark in self.standing(view)]
-        weighed = self.engine.account.gate(look, edits, self.engine.time(), hard=hard)
+        weighed = self.engine.account.gate(look, edits, self.engine.time(), need=need)
         self.marks.waiting = weighed.waiting
         by: dict[str, list[Wish]] = {}
         for mark, fresh in self.marks.take(view, weighed.due):

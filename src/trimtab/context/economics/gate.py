@@ -6,7 +6,7 @@
 Behind the earliest change everything is written anew anyway, so what is compared are batches: the deepest edit alone, the two deepest, and
 so on to the front. The batch with the smallest bill wins, if it is smaller than keeping. Nothing else is special: with a cold cache, with a break
 that happens anyway (`broken_at`), or without any cache, keeping costs as much as editing, and the bills say so by themselves. Only at the hard
-limit is the price no question.
+limit it is no question whether something goes: then the cheapest batch is taken of those that take out enough.
 
 While more edits keep arriving, one that pays is still better not applied alone. Let the next batch come T calls later: to apply E tokens now
 saves E·r·T against waiting for it, and costs one more break, which is not all that stands behind them (whoever waits rewrites that later, and
@@ -58,7 +58,7 @@ class Situation:
     """Everything that decides. `request` is the next request as it is without the edits; `state` what the cache holds.
 
     `growth`: tokens that a later call adds. `arriving`: tokens a call that new wishes are expected to take out; 0: these are the last. `cold`: the cache holds nothing. `broken_at`: a change that happens anyway breaks the cache behind
-    this boundary. `hard`: the request can't leave as it is. `now` in seconds, on the clock of the state.
+    this boundary. `need`: the request can't leave before so many tokens are gone. `now` in seconds, on the clock of the state.
     """
 
     request: RequestShape
@@ -70,7 +70,7 @@ class Situation:
     arriving: float = 0.0
     cold: bool = False
     broken_at: int | None = None
-    hard: bool = False
+    need: int = 0
     now: float | None = None
 
 
@@ -114,9 +114,11 @@ def decide(edits: Sequence[MarkedEdit], situation: Situation) -> Decision:
     batches = [_weigh(situation, free, tuple(sent[:n]), cached) for n in _sizes(sent, situation.broken_at)]
     paying = [b for b in batches if b.usd < keep.usd]
     best = min((b for b in paying if _large_enough(situation, b, batches[0])), key=lambda b: b.usd, default=keep)
-    if situation.hard and batches:
-        best = batches[-1]
-        reason = f"{_count(len(sent))} applied: the hard limit leaves no choice"
+    if situation.need > 0 and batches:
+        # Whether is no question then; how far still is.
+        enough = [b for b in batches if sum(e.gain for e in b.edits) >= situation.need]
+        best = min(enough, key=lambda b: b.usd, default=batches[-1])
+        reason = f"{_count(len(best.edits) - len(free))} applied: the hard limit leaves no choice"
     elif best is not keep:
         reason = _why(situation, len(best.edits) - len(free), cached)
     else:
