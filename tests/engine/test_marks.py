@@ -11,6 +11,7 @@ from msgspec import structs
 from support.engine_session import Session, call_of, lines, model, run
 from trimtab.context.actions import Action
 from trimtab.context.budget import Thresholds
+from trimtab.context.cycle.ladder import STEPS, Step
 from trimtab.context.cycle.marks import MOST, Mark, Marks, Waiting
 from trimtab.context.cycle.saving import restore, saved
 from trimtab.context.engine import Engine
@@ -58,12 +59,15 @@ class Talk:
     wishes: list[tuple[Action, ...]]
     cache: str = "prefix"
     clock: Clock = field(default_factory=Clock)
+    steps: tuple[Step, ...] | None = None
     session: Session = field(init=False)
 
     def __post_init__(self) -> None:
         settings = EngineSettings(thresholds=Thresholds(soft=0.2), min_gain=0.0, cooldown=0)
         made = model(100_000, prices=PRICES, cache=CACHES[self.cache])
-        engine = Engine(made, session_id="s", policy=Says(self.wishes), settings=settings, now=self.clock)
+        engine = Engine(
+            made, session_id="s", policy=Says(self.wishes), settings=settings, now=self.clock, steps=self.steps
+        )
         self.session = Session(engine)
         self.session.say("read them all")
         self.session.prepare()
@@ -191,14 +195,25 @@ def test_a_break_behind_marked_edits_leaves_them_waiting() -> None:
     assert (talk.states("c1", "c2"), talk.waiting) == (["full", "full"], 2)
 
 
-def test_the_hard_limit_leaves_no_choice_and_what_was_wanted_goes_before_the_ladder_chooses() -> None:
-    talk = Talk([*BOTH])
+def test_at_the_hard_limit_what_was_wanted_goes_before_a_summary_takes_the_place_of_everything() -> None:
+    talk = Talk([*BOTH], steps=tuple(step for step in STEPS if step.name == "digest"))
     talk.next()
-    talk.session.work(*(lines(15_000, seed=90 + number) for number in range(5)))
+    for number in range(5):
+        talk.session.work(lines(15_000, seed=90 + number))
     talk.next()
-    authors = [edit.author for edit in talk.session.edits if edit.author != "policy:housekeeping"]
-    assert authors[:2] == ["policy:says", "policy:says"]
-    assert authors[2:] == ["recovery"] * len(authors[2:])
+    assert [edit.author for edit in talk.session.edits][:2] == ["policy:says", "policy:says"]
+    assert {edit.author for edit in talk.session.edits[2:]} == {"recovery"}
+
+
+def test_the_first_change_of_the_ladder_takes_what_was_wanted_behind_it_along() -> None:
+    front = (Step("front", lambda seen, need: [Action("elide", ("c1",))] if seen.items[2].state == "full" else []),)
+    talk = Talk([BOTH[0][1:]], steps=(*front, *STEPS))
+    talk.next()
+    assert talk.waiting == 1
+    for number in range(5):
+        talk.session.work(lines(15_000, seed=90 + number))
+    talk.next()
+    assert (talk.states("c1", "c2"), talk.waiting) == (["stub", "stub"], 0)
 
 
 def pins(talk: Talk) -> None:

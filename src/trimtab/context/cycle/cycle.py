@@ -162,13 +162,13 @@ def cycle(
         actions = yield from desk.decide(run.look)
         yield from _act(run, actions, author=desk.policy_author, gated=desk.manners.guarded)
     if decide and desk.policy_name != "none":
-        yield from _settle(run, need=_need(run.look, forced=forced))
+        yield from _settle(run)
     if run.look.used > run.look.budget.hard or forced:
-        yield from _climb(run, forced=forced)
+        yield from _climb(run, forced=forced, marked=decide)
     if edits := desk.pictures(run.look.view, refused=refused_media):
         yield from _without_pictures(run, edits)
         if decide:
-            yield from _settle(run, need=0)
+            yield from _settle(run)
     return _prepared(run)
 
 
@@ -182,7 +182,7 @@ def _act(run: _Run, actions: Sequence[Action], *, author: str, gated: bool = Fal
     gained = 0
     if ready and gated:
         gained += yield from _take(run, desk.mark(run.look, ready, author=author), ready, author=author)
-        gained += yield from _settle(run, need=_need(run.look))
+        gained += yield from _settle(run)
     elif ready:
         outcome = yield from apply(run.look.view, ready, desk.means(), author=author, batch=batch)
         gained += yield from _take(run, outcome, ready, author=author)
@@ -192,7 +192,7 @@ def _act(run: _Run, actions: Sequence[Action], *, author: str, gated: bool = Fal
     return gained
 
 
-def _settle(run: _Run, *, need: int) -> Generator[Ask, Answer, int]:
+def _settle(run: _Run, *, need: int = 0) -> Generator[Ask, Answer, int]:
     """Record the marked edits that pay as things are now; return the tokens that went."""
     gained = 0
     for due in run.desk.due(run.look, need=need):
@@ -230,33 +230,32 @@ def _log(run: _Run, outcome: Outcome, *, author: str) -> Generator[Ask, Answer, 
         run.notes.append("the context log can't be written")
 
 
-def _climb(run: _Run, *, forced: bool) -> Generator[Ask, Answer, None]:
-    """Rung by rung, until the request is down to the target or nothing is left to try."""
+def _climb(run: _Run, *, forced: bool, marked: bool) -> Generator[Ask, Answer, None]:
+    """Rung by rung, until the request is down to the target or nothing is left to try. `marked`: what waits goes along behind the first change.
+
+    A rung takes what is needed and no more, so it comes before what a policy wanted, which may be much; that goes where the rungs don't reach.
+    """
     tried: list[str] = []
-    target, hard = _aim(run.look, forced=forced), run.look.budget.hard
+    target, hard = run.look.budget.target if forced else run.look.aim, run.look.budget.hard
     for rung in run.desk.rungs:
         for _ in range(run.desk.attempts):
             if run.look.used <= target:
-                return
+                break
             actions = rung.propose(run.look, run.look.used - target)
             if not actions:
                 break
+            # Before a summary takes the place of everything, what a policy wanted goes.
+            summary = any(action.action == "compact" for action in actions)
+            if marked and summary and (yield from _settle(run, need=run.look.used - target)) > 0:
+                continue
             tried.append(rung.name)
             gained = yield from _act(run, actions, author="recovery")
             if gained <= 0:
                 break
+    if marked:
+        yield from _settle(run, need=max(0, run.look.used - hard))
     if run.look.used > hard:
         raise stuck(run.look, list(dict.fromkeys(tried)), failures=list(dict.fromkeys(run.notes)))
-
-
-def _aim(look: Look, *, forced: bool) -> int:
-    """What a request that doesn't fit is brought down to."""
-    return look.budget.target if forced else look.aim
-
-
-def _need(look: Look, *, forced: bool = False) -> int:
-    """The tokens that have to go before the request can leave; 0 where it fits."""
-    return max(0, look.used - _aim(look, forced=forced)) if forced or look.used > look.budget.hard else 0
 
 
 def _prepared(run: _Run) -> Prepared:
