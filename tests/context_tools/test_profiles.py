@@ -4,12 +4,13 @@ import msgspec
 import pytest
 
 from support.context_host import FakeHost
+from trimtab.context.settings import Profile
 from trimtab.context.tools.archive import ArchiveArguments
 from trimtab.context.tools.edit_context import EditContextArguments
 from trimtab.context.tools.memo import MemoArguments
 from trimtab.context.tools.memory import MemoryArguments
 from trimtab.context.tools.plan import PlanArguments
-from trimtab.context.tools.profiles import Profile, context_tools
+from trimtab.context.tools.profiles import context_tools
 from trimtab.context.tools.recall import RecallArguments
 from trimtab.types.tools import ToolSpec
 

@@ -63,7 +63,7 @@ class Talk:
     session: Session = field(init=False)
 
     def __post_init__(self) -> None:
-        settings = EngineSettings(thresholds=Thresholds(soft=0.2), min_gain=0.0, cooldown=0)
+        settings = EngineSettings(thresholds=Thresholds(soft=0.2), min_gain=0.0, cooldown=0, epochs=False)
         made = model(100_000, prices=PRICES, cache=CACHES[self.cache])
         engine = Engine(
             made, session_id="s", policy=Says(self.wishes), settings=settings, now=self.clock, steps=self.steps
@@ -179,7 +179,7 @@ def test_a_break_takes_marked_edits_along_below_the_soft_threshold_too() -> None
     """Nobody is asked there, but what was wanted is free now."""
     talk = Talk([*BOTH])
     talk.next()
-    talk.session.engine.settings = EngineSettings(thresholds=Thresholds(soft=0.9))
+    talk.session.engine.settings = EngineSettings(thresholds=Thresholds(soft=0.9), epochs=False)
     talk.next()
     assert talk.waiting == 2
     takes_another_tool(talk)

@@ -28,8 +28,7 @@ from trimtab.context.window.view import View
 from trimtab.types.codec import encode_message
 from trimtab.types.edits import Edit, EditCost, Restate
 from trimtab.types.messages import Assistant, Message
-from trimtab.types.models import ModelInfo, ModelRequest, cost_usd
-from trimtab.types.usage import Usage
+from trimtab.types.models import ModelInfo, ModelRequest, add_costs
 
 _KEPT_KEYS = 20_000
 _IN_PLACE = 64
@@ -157,8 +156,13 @@ class Account:
         """Up to where the cache still reads, where something that was sent has changed since; None where nothing has."""
         return self._broken_at(self.shape(look))
 
-    def gate(self, look: Look, edits: Sequence[Edit], now: float | None, *, need: int = 0) -> Weighed:
-        """Say which of these pay now: whole batches, compared by what all calls that may follow would cost. `need`: so many tokens have to go, whatever it costs."""
+    def gate(
+        self, look: Look, edits: Sequence[Edit], now: float | None, *, need: int = 0, text_usd: float = 0.0
+    ) -> Weighed:
+        """Say which of these pay now: whole batches, compared by what all calls that may follow would cost. `need`: so many tokens have to go, whatever it costs.
+
+        `text_usd`: what a model takes for the texts of all of them, where they are not written yet.
+        """
         shape = self.shape(look)
         sent = self.sent_count(look)
         marked: list[MarkedEdit] = []
@@ -175,7 +179,7 @@ class Account:
                 free.add(number)
                 continue
             first = min((places[i] for i in touched if i in places), default=len(places))
-            marked.append(MarkedEdit(str(number), first + 1, before, left, sent=first < sent))
+            marked.append(MarkedEdit(str(number), first + 1, before, left, first < sent, text_usd / len(edits)))
         decision = decide(marked, self._situation(shape, look, now, wanted=sum(e.gain for e in marked), need=need))
         chosen = free | {int(name) for name in decision.apply}
         share = decision.broken * _write_surcharge(self.model) / max(1, len(chosen))
@@ -207,14 +211,14 @@ class Account:
         self._last, self._showed, self._placed = shape, look.view, None
         self.last_sent_s = now
 
-    def edited(self, gained: int, edits: int, *, text: Usage | None = None) -> None:
-        """Edits were recorded that took `gained` tokens out; `text` is the usage of the calls that wrote what they show.
-
-        Those calls are priced as the session's model, which is the most they can have cost where a smaller one wrote.
-        """
+    def edited(self, gained: int, costs: Sequence[EditCost]) -> None:
+        """Edits of those costs were recorded that took `gained` tokens out."""
         self.removed += gained
-        text_usd = 0.0 if text is None else cost_usd(text, self.model.prices)
-        self.savings = self.savings.with_batch(edits, text=text, text_usd=text_usd)
+        self.savings = self.savings.with_batch(
+            len(costs),
+            text_tokens=sum(cost.model_tokens for cost in costs),
+            text_usd=add_costs(*(cost.model_usd for cost in costs if cost.model_tokens)),
+        )
 
     def marks(self, look: Look) -> tuple[int, ...]:
         """Indices of the messages behind which the request should put a cache breakpoint."""

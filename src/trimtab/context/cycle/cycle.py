@@ -1,6 +1,6 @@
 """One cycle: what happens to the context before one request.
 
-    look ──▶ floor? ──▶ policy, above soft ──▶ marks that pay ──▶ ladder, above hard ──▶ pictures ──▶ validate, mend ──▶ Prepared
+    look ──▶ floor? ──▶ policy, above soft ──▶ marks that pay ──▶ ladder, above hard ──▶ pictures ──▶ tail ──▶ validate, mend ──▶ Prepared
 
 A generator that owns no state: what lasts longer than a request lives in the `Desk` it is given. Every way out is a request that the
 validator passes and that is not over the limit, or a typed error with the numbers. Each stage runs a bounded number of times, and only
@@ -79,8 +79,8 @@ class Desk(Protocol):
         """Count."""
         ...
 
-    def means(self) -> Means:
-        """What applying needs."""
+    def means(self, look: Look, *, forced: bool) -> Means:
+        """What applying needs; `forced`: nobody asks whether it pays."""
         ...
 
     def decide(self, look: Look) -> Generator[Ask, Answer, Sequence[Action]]:
@@ -99,11 +99,17 @@ class Desk(Protocol):
         """Edits of bytes that no request has carried, which are free at any size."""
         ...
 
+    def tail(self, look: Look) -> Sequence[Action]:
+        """What edits took out of sight and has to be said again at the end."""
+        ...
+
     def pictures(self, view: View, *, refused: bool) -> Sequence[Wish]:
         """Edits that take out the pictures that the provider won't take; `refused`: it said so, of the last request."""
         ...
 
-    def compact(self, look: Look, action: Action, *, author: str, batch: str) -> Generator[Ask, Answer, Outcome]:
+    def compact(
+        self, look: Look, action: Action, *, author: str, batch: str, forced: bool
+    ) -> Generator[Ask, Answer, Outcome]:
         """Do a `compact` or `summarize` that has no text yet."""
         ...
 
@@ -169,6 +175,8 @@ def cycle(
         yield from _without_pictures(run, edits)
         if decide:
             yield from _settle(run)
+    if desk.policy_name != "none":
+        yield from _act(run, desk.tail(run.look), author="policy:housekeeping")
     return _prepared(run)
 
 
@@ -184,10 +192,10 @@ def _act(run: _Run, actions: Sequence[Action], *, author: str, gated: bool = Fal
         gained += yield from _take(run, desk.mark(run.look, ready, author=author), ready, author=author)
         gained += yield from _settle(run)
     elif ready:
-        outcome = yield from apply(run.look.view, ready, desk.means(), author=author, batch=batch)
+        outcome = yield from apply(run.look.view, ready, desk.means(run.look, forced=True), author=author, batch=batch)
         gained += yield from _take(run, outcome, ready, author=author)
     for action in textless:
-        outcome = yield from desk.compact(run.look, action, author=author, batch=batch)
+        outcome = yield from desk.compact(run.look, action, author=author, batch=batch, forced=not gated)
         gained += yield from _take(run, outcome, [action], author=author)
     return gained
 
@@ -197,7 +205,12 @@ def _settle(run: _Run, *, need: int = 0) -> Generator[Ask, Answer, int]:
     gained = 0
     for due in run.desk.due(run.look, need=need):
         outcome = yield from record(
-            run.look.view, due.wanted, run.desk.means(), author=due.author, batch=run.batch(), cost=due.cost
+            run.look.view,
+            due.wanted,
+            run.desk.means(run.look, forced=True),
+            author=due.author,
+            batch=run.batch(),
+            cost=due.cost,
         )
         gained += yield from _take(run, outcome, (), author=due.author)
     return gained
@@ -205,7 +218,9 @@ def _settle(run: _Run, *, need: int = 0) -> Generator[Ask, Answer, int]:
 
 def _without_pictures(run: _Run, edits: Sequence[Wish]) -> Generator[Ask, Answer, None]:
     """Record that pictures go, so that the same bytes go out from then on. What can't be recorded, the last look before sending leaves out."""
-    outcome = yield from record(run.look.view, edits, run.desk.means(), author="recovery", batch=run.batch())
+    outcome = yield from record(
+        run.look.view, edits, run.desk.means(run.look, forced=True), author="recovery", batch=run.batch()
+    )
     yield from _take(run, outcome, (), author="recovery")
 
 
@@ -214,6 +229,7 @@ def _take(run: _Run, outcome: Outcome, actions: Sequence[Action], *, author: str
     run.desk.acted(outcome, actions, author=author, step=run.look.view.step)
     if outcome.failed:
         run.notes.append(outcome.failed)
+    run.notes += outcome.notes
     if outcome.failed or (outcome.refused and not outcome.done and not outcome.waiting):
         yield from _log(run, outcome, author=author)
     return run.look_again(outcome.view)

@@ -29,7 +29,8 @@ class _Learned(msgspec.Struct, frozen=True):
     removed: int
     sent: tuple[Segment, ...] | None
     meter: MeterState | None
-    marks: tuple[Mark, ...]
+    marks: tuple[Mark, ...] = ()
+    tailed: int = -1
 
 
 def saved(engine: Engine, view: View) -> dict[str, Any]:
@@ -43,6 +44,7 @@ def saved(engine: Engine, view: View) -> dict[str, Any]:
         account.last_sent,
         tally.meter.state if isinstance(tally, MeterTally) else None,
         manager.standing(view),
+        engine.tailed[1],
     )
     data: dict[str, Any] = msgspec.to_builtins(learned)
     return data
@@ -53,6 +55,7 @@ def restore(engine: Engine, data: object, look: Look) -> None:
     learned = msgspec.convert(data, _Learned)
     account, manager, tally = engine.account, engine.manager, engine.tally
     engine.next_handle = learned.next_handle
+    engine.tailed = (look.view.lineage, learned.tailed)
     manager.decider.restore(learned.decider)
     manager.marks.restore(look.view, learned.marks)
     if isinstance(tally, MeterTally) and learned.meter is not None:

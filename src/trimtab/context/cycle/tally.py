@@ -3,7 +3,7 @@
 view ──it only grew?──▶ the messages that are new        (any edit, revert or move: whatever changed)
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from trimtab.context.counting.estimate import Estimate
@@ -25,11 +25,19 @@ _OVERHEAD = 16
 class MeterTally:
     """Counts views for one model. `complete`: nothing of a request is hidden from us (see `Meter`).
 
-    What counts is loaded with the first request that isn't small at a glance.
+    What counts is loaded, or made with `make`, with the first request that isn't small at a glance.
     """
 
-    def __init__(self, model: ModelInfo, *, counter: "Counter | None" = None, complete: bool = True) -> None:
+    def __init__(
+        self,
+        model: ModelInfo,
+        *,
+        counter: "Counter | None" = None,
+        make: "Callable[[ModelInfo], Counter] | None" = None,
+        complete: bool = True,
+    ) -> None:
         self._model = model
+        self._make = make
         self._complete = complete
         self._counter = counter
         self._meter: Meter | None = None
@@ -43,8 +51,13 @@ class MeterTally:
         if self._counter is None:
             from trimtab.context.counting.counter import Counter  # noqa: PLC0415 - see the class
 
-            self._counter = Counter(self._model)
+            self._counter = (self._make or Counter)(self._model)
         return self._counter
+
+    @property
+    def counts(self) -> bool:
+        """Whether anything was counted yet."""
+        return self._counter is not None
 
     @property
     def meter(self) -> "Meter":

@@ -38,7 +38,7 @@ _NO_PRICE_EXPLICIT = Price(input=1.0, output=5.0, cache_read=0.1, cache_write=1.
 class MarkedEdit:
     """An edit that somebody wants. `index` is the segment that it changes, from `before` to `after` tokens, stub or summary included.
 
-    `sent`: a request has carried the segment's present bytes.
+    `sent`: a request has carried the segment's present bytes. `text_usd` is what making its text costs: a summary call, nothing for a stub.
     """
 
     id: str
@@ -46,6 +46,7 @@ class MarkedEdit:
     before: int
     after: int
     sent: bool = True
+    text_usd: float = 0.0
 
     @property
     def gain(self) -> int:
@@ -172,7 +173,7 @@ def _price(situation: Situation, edits: tuple[MarkedEdit, ...], read: int) -> fl
     """Expected price of all calls left, the next one with `read` tokens from the cache."""
     total = situation.request.total - sum(e.gain for e in edits)
     first = bill_of(min(read, total), total, total, situation.rules, _prices(situation)).usd or 0.0
-    return first + _later(situation, total)
+    return first + _later(situation, total) + sum(e.text_usd for e in edits)
 
 
 def _later(situation: Situation, prompt: int) -> float:

@@ -7,8 +7,8 @@ can't be recorded, everything stays as it was and the outcome says why.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask, Failed, Keep, Kept, Record, Recorded
@@ -34,11 +34,27 @@ from trimtab.types.edits import (
 from trimtab.types.entries import EditEntry
 from trimtab.types.messages import Message
 
+if TYPE_CHECKING:
+    from trimtab.context.cycle.look import Look
+    from trimtab.context.summary.summarise import InPlace
+
 BLANK: dict[str, Any] = {"id": "", "parent": None, "time": ""}
 """The envelope of an entry that nobody has stamped yet."""
 Size: TypeAlias = Callable[[Message], int]
 Wish: TypeAlias = tuple[Edit, str]
 """An edit that is planned, and its reason."""
+Gate: TypeAlias = Callable[[View, Sequence[Edit], float], "Passed"]
+"""Asked of a view and edits of it; the last is what their texts cost, in USD, where a model has to write them first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What a gate lets through now, what waits, and why. `cost` is what each edit that passed costs."""
+
+    edits: tuple[Edit, ...]
+    waiting: tuple[Edit, ...] = ()
+    reason: str = ""
+    cost: EditCost = field(default_factory=EditCost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +67,14 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The view afterwards, what was recorded, what was not and why. `waiting`: edits that are right, and marked until they pay."""
+    """The view afterwards, what was recorded, what was not and why. `waiting`: edits that are right but don't pay yet; `notes`: for a person."""
 
     view: View
     done: tuple[Done, ...] = ()
     refused: tuple[str, ...] = ()
     waiting: tuple[Edit, ...] = ()
     failed: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def gained(self) -> int:
@@ -67,12 +84,17 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What applying needs. `size` counts a message as it is shown; `keep_files`: hidden bodies must be kept in files first."""
+    """What applying needs. `size` counts a message as it is shown; `keep_files`: hidden bodies must be kept in files first.
+
+    `in_place(look, run)`: how the session's own model can be asked for a summary of `run`, if it can.
+    """
 
     kit: Kit
     size: Size
     faults: Faults
+    gate: Gate | None = None
     keep_files: bool = False
+    in_place: "Callable[[Look, Sequence[int]], InPlace | None]" = field(default=lambda _look, _run: None)
 
 
 def apply(
@@ -102,20 +124,21 @@ def record(
     reasons = {id(edit): reason for edit, reason in wanted}
     checked = check([edit for edit, _ in wanted], view, author=author, faults=means.faults)
     no = (*refused, *checked.refused)
-    if not checked.edits:
-        return Outcome(view, refused=no)
-    if means.keep_files and (bodies := _hidden_bodies(view, checked.edits, means.kit)):
+    passed = Passed(checked.edits) if means.gate is None else means.gate(view, checked.edits, 0.0)
+    if not passed.edits:
+        return Outcome(view, refused=no, waiting=passed.waiting)
+    if means.keep_files and (bodies := _hidden_bodies(view, passed.edits, means.kit)):
         kept = yield Keep(bodies)
         if not isinstance(kept, Kept):
             return Outcome(view, refused=no, failed=f"the archive can't be written: {_why(kept)}")
-    entries = _entries(view, checked.edits, reasons, means, author=author, batch=batch, cost=cost)
+    entries = _entries(view, passed.edits, reasons, means, author=author, batch=batch, cost=cost or passed.cost)
     answer = yield Record(tuple(entries))
     if not isinstance(answer, Recorded):
         return Outcome(view, refused=no, failed=f"the log can't be written: {_why(answer)}")
     for entry_id, entry in zip(answer.ids, entries, strict=True):
         view = view.with_edit(entry_id, entry.edit)
     done = tuple(Done(entry_id, entry) for entry_id, entry in zip(answer.ids, entries, strict=True))
-    return Outcome(view, done, no)
+    return Outcome(view, done, no, passed.waiting)
 
 
 def shown_size(view: View, indices: Iterable[int], size: Size) -> int:

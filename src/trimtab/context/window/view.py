@@ -159,6 +159,10 @@ class View:
         """Ids of the calls without a real answer, in order. A call that was passed over stays one of them."""
         return tuple(self._call_id(index) for index in self._open)
 
+    def awaits(self, call_id: str) -> bool:
+        """Whether a result for that call finds a place: the last answer that made the call still waits for it."""
+        return any(not self.slots[index].answered for index in self._places_of_call(call_id))
+
     @property
     def open_places(self) -> tuple[int, ...]:
         """Their slots."""
