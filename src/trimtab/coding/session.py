@@ -24,7 +24,7 @@ from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.marker_guard import MarkerGuard
 from trimtab.coding.context.open import OpenContext, open_context
-from trimtab.coding.context_check import require_room
+from trimtab.coding.context_check import require_manageable
 from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.logs import last_model, now, open_log, outputs_beside, writes_at_once
 from trimtab.coding.models import OpenModel, close_provider, open_model, pick_model
@@ -263,7 +263,7 @@ async def _kit(
     stack.callback(outputs.close)
     model = await pick_model(project, session_ref, provider=provider)
     stack.push_async_callback(close_provider, model.provider)
-    require_room(project, model.info)
+    require_manageable(project, model.info)
 
     def tools_for(info: ModelInfo) -> tuple[Tool, ...]:
         return (*build_tools(project, outputs, images="image" in info.input), *extra)

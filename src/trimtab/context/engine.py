@@ -17,6 +17,7 @@ from msgspec import structs
 
 from trimtab.context.budget import Budget, budget_for
 from trimtab.context.counting.anchor import Estimate
+from trimtab.context.counting.counter import Counter
 from trimtab.context.cycle.faults import faultfinder
 from trimtab.context.cycle.look import Look, Tally, look
 from trimtab.context.cycle.refusals import NOTHING, Lesson, lesson_of
@@ -36,12 +37,14 @@ from trimtab.types.models import ModelInfo, ModelRequest
 if TYPE_CHECKING:
     from trimtab.context.actions import Action
     from trimtab.context.asks import Answer, Ask
+    from trimtab.context.counting.ratio import CalibrationState
     from trimtab.context.cycle.account import Account
     from trimtab.context.cycle.ladder import Step
     from trimtab.context.cycle.managing import Manager
     from trimtab.context.editing.applying import Outcome
     from trimtab.context.editing.compacting import Compactor
     from trimtab.context.seeing.observation import Observation
+    from trimtab.context.seeing.regret import Learned
 
 Now: TypeAlias = Callable[[], float]
 _LEAST_CAP = 1_000
@@ -65,7 +68,7 @@ class Engine:
     """Manages the context of one session. `now` gives seconds (for cache lifetimes); without it nothing ever counts as idle.
 
     `policy` is one, or the name of one that is looked up when it is first needed. `next_handle` is the first number that no result of the
-    session has. `way_back` names, for a slot, the file that holds its body where the model has no `recall`. `steps` is the ladder.
+    session has. `counter` makes what counts for a model, `regret` gives what other sessions taught; both are asked when they are first needed. `way_back` names, for a slot, the file that holds its body where the model has no `recall`. `steps` is the ladder.
 
     A request with room to spare needs little of all this; what does the work on a full window is loaded with the first one that does.
     """
@@ -83,6 +86,8 @@ class Engine:
         tally: Tally | None = None,
         steps: "Sequence[Step] | None" = None,
         compactor: "Callable[[], Compactor] | None" = None,
+        counter: Callable[[ModelInfo], Counter] = Counter,
+        regret: "Callable[[], Learned] | None" = None,
     ) -> None:
         self.settings = settings or EngineSettings()
         self.session_id = session_id
@@ -99,7 +104,9 @@ class Engine:
         self._heard: tuple[Look, Assistant, float | None] | None = None
         self._manager: Manager | None = None
         self._account: Account | None = None
-        self._take(model, tally or MeterTally(model))
+        self._counter = counter
+        self.known_regret = regret
+        self._take(model, tally or MeterTally(model, counter=counter(model)))
 
     def use_model(
         self, model: ModelInfo, *, tally: Tally | None = None, settings: EngineSettings | None = None
@@ -111,7 +118,7 @@ class Engine:
         self._learn()  # what the last answer reported is about the model that gave it
         self._last = None
         self.settings = settings or self.settings
-        self._take(model, tally or _switched(self.tally, model))
+        self._take(model, tally or _switched(self.tally, MeterTally(model, counter=self._counter(model))))
         if self._manager is not None:
             self._manager.use_model()
 
@@ -145,6 +152,17 @@ class Engine:
 
             self._manager = Manager(self)
         return self._manager
+
+    @property
+    def calibration(self) -> "CalibrationState | None":
+        """What was learned about the model's counts; None while no report was taken in."""
+        tally = self.tally
+        return tally.counter.learned if isinstance(tally, MeterTally) else None
+
+    @property
+    def regret(self) -> "Learned | None":
+        """What this session taught about hiding results; None while nothing was edited."""
+        return self._manager.regret.learned if self._manager is not None else None
 
     @property
     def budget(self) -> Budget:
@@ -358,10 +376,9 @@ class Engine:
         return verb == "recall id" and name.partition("#")[0] in (name_of(slot), call_id, slot.id)
 
 
-def _switched(tally: Tally, model: ModelInfo) -> Tally:
-    """A tally for `model`, which nothing was reported of yet, of the conversation that `tally` counted: what its requests hide from us stays hidden."""
-    made = MeterTally(model)
+def _switched(tally: Tally, made: MeterTally) -> MeterTally:
+    """The tally `made` for another model, of the conversation that `tally` counted: what its requests hide from us stays hidden, unless more is known."""
     hidden = tally.counter.calibration.hidden if isinstance(tally, MeterTally) else None
-    if hidden is not None:
-        made.counter.calibration.learn_hidden(hidden)
+    if hidden is not None and made.counter.calibration.hidden is None:
+        made.counter.calibration.hidden = hidden
     return made

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 import msgspec
 
 from trimtab.coding.context.chosen import WayBack, chosen_tools
+from trimtab.coding.context.learned import Experience, experience_of
 from trimtab.coding.project import Project
 from trimtab.config.settings import ContextSettings
 from trimtab.context.budget import Thresholds
+from trimtab.context.counting.counter import Counter, Tokenize
 from trimtab.context.engine import Engine
 from trimtab.context.naming import handle_number, name_of
 from trimtab.context.settings import EngineSettings, Profile
@@ -42,13 +44,16 @@ def build_engine(
     archive: Path,
     now: Callable[[], float],
     compactor: "Callable[[], Compactor] | None" = None,
+    experience: Experience | None = None,
+    tokenizers: Callable[[ModelInfo], Tokenize | None] = lambda _model: None,
 ) -> Engine:
-    """Return the engine for a session. `archive` is the folder of hidden bodies for a model without `recall` that can open files.
+    """Return the engine for a session. `experience` is what earlier ones taught, of this project unless told otherwise; `tokenizers` gives a server's own for a model. `archive` is the folder of hidden bodies for a model without `recall` that can open files.
 
     Raises `UsageError` for a policy that there is not.
     """
     settings = context_settings(project, model)
     chosen = chosen_tools(settings, project.settings.tools)
+    experience = experience or experience_of(project, log)
     return Engine(
         model,
         session_id=log.header.id,
@@ -58,6 +63,8 @@ def build_engine(
         next_handle=next_handle(log),
         way_back=_way_back(chosen.way_back, archive),
         compactor=compactor or (lambda: make_compactor(model)),
+        counter=lambda model: Counter(model, tokenize=tokenizers(model), learned=lambda: experience.calibration(model)),
+        regret=experience.regret,
     )
 
 

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 from trimtab.agent.ports import Provider
 from trimtab.agent.run import Agent
+from trimtab.coding.context.advice import adviser_for
 from trimtab.coding.context.chosen import chosen_tools
 from trimtab.coding.context.engine import build_engine, context_settings, engine_settings, make_compactor
 from trimtab.coding.context.files import ArchiveFiles
+from trimtab.coding.context.learned import experience_of
 from trimtab.coding.context.marker_guard import SEARCHED
 from trimtab.coding.context.summaries import ProjectSummaries
 from trimtab.coding.context.summariser import Summarisers
+from trimtab.coding.context.tokenizers import Tokenizers
 from trimtab.coding.context.tools import ContextAgentTool, agent_tools, host_for
 from trimtab.coding.context.transcript import ManagedTranscript
 from trimtab.coding.logs import now, session_folder
@@ -21,9 +24,11 @@ from trimtab.coding.models import OpenModel, close_provider, open_model, resolve
 from trimtab.coding.project import Project
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.config.settings import ContextSettings
+from trimtab.context.asks import Failed, Kept
 from trimtab.context.engine import Engine
 from trimtab.context.stores.log import SessionLog
 from trimtab.context.tools.engine_host import EngineHost
+from trimtab.types.errors import StoreError
 from trimtab.types.messages import ToolCall
 from trimtab.types.models import ModelInfo, ModelRequest
 
@@ -40,6 +45,7 @@ class OpenContext:
     host: EngineHost
     tools: tuple[ContextAgentTool, ...]
     folder: Path
+    files: ArchiveFiles | None = None
     _agent: Agent | None = field(default=None)
 
     def attach(self, agent: Agent) -> None:
@@ -66,6 +72,21 @@ class OpenContext:
         room = self.engine.budget.room // SHARE
         return reattached(view, self.folder, gone=gone, room=room, count=self.engine.tally.text)
 
+    def keep(self, key: str, text: str, *, summary: str) -> str:
+        """Put a text that is in no message where the model can read it, and say how; "" when it has no tool for that.
+
+        Raises `StoreError` when it can't be written.
+        """
+        if any(tool.spec.name == "memo" for tool in self.tools):
+            self.host.memos.write(key, text, summary=summary)
+            return f"memo action=read key={key}"
+        if self.files is None:
+            return ""
+        kept = self.files.keep({key: text})
+        if not isinstance(kept, Kept):
+            raise StoreError(f"{key} can't be kept: {kept.reason if isinstance(kept, Failed) else 'unexpected answer'}")
+        return f"read path={kept.paths[key]}"
+
     async def use_model(self, model: ModelInfo, settings: ContextSettings, *, departed: Provider) -> None:
         """Manage for another model from its first request on: a turn that is running ends with the model and the rules it began with.
 
@@ -84,15 +105,18 @@ class OpenContext:
 
 def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: AsyncExitStack) -> OpenContext:
     """Build the context of a session that has just been opened. Raises `UsageError` for an unknown policy."""
+    settings = context_settings(project, model)
+    adviser = adviser_for(project, settings)
     archive = PrivateFolder(archive_beside(log.path) if log.path else None)
     stack.callback(archive.close)
-    chosen = chosen_tools(context_settings(project, model), project.settings.tools)
+    chosen = chosen_tools(settings, project.settings.tools)
     in_files = chosen.way_back != "recall"
     folder = archive.ensure() if in_files and archive.path is None else archive.path or Path()
     found: list[OpenContext] = []
-    ref = context_settings(project, model).summary_model
+    ref = settings.summary_model
     small = SmallModel(project, ref, stack) if ref else None
     summaries = ProjectSummaries(summary_file(project) if log.path else None)
+    experience, tokenizers = experience_of(project, log), Tokenizers(project)
     engine = build_engine(
         project,
         log,
@@ -102,16 +126,24 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
         compactor=lambda: make_compactor(
             small.info if small else found[0].engine.model, reattached=found[0].reattached, cache=summaries.cache()
         ),
+        experience=experience,
+        tokenizers=tokenizers.of,
     )
+    stack.callback(tokenizers.close)
+    stack.callback(experience.leave, engine)
+    files = ArchiveFiles(archive) if chosen.way_back == "files" else None
     transcript = ManagedTranscript(
         log,
         engine,
         summarisers=Summarisers(lambda: found[0].current(), small=small.open if small else None),
-        files=ArchiveFiles(archive) if in_files else None,
+        files=files,
         summaries=summaries,
+        adviser=adviser,
+        experience=experience,
+        tokenizers=tokenizers,
     )
     host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), folder=project.cwd, now=now)
-    context = OpenContext(engine, transcript, host, agent_tools(chosen, host), project.cwd)
+    context = OpenContext(engine, transcript, host, agent_tools(chosen, host), project.cwd, files)
     found.append(context)
     return context
 

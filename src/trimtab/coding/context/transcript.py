@@ -19,11 +19,14 @@ import anyio
 
 from trimtab.agent.events import BudgetChanged, ContextEdited, Event, Notice
 from trimtab.agent.ports import Prompt, Provider
+from trimtab.coding.context.advice import Adviser
 from trimtab.coding.context.ahead import Background
 from trimtab.coding.context.engine import summariser_of
 from trimtab.coding.context.files import ArchiveFiles
+from trimtab.coding.context.learned import Experience
 from trimtab.coding.context.summaries import ProjectSummaries
 from trimtab.coding.context.summariser import Asked, Spent, Summarisers
+from trimtab.coding.context.tokenizers import Tokenizers
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Record, Recorded, Summarize
 from trimtab.context.counting.cut_prompt import CutWatch
 from trimtab.context.engine import Engine
@@ -37,6 +40,8 @@ from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelInfo, ModelRequest
 
 T = TypeVar("T")
+_FILLING = 2
+"""A request of the soft threshold's size divided by this may be followed by one above it."""
 
 
 class ManagedTranscript:
@@ -50,6 +55,9 @@ class ManagedTranscript:
         summarisers: Summarisers | None = None,
         files: ArchiveFiles | None = None,
         summaries: ProjectSummaries | None = None,
+        adviser: Adviser | None = None,
+        experience: Experience | None = None,
+        tokenizers: Tokenizers | None = None,
     ) -> None:
         self.log = log
         self.engine = engine
@@ -62,9 +70,14 @@ class ManagedTranscript:
         self._summarisers = summarisers
         self._files = files
         self._summaries = summaries
+        self._adviser = adviser
+        self._experience = experience
+        self._tokenizers = tokenizers
         self._turn = anyio.Lock()
         self._bare: ModelRequest | None = None
         """What was asked for last, before any message was put in."""
+        self._tokens = 0
+        """The size of that request."""
         self.background = Background()
 
     async def append(self, messages: Sequence[Message]) -> tuple[str, ...]:
@@ -72,7 +85,7 @@ class ManagedTranscript:
         async with self._turn:
             ids = await anyio.to_thread.run_sync(self._append, messages)
         bare, writers = self._bare, self._summarisers
-        if writers and bare and bare.model == self.engine.model and self.background.begins_after(messages):
+        if writers and bare and self._is_filling(bare) and self.background.begins_after(messages):
             self.background.begin(partial(self._prepare_ahead, bare, writers))
         return ids
 
@@ -121,6 +134,10 @@ class ManagedTranscript:
         """What requests for summaries took since this was asked last."""
         return self._summarisers.take_spent() if self._summarisers is not None else Spent()
 
+    def _is_filling(self, request: ModelRequest) -> bool:
+        """Whether the last request was so large that a closer look may find a summary to prepare; while there is room, nothing is counted for that."""
+        return request.model == self.engine.model and self._tokens >= self.engine.budget.soft // _FILLING
+
     async def _prepare_ahead(self, request: ModelRequest, summarisers: Summarisers) -> None:
         """Have the summary written that the policy is about to need. The engine works under the lock, the model outside of it."""
         async with self._turn:
@@ -148,7 +165,7 @@ class ManagedTranscript:
                 await self._take_leave(request, self._departed)
             view = await anyio.to_thread.run_sync(self.log.snapshot)
             prepared = await self._drive(self.engine.prepare(view, request, after=refusal))
-            self._sent, self._asked = prepared.request, prepared
+            self._sent, self._asked, self._tokens = prepared.request, prepared, prepared.tokens
         return Prompt(prepared.request, prepared.tokens, self._news(prepared))
 
     async def _take_over(self) -> None:
@@ -157,6 +174,8 @@ class ManagedTranscript:
         if switch is None:
             return
         before = self.engine.model
+        if self._experience is not None:
+            self._experience.note(self.engine)
         await anyio.to_thread.run_sync(partial(self.engine.use_model, switch.model, settings=switch.settings))
         if switch.model.context_window < before.context_window:
             self._departed = (switch.departed, before)
@@ -185,7 +204,8 @@ class ManagedTranscript:
     def _news(self, prepared: Prepared) -> tuple[Event, ...]:
         """What watchers should hear about how a request was made, and what the model's own tools edited before it."""
         news: list[Event] = [*self.take_news()]
-        notes = [*prepared.notes, *(self._summarisers.take_notes() if self._summarisers else ())]
+        tellers = (self._summarisers, self._experience, self._tokenizers)
+        notes = [*prepared.notes, *(note for teller in tellers if teller for note in teller.take_notes())]
         if news:
             news.append(BudgetChanged(used_tokens=prepared.tokens, window=self.engine.budget.window))
         return (*news, *(Notice(message=note) for note in notes))
@@ -200,15 +220,20 @@ class ManagedTranscript:
         return self.log.append_messages(admitted)
 
     def _watch(self, answer: Assistant) -> None:
-        """Tell a person when the server seems to have cut the request that `answer` answers."""
+        """When the server seems to cut requests, tell a person, and keep within what it reads."""
         asked, self._asked = self._asked, None
         if asked is None or answer.usage is None or answer.stop_reason in ("error", "cancelled"):
             return
-        said = self._cut_watch.observe(
+        found = self._cut_watch.observe(
             counted=asked.tokens, reported=answer.usage.prompt, edits=len(asked.view.applied) + len(asked.view.reverts)
         )
-        if said:
-            self._untold.append(Notice(message=said))
+        if found.said:
+            self._untold.append(Notice(message=found.said))
+        if found.window is not None and found.window < (self.engine.window_cap or self.engine.model.context_window):
+            self.engine.window_cap = found.window
+            self._untold.append(
+                Notice(message=f"requests are kept within the {found.window:,} tokens that the server reads")
+            )
 
     async def _drive(self, plan: Generator[Ask, Answer, T]) -> T:
         answer: Answer | None = None
@@ -240,7 +265,9 @@ class ManagedTranscript:
                 shared = await self.background.share(ask)
                 return await self._summarisers.ask(ask) if shared is None else shared
             case Consult():
-                return Failed("no policy elsewhere is reachable here")
+                if self._adviser is None:
+                    return Failed("no policy elsewhere is reachable here")
+                return await self._adviser.ask(ask)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ HOUSEKEEPING = "policy:housekeeping"
 _FRUITLESS = 3
 """Batches in a row that gained nothing, after which the policy isn't asked until the request has grown."""
 _LONGEST_REST = 16
+_MOST_NOTED = 10
+"""Kinds of failure of a policy that a person is told of; the log has each failure."""
 _LEAST_STEPS = 4
 """A turn shorter than this tells nothing about thrash."""
 
@@ -88,6 +90,7 @@ class Decider:
     _fruitless: int = 0
     _stalled_at: int | None = None
     _batch_step: tuple[str, int] = ("", -1)
+    _noted: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._fallback = self.policy if isinstance(self.policy, Fallback) else Fallback(self.policy)
@@ -209,7 +212,10 @@ class Decider:
             off = "; it isn't asked any more" if verdict.off else ""
             instead = "" if verdict.by == self.policy.name else f"; {verdict.by} decides instead"
             text = f"policy {self.policy.name!r}: {verdict.problem}{instead}{off}"
-            self.notes.append(text)
+            kind = verdict.problem.partition(":")[0]
+            if verdict.off or (kind not in self._noted and len(self._noted) < _MOST_NOTED):
+                self.notes.append(text)
+            self._noted.add(kind)
             yield _custom({"event": "policy_failed", "reason": text, "author": f"policy:{self.policy.name}"})
         for action in verdict.actions:
             if action.action == "keep" and "would" in action.params:

@@ -28,7 +28,7 @@ from trimtab.context.policies.registry import find_policy
 from trimtab.context.prepared import Prepared
 from trimtab.context.seeing.observation import Observation, Prices
 from trimtab.context.seeing.observing import Circumstances, Observer
-from trimtab.context.seeing.regret import RegretLedger
+from trimtab.context.seeing.regret import Learned, RegretLedger
 from trimtab.context.summary.summarise import InPlace
 from trimtab.context.window.brought_back import brought_back
 from trimtab.context.window.view import View
@@ -52,7 +52,7 @@ class Manager:
         self.decider = Decider(policy, engine.settings)
         self.observer = Observer()
         self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in engine.steps or STEPS)
-        self.regret = RegretLedger()
+        self.regret = RegretLedger(engine.known_regret() if engine.known_regret else Learned())
         self.use_model()
 
     def use_model(self) -> None:

@@ -20,6 +20,7 @@ from trimtab.context.editing.ahead import Ahead, is_enough, shown_by
 from trimtab.context.editing.applying import Means, Outcome, Passed, record, shown_size
 from trimtab.context.editing.framing import framed, index_name, names_of, with_index
 from trimtab.context.editing.item_summaries import ItemWriter
+from trimtab.context.editing.kit import params_of
 from trimtab.context.editing.runs import kept_of, places_of, told
 from trimtab.context.editing.writing import cost_of, placeholder, rejections, relayed
 from trimtab.context.markers import RECALL
@@ -158,7 +159,7 @@ class Compactor:
         most = 1.0 if whole else MOST_LEFT if author == "recovery" else WORTHWHILE
         if means.kit.count(text) >= most * shown_size(view, run, means.size):
             return Outcome(view, refused=("compact: the summary would not be much smaller than what it replaces",))
-        return _edit(view, run, text, outcome)
+        return _edit(view, run, text, outcome, action)
 
     def _job(self, look: Look, run: Sequence[int], action: Action, means: Means) -> Job:
         view, digest = look.view, action.params.get("mode") == "digest"
@@ -200,11 +201,11 @@ def _weighed(look: Look, run: Sequence[int], job: Job, means: Means, *, usd: flo
     """Whether a compaction whose text a model writes would pay. None: nobody asks, or it costs no request."""
     if means.gate is None or not ways(job):
         return None
-    draft = _edit(look.view, run, placeholder(job.wanted), SummaryOutcome("", "none"))
+    draft = _edit(look.view, run, placeholder(job.wanted), SummaryOutcome("", "none"), Action("compact"))
     return means.gate(look.view, (draft,), usd)
 
 
-def _edit(view: View, run: Sequence[int], text: str, outcome: SummaryOutcome) -> Compact:
+def _edit(view: View, run: Sequence[int], text: str, outcome: SummaryOutcome, action: Action) -> Compact:
     targets: list[str] = []
     parent = None
     for index in run:
@@ -218,6 +219,7 @@ def _edit(view: View, run: Sequence[int], text: str, outcome: SummaryOutcome) ->
     return Compact(
         targets=tuple(targets),
         summary=text,
+        params=params_of(action),
         first_kept=kept,
         parent_summary=parent,
         mode=outcome.mode,

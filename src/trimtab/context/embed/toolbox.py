@@ -70,7 +70,7 @@ class Toolbox:
 
     def text(self, handle: str) -> str | None:
         """The recorded text behind a handle, whole."""
-        found = self.host.resolve(handle)
+        found = self.host.resolve(handle) if isinstance(handle, str) else None
         return None if found is None else self.host.text_of(found)
 
     def data(self) -> dict[str, Any]:
