@@ -108,6 +108,9 @@ class Session:
     async def prompt(self, prompt: str | User) -> Turn:
         """Say something and run until idle. Raises `AgentBusy` while a turn runs; failures end the turn instead of raising."""
         await self._record_model()
+        self.agent.system = system_prompt(self.project, self.agent.tools)  # another day, or another model's tools
+        with suppress(StoreError, SessionError):  # as above
+            await self.context.recollect()
         if isinstance(prompt, User) and (note := unseen_pictures(prompt, self.model)):
             await self.tell(note)
         try:

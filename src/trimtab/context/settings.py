@@ -17,6 +17,8 @@ class EngineSettings:
     `immune` is how many requests what somebody brought back stays untouched. `headed_tokens`: results of so many tokens get a handle.
     `result_share` is the share of the room that one fresh result may show. What is above is cut when it is recorded if its tool kept the whole,
     and else recorded whole and folded before it is first sent. None: neither. `ahead`: summaries may be prepared before they are needed.
+    `epochs`: a request keeps the system prompt and the tools of the one before while the cache makes that worth it; False where whoever sends it
+    takes those from elsewhere.
     """
 
     thresholds: Thresholds = field(default_factory=Thresholds)
@@ -28,3 +30,4 @@ class EngineSettings:
     headed_tokens: int = 400
     result_share: float | None = 0.5
     ahead: bool = True
+    epochs: bool = True

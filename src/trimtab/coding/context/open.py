@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio
+
 from trimtab.agent.ports import Provider
 from trimtab.agent.run import Agent
 from trimtab.coding.context.advice import adviser_for
@@ -26,14 +28,19 @@ from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.config.settings import ContextSettings
 from trimtab.context.asks import Failed, Kept
 from trimtab.context.engine import Engine
+from trimtab.context.stores.jsonl import SessionFile
 from trimtab.context.stores.log import SessionLog
+from trimtab.context.stores.notes import memos_beside
 from trimtab.context.tools.engine_host import EngineHost
-from trimtab.types.errors import StoreError
+from trimtab.types.errors import StoreError, TrimtabError
 from trimtab.types.messages import ToolCall
 from trimtab.types.models import ModelInfo, ModelRequest
 
 if TYPE_CHECKING:
     from trimtab.context.window.view import View
+
+_ANCESTORS = 20
+"""Forks of forks whose memos are looked for."""
 
 
 @dataclass(slots=True)
@@ -47,6 +54,7 @@ class OpenContext:
     folder: Path
     files: ArchiveFiles | None = None
     _agent: Agent | None = field(default=None)
+    _recollected: bool = field(default=False)
 
     def attach(self, agent: Agent) -> None:
         """Say whose model, system prompt and tools the requests carry."""
@@ -98,6 +106,15 @@ class OpenContext:
         if self._agent is not None and not self._agent.busy:
             await self.transcript.settle_switch()
 
+    async def recollect(self) -> None:
+        """Say at the end of the context what earlier sessions kept in the project's memory: once for each opening, to a model that can load it."""
+        if self._recollected or all(tool.spec.name != "memory" for tool in self.tools):
+            return
+        self._recollected = True
+        if (wish := await anyio.to_thread.run_sync(self.host.recollection)) is not None:
+            view = await anyio.to_thread.run_sync(self.transcript.log.snapshot)
+            await self.transcript.run(self.engine.act(view, self.request(), [wish], author="policy:memory"))
+
     def refuse(self, call: ToolCall) -> str | None:
         """Why `call` must not run: it would write a stub or pointer of this session."""
         return self.host.refuse(call.arguments or call.raw, searched=SEARCHED)
@@ -115,8 +132,8 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
     found: list[OpenContext] = []
     ref = settings.summary_model
     small = SmallModel(project, ref, stack) if ref else None
-    summaries = ProjectSummaries(summary_file(project) if log.path else None)
     experience, tokenizers = experience_of(project, log), Tokenizers(project)
+    summaries = ProjectSummaries(summary_file(project) if log.path else None)
     engine = build_engine(
         project,
         log,
@@ -137,15 +154,36 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
         engine,
         summarisers=Summarisers(lambda: found[0].current(), small=small.open if small else None),
         files=files,
-        summaries=summaries,
         adviser=adviser,
         experience=experience,
         tokenizers=tokenizers,
+        summaries=summaries,
     )
-    host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), folder=project.cwd, now=now)
+    host = host_for(
+        transcript,
+        lambda: found[0].request(),
+        memories=memory_file(project),
+        folder=project.cwd,
+        now=now,
+        forked_from=memos_of_parents(project, log),
+    )
     context = OpenContext(engine, transcript, host, agent_tools(chosen, host), project.cwd, files)
     found.append(context)
     return context
+
+
+def memos_of_parents(project: Project, log: SessionLog) -> tuple[Path, ...]:
+    """The folders of memos of the sessions that this one was forked from, the nearest first, as far as they are there."""
+    folder, found = session_folder(project), list[Path]()
+    parent = log.header.parent_session
+    while parent is not None and len(found) < _ANCESTORS:
+        try:
+            file = folder.find(parent, str(project.cwd))
+            parent = SessionFile.read(file).header.parent_session
+        except TrimtabError:
+            break
+        found.append(memos_beside(file))
+    return tuple(found)
 
 
 @dataclass(slots=True)

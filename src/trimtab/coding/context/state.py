@@ -30,7 +30,12 @@ def state_of(view: View, folder: Path) -> State:
     """Return what a session in `folder` knows apart from what its messages show."""
     slots = tuple(view.slots.range(0, len(view.slots)))
     plan = next(
-        (a.edit.text for a in reversed(view.applied) if isinstance(a.edit, Restate) and a.edit.label == LABEL), ""
+        (
+            a.edit.text
+            for a in reversed(view.applied)
+            if isinstance(a.edit, Restate) and a.edit.label == LABEL and a.id not in view.reverted
+        ),
+        "",
     )
     return State(
         rules=_rules_read(view, folder),

@@ -3,7 +3,7 @@
 call ──▶ ContextAgentTool ──worker thread──▶ handler ──▶ EngineHost ──back on the loop──▶ the engine's plan
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -72,10 +72,17 @@ def host_for(
     memories: Path,
     folder: Path,
     now: Callable[[], datetime],
+    forked_from: Sequence[Path] = (),
 ) -> EngineHost:
-    """Return the host of a session's context tools. `memories` is the file of the long-term memory of the project in `folder`."""
+    """Return the host of a session's context tools. `memories` is the file of the long-term memory of the project in `folder`.
+
+    `forked_from` are the folders of memos of the sessions that this one was forked from, the nearest first.
+    """
     log = transcript.log
-    memos: MemoStore = MemoFolder(memos_beside(log.path), now=now) if log.path else MemoDict(now=now)
+    memos: MemoStore = (
+        MemoFolder(memos_beside(log.path), now=now, others=forked_from) if log.path else MemoDict(now=now)
+    )
+    transcript.engine.memos = memos.infos
 
     def drive(plan: "Generator[Ask, Answer, T]", /) -> T:
         # Handlers run in a worker thread; the plan runs on the loop, where a model can be asked.

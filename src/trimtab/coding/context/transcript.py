@@ -54,10 +54,10 @@ class ManagedTranscript:
         *,
         summarisers: Summarisers | None = None,
         files: ArchiveFiles | None = None,
-        summaries: ProjectSummaries | None = None,
         adviser: Adviser | None = None,
         experience: Experience | None = None,
         tokenizers: Tokenizers | None = None,
+        summaries: ProjectSummaries | None = None,
     ) -> None:
         self.log = log
         self.engine = engine
@@ -69,10 +69,10 @@ class ManagedTranscript:
         self._switch: _Switch | None = None
         self._summarisers = summarisers
         self._files = files
-        self._summaries = summaries
         self._adviser = adviser
         self._experience = experience
         self._tokenizers = tokenizers
+        self._summaries = summaries
         self._turn = anyio.Lock()
         self._bare: ModelRequest | None = None
         """What was asked for last, before any message was put in."""

@@ -219,6 +219,10 @@ class Manager:
             wanted += [structs.replace(action, targets=done)] if done else []
         return wanted
 
+    def tail(self, look: Look) -> Sequence[Action]:
+        """What edits took out of sight and has to be said again at the end."""
+        return self.engine.tail(look)
+
     def pictures(self, view: View, *, refused: bool) -> Sequence[tuple[Edit, str]]:
         """Edits that take out the pictures that the provider won't take."""
         return self.engine.faults.pictures(view, refused=refused)

@@ -47,6 +47,7 @@ class Toolbox:
         self.memories = Memories(None, now=_now, redact=redact)
         page = max(200, min(_PAGE, engine.budget.room // 8))
         self.host = EngineHost(engine, view, request, drive, memos=self.memos, memories=self.memories, page_tokens=page)
+        engine.memos = self.memos.infos
         self._tools = {tool.spec.name: tool for tool in context_tools("pilot", self.host, refuse=self.host.refuse)}
 
     def specs(self, profile: Profile) -> tuple[ToolSpec, ...]:
