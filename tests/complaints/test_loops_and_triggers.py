@@ -177,15 +177,23 @@ def test_what_is_attached_again_never_makes_a_compaction_larger_than_what_it_rep
     assert "would not be much smaller" in outcome.refused[0]
 
 
-def test_rules_are_attached_once_however_often_it_is_compacted() -> None:
-    compactor = Compactor(reattached=lambda _view, _gone: "RULES OF THE PROJECT: never push")
-    session = session_of(model(30_000), compactor=lambda: compactor)
-    for number in range(40):
-        prepared = session.prepare()
-        session.work(lines(1_500, seed=number))
-    assert len([e for e in session.edits if isinstance(e.edit, Compact)]) <= 1 or (
-        shown_texts(prepared.request.messages).count("RULES OF THE PROJECT") == 1
-    )
+@pytest.mark.parametrize("tokens", [0, 1_000])
+def test_rules_are_attached_once_however_often_it_is_compacted(tokens: int) -> None:
+    rules: list[str] = []
+
+    def state(_view: object, _gone: object) -> str:
+        rules.append(f"RULES OF THE PROJECT, as of compaction {len(rules)}: never push")
+        return rules[-1]
+
+    session = session_of(model(30_000), compactor=lambda: Compactor(reattached=state))
+    for number in range(25):
+        if number % 5 == 4:
+            session.act(Action("compact", (), {"keep_tokens": tokens, "mode": "digest"}))
+            text = shown_texts(session.prepare().request.messages)
+            assert text.count("RULES OF THE PROJECT") == 1
+            assert rules[-1] in text, "those of now, not those of then"
+        session.work(lines(900, seed=number))
+    assert len([entry for entry in session.edits if isinstance(entry.edit, Compact)]) == 5
 
 
 def test_a_document_in_the_history_is_no_obstacle() -> None:

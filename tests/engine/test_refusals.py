@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from support.conversations import picture
 from support.engine_session import Session, lines, model, shown_texts
 from support.pictures import png
+from trimtab.context.budget import Thresholds
 from trimtab.context.cycle.refusals import LEAST, lesson_of
 from trimtab.context.engine import Engine
+from trimtab.context.settings import EngineSettings
 from trimtab.types.edits import Elide
-from trimtab.types.errors import ErrorClass, ErrorInfo
+from trimtab.types.errors import ContextFloor, ErrorClass, ErrorInfo
 from trimtab.types.messages import Image, Text, ToolResult, User
 from trimtab.types.models import ModelInfo
 
@@ -138,6 +140,29 @@ def test_pictures_over_a_limit_go_before_they_are_sent_and_stay_away() -> None:
         assert shown <= 4
         session.work(ToolResult(f"c{number + 1}", "shot", (PICTURE,), is_error=False))
     assert {entry.author for entry in session.edits} == {"recovery"}
+
+
+def test_notes_that_take_more_than_the_pictures_they_stand_for_still_fit() -> None:
+    session = pictured()
+    shots = [ToolResult(f"c{n + 1}", "shot", (PICTURE,), is_error=False) for n in range(30)]
+    session.work(*shots)
+    used = session.engine.look(session.view, session.request).used
+    session.engine.settings = EngineSettings(thresholds=Thresholds(soft=1.0, hard_tokens=used + 5))
+    prepared = session.prepare(after=ErrorInfo("media", "could not process image"))
+    shown = [part for message in prepared.request.messages[1:] for part in message.parts]
+    assert not any(isinstance(part, Image) for part in shown)
+    assert session.engine.look(prepared.view, session.request).used <= session.engine.budget.hard
+    assert {entry.author for entry in session.edits} == {"recovery"}
+
+
+def test_with_the_policy_off_notes_that_do_not_fit_are_a_stop() -> None:
+    session = pictured()
+    session.engine.policy = "none"
+    session.work(*(ToolResult(f"c{n + 1}", "shot", (PICTURE,), is_error=False) for n in range(30)))
+    used = session.engine.look(session.view, session.request).used
+    session.engine.settings = EngineSettings(thresholds=Thresholds(soft=1.0, hard_tokens=used + 5))
+    with pytest.raises(ContextFloor, match="the policy 'none' changes nothing"):
+        session.prepare(after=ErrorInfo("media", "could not process image"))
 
 
 def test_a_switch_to_a_smaller_window_is_no_dead_end() -> None:

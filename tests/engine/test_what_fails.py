@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from support.bad_summaries import TASK, bad_summaries, good_summary
 from support.engine_session import Outside, Session, lines, model, shown_texts
 from trimtab.context.actions import Action
-from trimtab.context.asks import Advice, Answer, Consult, Failed, Keep, Record, Recorded, Summarize, Summary
+from trimtab.context.asks import Advice, Answer, Consult, Failed, Keep, Record, Summary
 from trimtab.context.editing.compacting import Compactor
 from trimtab.context.engine import Engine
 from trimtab.context.policies.fallback import Fallback
@@ -21,11 +22,6 @@ from trimtab.types.edits import Compact
 from trimtab.types.entries import CustomEntry, EditEntry
 from trimtab.types.errors import ContextFloor
 from trimtab.types.messages import Text
-
-TASK = (
-    "Fix the failing test in src/calc.py and tell me what was wrong with it. You must never run the deploy script, "
-    "because it is used by the team that has to ship this on Monday, and they would not like that at all."
-)
 
 
 def working(engine: Engine, *, steps: int = 12, tokens: int = 1_500) -> Session:
@@ -162,29 +158,12 @@ def test_bodies_are_kept_before_they_are_hidden_where_the_model_cannot_recall() 
             assert not hidden or kept
 
 
-def wrong_answers() -> dict[str, Answer | None]:
-    return {
-        "unreachable": Failed("no model is reachable"),
-        "empty": Summary(""),
-        "only an analysis": Summary("<analysis>thinking of it</analysis>"),
-        "cut": Summary("<summary>The test in src/calc.py fails because", finished=False),
-        "larger": Summary("<summary>" + lines(30_000) + "</summary>"),
-        "a tool call": Summary("", calls=1),
-        "a tool call as text": Summary('{"name": "read", "arguments": {"path": "a.py"}}'),
-        "another language": Summary(
-            "<summary>" + "テストは失敗しました。計算の誤りを直す必要があります。" * 30 + "</summary>"
-        ),
-        "a refusal": Summary("I'm sorry, I can't help with that."),
-        "an error page": Summary("<html><body>502 Bad Gateway</body></html>"),
-        "nonsense": Recorded(("e1",)),
-    }
-
-
-@pytest.mark.parametrize("kind", sorted(wrong_answers()))
+@pytest.mark.parametrize("kind", sorted(bad_summaries()))
 def test_a_bad_summary_is_refused_and_a_digest_stands_in(kind: str) -> None:
+    answer, why = bad_summaries()[kind]
     compactor = Compactor(summariser=Summariser("p/small", window=200_000, max_output=4_000))
     engine = Engine(model(), session_id="s", policy="summary", compactor=lambda: compactor)
-    session = Session(engine, outside=Outside(summarize=lambda _: wrong_answers()[kind] or Failed("")))
+    session = Session(engine, outside=Outside(summarize=lambda _: answer))
     session.say(TASK)
     for number in range(12):
         prepared = session.prepare()
@@ -193,18 +172,14 @@ def test_a_bad_summary_is_refused_and_a_digest_stands_in(kind: str) -> None:
     made = [entry.edit for entry in session.edits if isinstance(entry.edit, Compact)]
     assert made
     assert {edit.mode for edit in made} == {"digest"}
-    assert any(edit.meta.get("rejected") for edit in made)
+    assert all(why in str(edit.meta["rejected"]) for edit in made)
 
 
 def test_a_good_summary_is_taken_and_says_who_wrote_it() -> None:
-    def summarize(ask: Summarize) -> Answer:
-        text = "The test in src/calc.py fails. Never run the deploy script. " + lines(600)
-        return Summary(f"<analysis>long thoughts</analysis><summary>{text}</summary>", model="p/small", ms=12)
-
     compactor = Compactor(summariser=Summariser("p/small", window=200_000, max_output=4_000))
     session = Session(
         Engine(model(), session_id="s", policy="summary", compactor=lambda: compactor),
-        outside=Outside(summarize=summarize),
+        outside=Outside(summarize=lambda _: good_summary()),
     )
     session.say(TASK)
     for number in range(12):

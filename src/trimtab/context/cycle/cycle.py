@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from trimtab.context.actions import Action
-from trimtab.context.asks import Answer, Ask, Record, Recorded
+from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
 from trimtab.context.cycle.floor import over_with_policy_off, require_floor, stuck
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.applying import BLANK, Done, Means, Outcome, Wish, apply, record
@@ -222,6 +222,10 @@ def _without_pictures(run: _Run, edits: Sequence[Wish]) -> Generator[Ask, Answer
         run.look.view, edits, run.desk.means(run.look, forced=True), author="recovery", batch=run.batch()
     )
     yield from _take(run, outcome, (), author="recovery")
+    if run.look.used > run.look.budget.hard:  # a note may take more than a small picture
+        if run.desk.policy_name == "none":
+            raise over_with_policy_off(run.look)
+        yield from _climb(run, forced=False)
 
 
 def _take(run: _Run, outcome: Outcome, actions: Sequence[Action], *, author: str) -> Generator[Ask, Answer, int]:
@@ -243,7 +247,8 @@ def _log(run: _Run, outcome: Outcome, *, author: str) -> Generator[Ask, Answer, 
     )
     answer = yield Record((entry,))
     if not isinstance(answer, Recorded):
-        run.notes.append("the context log can't be written")
+        why = answer.reason if isinstance(answer, Failed) else "unexpected answer"
+        run.notes.append(f"the context log can't be written: {why}")
 
 
 def _climb(run: _Run, *, forced: bool, marked: bool) -> Generator[Ask, Answer, None]:

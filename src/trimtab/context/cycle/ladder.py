@@ -70,6 +70,13 @@ def stale(observation: Observation) -> list[ItemFacts]:
     ]
 
 
+def why_stale(item: ItemFacts) -> str:
+    """What the log says of a stale result."""
+    if item.superseded_by:
+        return "a newer result replaces it"
+    return "it was marked to go by now" if item.expired else "it repeats one that stays"
+
+
 def outdated(observation: Observation) -> list[ItemFacts]:
     """Plans and indexes that a newer one of their kind replaces further down."""
     return [i for i in observation.items if i.kind == "note" and i.superseded_by and i.state == "full" and touchable(i)]
@@ -77,9 +84,10 @@ def outdated(observation: Observation) -> list[ItemFacts]:
 
 def _dedupe(observation: Observation, need: int) -> list[Action]:
     """Stale results have newer ones, so nothing is lost with them."""
-    actions: list[Action] = []
-    if found := stale(observation):
-        actions.append(Action("elide", tuple(i.id for i in found), reason="a newer result replaces it"))
+    found: dict[str, list[str]] = {}
+    for item in stale(observation):
+        found.setdefault(why_stale(item), []).append(item.id)
+    actions = [Action("elide", tuple(ids), reason=why) for why, ids in found.items()]
     if old := outdated(observation):
         actions.append(Action("drop", tuple(i.id for i in old), reason=OUTDATED))
     failed = [

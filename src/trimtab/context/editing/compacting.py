@@ -21,7 +21,7 @@ from trimtab.context.editing.applying import Means, Outcome, Passed, record, sho
 from trimtab.context.editing.framing import framed, index_name, names_of, with_index
 from trimtab.context.editing.item_summaries import ItemWriter
 from trimtab.context.editing.kit import params_of
-from trimtab.context.editing.runs import kept_of, places_of, told
+from trimtab.context.editing.runs import ATTACHED, kept_of, places_of, told
 from trimtab.context.editing.writing import cost_of, placeholder, rejections, relayed
 from trimtab.context.markers import RECALL
 from trimtab.context.summary.bills import expected_usd, with_bills
@@ -145,7 +145,7 @@ class Compactor:
         """The edit that shows the text, or why there is none."""
         view = look.view
         names = names_of(view, run, outcome.text, action, means.kit)
-        attached = "\n\n".join(part for part in (names, self.reattached(view, run)) if part)
+        state = self.reattached(view, run).strip()
         index = None
         if means.keep_files and (way := means.kit.way_back(view.slots[run[0]])) and way != RECALL:
             # What stands for many messages names one file that lists theirs: folders can't be read.
@@ -154,11 +154,14 @@ class Compactor:
                 why = kept.reason if isinstance(kept, Failed) else "unexpected answer"
                 return Outcome(view, failed=f"the archive can't be written: {why}")
             index = kept.paths.get(index_name(view, run))
-        text = framed(view, run, outcome.text, attached, means.kit, index=index)
+        written = "\n\n".join(part for part in (outcome.text.strip(), names) if part)
+        text = framed(view, run, written, state, means.kit, index=index)
         whole = action.params.get("whole") is True
         most = 1.0 if whole else MOST_LEFT if author == "recovery" else WORTHWHILE
         if means.kit.count(text) >= most * shown_size(view, run, means.size):
             return Outcome(view, refused=("compact: the summary would not be much smaller than what it replaces",))
+        if state:
+            outcome = replace(outcome, meta={**outcome.meta, ATTACHED: len(state)})
         return _edit(view, run, text, outcome, action)
 
     def _job(self, look: Look, run: Sequence[int], action: Action, means: Means) -> Job:

@@ -17,11 +17,15 @@ from trimtab.context.editing.checks import newest_request
 from trimtab.context.naming import name_of
 from trimtab.context.summary.facts import Fact, facts_of
 from trimtab.context.summary.frame import unframed
+from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
+from trimtab.types.edits import Compact
 from trimtab.types.messages import Assistant, Message, Text, ToolResult, User
 
 KEEP_SHARE = 0.4
 """Of the target: how much of the end of the conversation stays when nobody says how much."""
+ATTACHED = "attached"
+"""Key in a compaction's `meta`: how many characters at the end of its text came from state. They were true then; the next summary gets its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +69,11 @@ def kept_of(look: Look, action: Action) -> int:
 
 def told(view: View, run: Sequence[int]) -> Told:
     """What is told of `run`."""
-    shown = [(message, name_of(view.slots[i])) for i in run for message in view.slots[i].shown]
+    shown = [(message, view.slots[i]) for i in run for message in view.slots[i].shown]
     taken = set(run)
     later = tuple(m for index, slot in enumerate(view.slots) if index not in taken for m in slot.shown)
-    messages = tuple(_unframed(message) for message, _ in shown)
-    ids = tuple(name for _, name in shown)
+    messages = tuple(_unframed(message, attached=_attached(view, slot)) for message, slot in shown)
+    ids = tuple(name_of(slot) for _, slot in shown)
     return Told(messages, ids, later, _facts_below(view, run, later), _turn_goes_on(view, run))
 
 
@@ -101,12 +105,26 @@ def _turn_goes_on(view: View, run: Sequence[int]) -> bool:
     return behind is not None and isinstance(behind.base, Assistant)
 
 
-def _unframed(message: Message) -> Message:
-    """An earlier summary without its frame."""
+def _attached(view: View, slot: Slot) -> int:
+    """Characters of state at the end of the summary that `slot` shows."""
+    applied = view.edit(slot.lead) if slot.lead else None
+    count = applied.edit.meta.get(ATTACHED) if applied is not None and isinstance(applied.edit, Compact) else None
+    return count if isinstance(count, int) and count > 0 else 0
+
+
+def _unframed(message: Message, *, attached: int) -> Message:
+    """An earlier summary without its frame and without what was attached to it from state."""
     if not isinstance(message, User) or message.origin != "summary":
         return message
-    parts = tuple(structs.replace(p, text=unframed(p.text)) if isinstance(p, Text) else p for p in message.parts)
+    parts = tuple(
+        structs.replace(p, text=_written(unframed(p.text), attached)) if isinstance(p, Text) else p
+        for p in message.parts
+    )
     return structs.replace(message, parts=parts)
+
+
+def _written(text: str, attached: int) -> str:
+    return text[: len(text) - attached].rstrip() if attached else text
 
 
 def _facts_below(view: View, run: Sequence[int], later: tuple[Message, ...]) -> tuple[Fact, ...]:

@@ -24,6 +24,7 @@ from trimtab.context.cycle.ladder import (
     stale,
     touchable,
     value,
+    why_stale,
 )
 from trimtab.context.policies.weighing import gain_of
 from trimtab.context.seeing.observation import ItemFacts, Observation
@@ -106,7 +107,7 @@ class Rules:
     def _take_stale(self, observation: Observation, batch: "_Batch") -> None:
         """A newer result holds what these held, so all of them go: they lose nothing, and waiting makes them no cheaper."""
         for item in stale(observation):
-            batch.add("elide", item, "a newer result replaces it")
+            batch.add("elide", item, why_stale(item))
         for item in outdated(observation):
             batch.add("drop", item, OUTDATED)
         for item in observation.items:

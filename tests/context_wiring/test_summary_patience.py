@@ -1,0 +1,77 @@
+"""A summary that takes too long is not waited for: after 180 seconds the next way is taken. The clock jumps, so nobody waits here either."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import anyio
+import pytest
+
+from support.jumping_clock import JumpingLoop
+from support.small_window import Heard, says
+from trimtab.coding.context.summariser import TIMEOUT_S, Summarisers
+from trimtab.context.asks import Failed, Summarize, Summary
+from trimtab.types.messages import user
+from trimtab.types.models import ModelInfo, ModelRequest
+
+pytestmark = pytest.mark.anyio
+LARGE, SMALL = ModelInfo("p", "large", "openai-chat"), ModelInfo("p", "small", "openai-chat")
+ASK = Summarize((user("sum up"),), "serialised", 1_000)
+
+
+@pytest.fixture
+def anyio_backend() -> tuple[str, dict[str, Any]]:
+    return ("asyncio", {"loop_factory": JumpingLoop})
+
+
+class After:
+    """Answers like `Heard`, each event only after so many seconds."""
+
+    def __init__(self, seconds: float, *lines: Any) -> None:
+        self.seconds = seconds
+        self.ended = False
+        self._inner = Heard(lines)
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Any]:
+        try:
+            async for event in self._inner.stream(request):
+                await anyio.sleep(self.seconds)
+                yield event
+        finally:
+            self.ended = True
+
+
+async def test_nobody_waits_longer_than_180_seconds() -> None:
+    began = anyio.current_time()
+    answer = await Summarisers(lambda: (After(1e9, says("late")), LARGE)).ask(ASK)
+    assert answer == Failed("p/large wrote no summary within 180 s")
+    assert anyio.current_time() - began == pytest.approx(TIMEOUT_S, abs=1)
+    assert TIMEOUT_S == 180
+
+
+async def test_a_server_that_says_a_little_now_and_then_is_not_waited_for_either() -> None:
+    provider = After(50, says("one word and another and one more " * 40))
+    began = anyio.current_time()
+    answer = await Summarisers(lambda: (provider, LARGE)).ask(ASK)
+    assert isinstance(answer, Failed)
+    assert "180 s" in answer.reason
+    assert anyio.current_time() - began == pytest.approx(180, abs=1)
+    assert provider.ended
+
+
+async def test_what_comes_in_time_is_taken_and_says_how_long_it_took() -> None:
+    answer = await Summarisers(lambda: (After(20, says("in time")), LARGE)).ask(ASK)
+    assert isinstance(answer, Summary)
+    assert answer.text == "in time"
+    assert answer.ms == pytest.approx(20_000 * round(answer.ms / 20_000), abs=1_000)
+    assert 20_000 <= answer.ms < 180_000
+
+
+async def test_each_of_two_models_has_its_own_time() -> None:
+    async def small() -> Any:
+        return After(1e9, says("late")), SMALL
+
+    began = anyio.current_time()
+    summarisers = Summarisers(lambda: (After(1e9, says("late")), LARGE), small=small)
+    assert await summarisers.ask(ASK) == Failed("p/large wrote no summary within 180 s")
+    assert anyio.current_time() - began == pytest.approx(360, abs=1)
+    assert "p/small wrote no summary within 180 s" in summarisers.take_notes()[0]
