@@ -1,12 +1,15 @@
 """Compare context policies on recorded sessions, and print one table for each price of cached reads.
 
     sessions of a split ──keep-all peak over 100k──▶ replayed in a window of 100k under every policy ──▶ policy × {cost, tokens, needs, edits, peak}
+                                                     once for each price where a policy weighs prices, else once and priced afterwards
 
 Run: TRIMTAB_DATA=FOLDER python -m benchmarks.policies [--split eval] [--policies none,rules,…] [--jobs N]. The folder holds `sessions/index.jsonl` and the
 files that it names. Without it nothing is measured, and that is said.
 """
 
 import argparse
+import dataclasses
+import gc
 import json
 import os
 import sys
@@ -19,11 +22,13 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from trimtab.context.counting.counter import Counter
+from trimtab.context.policies.base import Policy, manners_of
+from trimtab.context.policies.peer import Peer
 from trimtab.context.policies.registry import find_policy
 from trimtab.sessions.detect import read_recordings
 from trimtab.sessions.replay.models import Terms, model_of
 from trimtab.sessions.replay.report import Figures, figures_of, total_of
-from trimtab.sessions.replay.run import Plan, prepare, replay
+from trimtab.sessions.replay.run import Plan, Run, prepare, replay
 from trimtab.types.models import ModelInfo
 
 WINDOW = 100_000
@@ -53,18 +58,35 @@ def priced(model: ModelInfo, share: float) -> ModelInfo:
 
 def measure(task: Task) -> dict[tuple[float, str], Figures]:
     """Replay one file under every policy and price; nothing when its keep-all peak is small."""
+    gc.collect()
+    gc.disable()  # a replay leaves hardly anything in cycles, and looking for them takes a tenth of its time
     (recording,) = read_recordings(Path(task.file))
     prepared = prepare(recording)
     model = model_of(recording, Terms(task.window))
     counter = Counter(model)
     found: dict[tuple[float, str], Figures] = {}
-    for regime in task.regimes:
-        for name in task.policies:
-            plan = Plan(find_policy(name), priced(model, regime), counter=counter)
-            found[regime, name] = figures_of(replay(prepared, plan))
+    runs: dict[tuple[float | None, Policy], Run] = {}
+    for name in task.policies:
+        policy = find_policy(name)
+        for regime in task.regimes:
+            terms = priced(model, regime)
+            key = (regime if weighs_prices(policy) else None, nameless(policy))
+            if key not in runs:
+                runs[key] = replay(prepared, Plan(policy, terms, counter=counter))
+            found[regime, name] = figures_of(runs[key], terms.prices)
             if name == "none" and found[regime, name].peak_tokens <= LEAST_PEAK:
                 return {}
     return found
+
+
+def weighs_prices(policy: Policy) -> bool:
+    """Whether the policy may do something else at another price. The guards ask what an edit costs; who is unheld, or does nothing, isn't asked."""
+    return manners_of(policy).guarded and policy.name != "none"
+
+
+def nameless(policy: Policy) -> Policy:
+    """The policy without its name: two peers with the same parameters are one."""
+    return dataclasses.replace(policy, name="") if isinstance(policy, Peer) else policy
 
 
 def files_of(data: Path, split: str) -> list[str]:
@@ -72,7 +94,8 @@ def files_of(data: Path, split: str) -> list[str]:
     rows = [json.loads(line) for line in (data / "sessions" / "index.jsonl").read_text("utf-8").splitlines()]
     chosen = [row for row in rows if row["split"] == split and (row["max_context"] or 0) > LEAST_PEAK * 0.7]
     chosen.sort(key=lambda row: -row["api_calls"])
-    return [str(data / "sessions" / row["file"]) for row in chosen]
+    # An index may name one file for several sessions that stood under one name; there is only the one.
+    return list(dict.fromkeys(str(data / "sessions" / row["file"]) for row in chosen))
 
 
 def rows_of(figures: dict[str, Figures]) -> list[tuple[str, ...]]:

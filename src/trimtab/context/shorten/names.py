@@ -10,6 +10,7 @@ files, times and numbers under 1.
 
 import re
 from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
 
 from trimtab.context.strings import distinctive_strings
 
@@ -63,6 +64,7 @@ def line_of(names: Iterable[str]) -> str:
     return _HEAD + joined if joined else ""
 
 
+@lru_cache(maxsize=16_384)
 def worth_of(string: str) -> float:
     """Return how often strings of this kind are used again, as a share."""
     digits = sum(character.isdigit() for character in string) / len(string)
