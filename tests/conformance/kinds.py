@@ -59,6 +59,7 @@ KINDS = {
     64: "each token is counted once",
     65: "a provider's own marks on a call go back to it, and only to it",
     66: "after a change of model, ids and signatures are legal for the new one",
+    67: "a prompt that the server cut without saying so is noticed and told",
     69: "a stream that falls silent ends as a dropped stream",
     70: "a torn last record costs only itself",
     71: "a missing last line end glues nothing",
@@ -87,7 +88,6 @@ KINDS = {
 }
 
 NOT_BUILT = {
-    67: "a prompt that the server cut: counting comes with the context engine",
     87: "approval dialogs come with the full-screen interface",
     92: "skills are not built yet",
     95: "HTML export is not built yet",

@@ -108,3 +108,15 @@ def test_signed_thinking_goes_back_to_its_maker_and_to_no_one_else(cli: Cli) -> 
         assert SIGNATURE not in request.body.decode()
         assert "private thought" not in request.body.decode()
     assert len(server.requests) == 3
+
+
+@pytest.mark.kind(67)
+def test_a_prompt_that_the_server_cut_is_told(cli: Cli) -> None:
+    answer = stream(
+        delta(content="Hm."), delta("stop"), {"choices": [], "usage": {"prompt_tokens": 2048, "completion_tokens": 2}}
+    )
+    with FakeServer(answer) as server:
+        ended = cli.run("-p", "What stands here? " + "one line of a long log\n" * 900, *local(server), "--mode", "json")
+
+    assert ended.code == 0
+    assert any("2,048 prompt tokens" in n["message"] and "num_ctx" in n["message"] for n in ended.of("notice"))

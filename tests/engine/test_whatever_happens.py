@@ -12,8 +12,8 @@ from support.wire_rules import broken, sent_body
 from trimtab.context.cycle.account import Account
 from trimtab.context.cycle.faults import faultfinder
 from trimtab.context.cycle.tally import MeterTally
-from trimtab.context.editing.planning import body_of
 from trimtab.context.engine import Engine
+from trimtab.context.naming import body_of
 from trimtab.context.prepared import Prepared
 from trimtab.context.validate import rules_for, validate
 from trimtab.context.window.view import View

@@ -112,19 +112,21 @@ class Session:
         try:
             return await self.agent.prompt(prompt)
         finally:
-            await self._tell_refusals()
+            await self._tell_rest()
 
     async def answer(self, call_id: str, text: str) -> Turn:
         """Answer a parked call and go on. Raises `UsageError` when no such call waits."""
         try:
             return await self.agent.answer(call_id, text)
         finally:
-            await self._tell_refusals()
+            await self._tell_rest()
 
-    async def _tell_refusals(self) -> None:
-        """One notice after each turn about the calls that weren't allowed."""
-        if note := self._kit.refusals.take_notice():
-            with anyio.CancelScope(shield=True):
+    async def _tell_rest(self) -> None:
+        """After each turn, what no later request told: news of the context, and one notice about the calls that weren't allowed."""
+        with anyio.CancelScope(shield=True):
+            for event in self.context.transcript.take_news():
+                await self.feed.publish(event)
+            if note := self._kit.refusals.take_notice():
                 await self.tell(note)
 
     def steer(self, text: str | User) -> None:

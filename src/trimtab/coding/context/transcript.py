@@ -23,6 +23,7 @@ from trimtab.coding.context.engine import summariser_of
 from trimtab.coding.context.files import ArchiveFiles
 from trimtab.coding.context.summariser import Asked, Summarisers
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Record, Recorded, Summarize
+from trimtab.context.counting.cut_prompt import CutWatch
 from trimtab.context.engine import Engine
 from trimtab.context.prepared import Prepared
 from trimtab.context.settings import EngineSettings
@@ -51,6 +52,8 @@ class ManagedTranscript:
         self.engine = engine
         self._untold: list[Event] = []
         self._sent: ModelRequest | None = None
+        self._asked: Prepared | None = None
+        self._cut_watch = CutWatch()
         self._departed: Asked | None = None
         self._switch: _Switch | None = None
         self._summarisers = summarisers
@@ -93,10 +96,10 @@ class ManagedTranscript:
         async with self._turn:
             await self._take_over()
 
-    def take_edits(self) -> tuple[Event, ...]:
-        """The edits that were recorded and not told yet, once. Those that nobody takes are told with the next request."""
-        edits, self._untold = self._untold, []
-        return tuple(edits)
+    def take_news(self) -> tuple[Event, ...]:
+        """What happened to the context and was not told yet, once. What nobody takes is told with the next request, or at the end of the turn."""
+        news, self._untold = self._untold, []
+        return tuple(news)
 
     async def run(self, plan: Generator[Ask, Answer, T]) -> T:
         """Run a plan of the engine, answering what it asks."""
@@ -111,7 +114,7 @@ class ManagedTranscript:
                 await self._take_leave(request, self._departed)
             view = await anyio.to_thread.run_sync(self.log.snapshot)
             prepared = await self._drive(self.engine.prepare(view, request, after=refusal))
-            self._sent = prepared.request
+            self._sent, self._asked = prepared.request, prepared
         return Prompt(prepared.request, prepared.tokens, self._news(prepared))
 
     async def _take_over(self) -> None:
@@ -146,7 +149,7 @@ class ManagedTranscript:
 
     def _news(self, prepared: Prepared) -> tuple[Event, ...]:
         """What watchers should hear about how a request was made, and what the model's own tools edited before it."""
-        news: list[Event] = [*self.take_edits()]
+        news: list[Event] = [*self.take_news()]
         notes = [*prepared.notes, *(self._summarisers.take_notes() if self._summarisers else ())]
         if news:
             news.append(BudgetChanged(used_tokens=prepared.tokens, window=self.engine.budget.window))
@@ -157,8 +160,20 @@ class ManagedTranscript:
         for message in messages:
             if isinstance(message, Assistant) and not message.superseded:
                 self.engine.answered(message)
+                self._watch(message)
             admitted.append(self.engine.admit(message))
         return self.log.append_messages(admitted)
+
+    def _watch(self, answer: Assistant) -> None:
+        """Tell a person when the server seems to have cut the request that `answer` answers."""
+        asked, self._asked = self._asked, None
+        if asked is None or answer.usage is None or answer.stop_reason in ("error", "cancelled"):
+            return
+        said = self._cut_watch.observe(
+            counted=asked.tokens, reported=answer.usage.prompt, edits=len(asked.view.applied) + len(asked.view.reverts)
+        )
+        if said:
+            self._untold.append(Notice(message=said))
 
     async def _drive(self, plan: Generator[Ask, Answer, T]) -> T:
         answer: Answer | None = None

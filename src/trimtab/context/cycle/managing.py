@@ -19,7 +19,8 @@ from trimtab.context.cycle.look import Look
 from trimtab.context.economics.survival import expected_remaining
 from trimtab.context.editing.applying import BLANK, Means, Outcome, Passed, apply, shown_size
 from trimtab.context.editing.compacting import Compactor
-from trimtab.context.editing.planning import Kit, plan
+from trimtab.context.editing.kit import Kit
+from trimtab.context.editing.planning import plan
 from trimtab.context.engine import Engine
 from trimtab.context.policies.base import Manners
 from trimtab.context.policies.registry import find_policy

@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask, Failed, Keep, Kept, Record, Recorded
 from trimtab.context.editing.checks import Faults, check
-from trimtab.context.editing.planning import Kit, plan
+from trimtab.context.editing.kit import Kit
+from trimtab.context.editing.planning import plan
 from trimtab.context.naming import name_of, text_of
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View

@@ -16,7 +16,9 @@ from trimtab.context.asks import Answer, Ask, Failed, Keep, Kept, Summarize, Sum
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.applying import Means, Outcome, bodies_of, record, shown_size
 from trimtab.context.editing.checks import newest_request
-from trimtab.context.editing.planning import Kit, number_in, plan, standing_strings, words_in
+from trimtab.context.editing.kit import Kit, number_in, words_in
+from trimtab.context.editing.planning import plan
+from trimtab.context.editing.stubs import standing_strings
 from trimtab.context.markers import RECALL
 from trimtab.context.naming import body_of, handle_number, name_of
 from trimtab.context.shorten.names import names_line

@@ -6,34 +6,30 @@ Pure: it looks at a view and changes nothing. An action on several targets makes
 one, and the others go on. A text is only put in place of a longer one.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from trimtab.context import markers
 from trimtab.context.actions import Action
-from trimtab.context.editing.housekeeping import KEPT_ELSEWHERE, LEAST_KEPT
+from trimtab.context.editing.kit import Kit, Plan, Target, number_in, words_in
+from trimtab.context.editing.offloading import offload
+from trimtab.context.editing.stubs import standing_strings, stub_for
 from trimtab.context.naming import body_of, name_of
 from trimtab.context.recall.pages import page
-from trimtab.context.shorten.arguments import Path, offload_arguments
-from trimtab.context.shorten.compress import Compressor, Extractive, compress
+from trimtab.context.shorten.compress import Extractive, compress
 from trimtab.context.shorten.fold import FoldRule, fold
 from trimtab.context.shorten.names import line_of, names_in
 from trimtab.context.shorten.pieces import Refused, Shortened
 from trimtab.context.shorten.truncate import truncate
-from trimtab.context.strings import distinctive_strings
-from trimtab.context.window.overlays import Address
-from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
 from trimtab.types.edits import (
     Compact,
     Compress,
     Drop,
-    Edit,
     Elide,
     Expire,
     Fold,
-    Offload,
     Pin,
     Restate,
     Restore,
@@ -41,46 +37,11 @@ from trimtab.types.edits import (
     Truncate,
     Unpin,
 )
-from trimtab.types.messages import Assistant, Image, Text, ToolCall, ToolResult
+from trimtab.types.messages import Assistant, Image, ToolResult
 
-Count: TypeAlias = Callable[[str], int]
 _NO_WAY = "{}: nothing here could read it again"
 NAMES_SHARE = 0.25
 """Of a body's tokens: the most that the names in its stub take."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kit:
-    """What texts of edits are made with. `salt` is the session's id; `count` gives tokens; `way_back` names the tool or file that reads a slot.
-
-    `min_arguments`: tokens from which on an argument is worth a pointer. `page_tokens`: the most that a reload brings back at once.
-    """
-
-    salt: str
-    count: Count
-    way_back: Callable[[Slot], str] = field(default=lambda _slot: markers.RECALL)
-    compressor: Compressor | None = None
-    min_arguments: int = 200
-    page_tokens: int = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Edits that do what was wanted, and for each target that can't be done a sentence."""
-
-    edits: tuple[Edit, ...] = ()
-    refused: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    name: str
-    address: Address
-    slot: Slot
-
-    @property
-    def id(self) -> str:
-        return self.slot.id if self.address.part is None else f"{self.slot.id}#{self.address.part}"
 
 
 @dataclass(slots=True)
@@ -91,7 +52,7 @@ class _Draft:
     texts: dict[str, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
 
-    def put(self, target: _Target, text: str, *, instead_of: str) -> None:
+    def put(self, target: Target, text: str, *, instead_of: str) -> None:
         if self.kit.count(text) < self.kit.count(instead_of):
             self.texts[target.id] = text
         else:
@@ -109,7 +70,7 @@ def plan(action: Action, view: View, kit: Kit) -> Plan:
         text = str(action.params.get("text") or "").strip()
         edit = Restate(targets=action.targets, text=text, label=str(action.params.get("label") or ""))
         return Plan((edit,)) if text else Plan(refused=("restate needs params.text",))
-    targets: list[_Target] = []
+    targets: list[Target] = []
     refused: list[str] = []
     for name in action.targets:
         found = _resolve(view, name)
@@ -123,37 +84,17 @@ def plan(action: Action, view: View, kit: Kit) -> Plan:
     return Plan(made.edits, (*refused, *made.refused))
 
 
-def stub_for(slot: Slot, kit: Kit, *, summary: str = "", part: int | None = None) -> str:
-    """The line that stands for the body of `slot` (or of a part of it) once it is hidden."""
-    body = body_of(slot.base, part)
-    name = name_of(slot) if part is None else f"{slot.id}#{part}"
-    size = kit.count(body)
-    result = slot.base if isinstance(slot.base, ToolResult) else None
-    picture = any(isinstance(p, Image) for p in (slot.base.parts if part is None else slot.base.parts[part : part + 1]))
-    role = "text of the user" if slot.base.__class__.__name__ == "User" else "text of yours"
-    return markers.stub(
-        name=name,
-        key=markers.marker_key(name, size=size, salt=kit.salt),
-        tokens=size,
-        lines=body.count("\n") + 1 if body else 0,
-        tool=(result.tool_name if result else role) + (", with pictures" if picture else ""),
-        is_error=bool(result and result.is_error),
-        summary=summary,
-        way_back=kit.way_back(slot),
-    )
-
-
-def _resolve(view: View, name: str) -> _Target | str:
+def _resolve(view: View, name: str) -> Target | str:
     address = view.find(name)
     if address is None:
         return f"there is no item {name!r} in this conversation"
     slot = view.slots[address.index]
     if address.part is not None and address.part >= len(slot.base.parts):
         return f"{name!r}: the message has only {len(slot.base.parts)} parts"
-    return _Target(name, address, slot)
+    return Target(name, address, slot)
 
 
-def _elide(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
+def _elide(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
     summary = str(action.params.get("summary") or "").strip()
     draft = _Draft(kit)
     newest = max(targets, key=lambda t: t.address.index)
@@ -182,18 +123,7 @@ def _elide(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> 
     return _texts(Elide, action, draft)
 
 
-def standing_strings(view: View, *, but: Collection[int]) -> set[str]:
-    """The distinctive strings of all that the view shows, the slots of those indices left out."""
-    strings: set[str] = set()
-    for shown in view.shown():
-        if shown.place not in but:
-            for part in shown.message.parts:
-                text = part.text if isinstance(part, Text) else part.raw if isinstance(part, ToolCall) else ""
-                strings.update(distinctive_strings(text))
-    return strings
-
-
-def _shown_text(target: _Target) -> str:
+def _shown_text(target: Target) -> str:
     if target.address.part is None and target.slot.shown:
         return body_of(target.slot.shown[-1])
     return body_of(target.slot.base, target.address.part)
@@ -201,9 +131,9 @@ def _shown_text(target: _Target) -> str:
 
 def _shorten(
     kit: Kit,
-    targets: Sequence[_Target],
+    targets: Sequence[Target],
     kind: markers.MarkerKind,
-    make: Callable[[_Target, str, str], Shortened | Refused],
+    make: Callable[[Target, str, str], Shortened | Refused],
 ) -> _Draft:
     draft = _Draft(kit)
     for target in targets:
@@ -223,7 +153,7 @@ def _shorten(
     return draft
 
 
-def _fold(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
+def _fold(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
     words = words_in(action.params.get("keep"))
     default = FoldRule()
     rule = FoldRule(
@@ -235,38 +165,38 @@ def _fold(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> P
     return _texts(Fold, action, draft)
 
 
-def _truncate(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
+def _truncate(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
     first, last = str(action.params.get("first") or ""), str(action.params.get("last") or "")
     draft = _shorten(kit, targets, "truncated", lambda _, body, key: truncate(body, first=first, last=last, key=key))
     return _texts(Truncate, action, draft)
 
 
-def _compress(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
+def _compress(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
     compressor = kit.compressor or Extractive(kit.count)
     words = words_in(action.params.get("keep"))
     share = action.params.get("share", 0.3)
     share = float(share) if isinstance(share, int | float) and not isinstance(share, bool) else 0.3
 
-    def make(target: _Target, body: str, key: str) -> Shortened | Refused:
+    def make(target: Target, body: str, key: str) -> Shortened | Refused:
         role = {ToolResult: "tool", Assistant: "assistant"}.get(type(target.slot.base), "user")
         return compress(body, role=role, share=share, compressor=compressor, words=words, key=key)
 
     return _texts(Compress, action, _shorten(kit, targets, "compressed", make))
 
 
-def _summarize(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
+def _summarize(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
     summary = str(action.params.get("summary") or "").strip()
     if not summary:
         return Plan(refused=("summarize needs params.summary",))
     newest = max(targets, key=lambda t: t.address.index)
 
-    def make(target: _Target, body: str, key: str) -> Shortened:
+    def make(target: Target, body: str, key: str) -> Shortened:
         return Shortened(summary if target is newest else f"see {name_of(newest.slot)}")
 
     return _texts(Summarize, action, _shorten(kit, targets, "summarized", make))
 
 
-def _reload(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
+def _reload(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
     """The whole body where it fits a page, else the page that was asked for: bringing back must not overflow."""
     texts: dict[str, str] = {}
     for target in targets:
@@ -283,84 +213,26 @@ def _reload(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) ->
     return Plan((Restore(targets=ids, texts=texts, params=dict(action.params)),))
 
 
-def _offload(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
-    arguments: dict[str, str] = {}
-    refused: list[str] = []
-    for target in targets:
-        done = False
-        for slot, part, call in _calls(view, target):
-            address = f"{slot.id}#{part}"
-            least = LEAST_KEPT if call.name in KEPT_ELSEWHERE else kit.min_arguments
-            text = offload_arguments(
-                call.raw, min_tokens=least, count=kit.count, pointer_for=_pointers(slot, address, call, kit)
-            )
-            if text is not None:
-                arguments[address] = text
-                done = True
-        if not done:
-            refused.append(f"{target.name}: no argument is large enough for a pointer, or nothing could read it again")
-    if not arguments:
-        return Plan(refused=tuple(refused))
-    return Plan((Offload(targets=tuple(arguments), arguments=arguments),), tuple(refused))
-
-
-def _calls(view: View, target: _Target) -> Iterator[tuple[Slot, int, ToolCall]]:
-    """The calls that a target means: itself, those of an answer, or the one that a result answers."""
-    slot, wanted = target.slot, target.address.part
-    call_id = None
-    if isinstance(slot.base, ToolResult) and slot.group is not None:
-        call_id = slot.base.call_id
-        slot = view.slots[slot.group]
-    for part, call in enumerate(slot.base.parts):
-        if isinstance(call, ToolCall) and wanted in (None, part) and call_id in (None, call.id):
-            yield slot, part, call
-
-
-def _pointers(slot: Slot, address: str, call: ToolCall, kit: Kit) -> Callable[[Path, str], str | None]:
-    memo = call.name == "memo"
-    arguments = call.arguments or {}
-    way_back = "memo" if memo else kit.way_back(slot)
-    kept = KEPT_ELSEWHERE.get(call.name)
-
-    def pointer(path: Path, value: str) -> str | None:
-        if memo and path != ("content",):
-            return None  # a memo's key and summary are what the model knows it by
-        size = kit.count(value)
-        if not way_back or (path != (kept,) and size < kit.min_arguments):
-            return None
-        return markers.pointer(
-            name=address,
-            key=markers.marker_key(address, size=size, salt=kit.salt),
-            tokens=size,
-            lines=value.count("\n") + 1,
-            memo=str(arguments.get("key") or "") if memo else "",
-            summary=str(arguments.get("summary") or "") if memo else "",
-            way_back=way_back,
-        )
-
-    return pointer
-
-
-def _drop(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
+def _drop(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
     return Plan((Drop(targets=_ids(targets)),))
 
 
-def _pin(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
+def _pin(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
     return Plan((Pin(targets=_ids(targets)),))
 
 
-def _unpin(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
+def _unpin(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
     return Plan((Unpin(targets=_ids(targets)),))
 
 
-def _expire(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
+def _expire(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
     after = action.params.get("after_steps")
     steps = after if isinstance(after, int) and not isinstance(after, bool) and after >= 0 else None
     superseded = bool(action.params.get("when_superseded", steps is None))
     return Plan((Expire(targets=_ids(targets), after_steps=steps, when_superseded=superseded),))
 
 
-def _compact(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -> Plan:
+def _compact(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
     summary = str(action.params.get("summary") or "").strip()
     if not summary:
         return Plan(refused=("compact needs params.summary",))
@@ -368,14 +240,14 @@ def _compact(action: Action, view: View, kit: Kit, targets: Sequence[_Target]) -
     return Plan((Compact(targets=ids, summary=summary, mode=str(action.params.get("mode") or "")),))
 
 
-_PLANNERS: Mapping[str, Callable[[Action, View, Kit, Sequence[_Target]], Plan]] = {
+_PLANNERS: Mapping[str, Callable[[Action, View, Kit, Sequence[Target]], Plan]] = {
     "elide": _elide,
     "fold": _fold,
     "truncate": _truncate,
     "compress": _compress,
     "summarize": _summarize,
     "reload": _reload,
-    "offload": _offload,
+    "offload": lambda _, view, kit, targets: offload(view, kit, targets),
     "drop": _drop,
     "pin": _pin,
     "unpin": _unpin,
@@ -394,18 +266,5 @@ def _texts(
     return Plan((kind(targets=tuple(draft.texts), texts=draft.texts, params=params),), refused)
 
 
-def _ids(targets: Sequence[_Target]) -> tuple[str, ...]:
+def _ids(targets: Sequence[Target]) -> tuple[str, ...]:
     return tuple(target.name if target.address.edit else target.id for target in targets)
-
-
-def words_in(value: object) -> tuple[str, ...]:
-    """The words that a parameter holds: a text, or a list of them."""
-    if isinstance(value, str):
-        return (value,)
-    return tuple(str(word) for word in value) if isinstance(value, list | tuple) else ()
-
-
-def number_in(params: Mapping[str, Any], name: str, default: int) -> int:
-    """A parameter that counts something; `default` where there is none, or none that makes sense."""
-    value = params.get(name, default)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else default

@@ -45,7 +45,7 @@ async def compact(talk: ContextTalk, instructions: str) -> None:
     if not outcome.done:
         why = outcome.failed or "; ".join(outcome.refused) or "nothing came of it"
         raise TrimtabError(why.removeprefix("compact: "), hint="The conversation is as it was.")
-    for event in context.transcript.take_edits():
+    for event in context.transcript.take_news():
         await talk.session.feed.publish(event)
     for done in outcome.done:
         talk.tell(_compaction(done))
