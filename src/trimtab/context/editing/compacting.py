@@ -84,7 +84,8 @@ class Compactor:
         if not outcome.text:
             return Outcome(view, refused=("compact: no summary was smaller than what it replaces", *outcome.rejected))
         names = _names(view, run, outcome.text, action, means.kit)
-        attached = "\n\n".join(part for part in (names, self.reattached(view)) if part)
+        state = self.reattached(view)
+        attached = "\n\n".join(part for part in (names, state) if part)
         index = None
         if means.keep_files and (way := means.kit.way_back(view.slots[run[0]])) and way != RECALL:
             # What stands for many messages names one file that lists theirs: folders can't be read.
@@ -93,7 +94,9 @@ class Compactor:
                 why = kept.reason if isinstance(kept, Failed) else "unexpected answer"
                 return Outcome(view, failed=f"the archive can't be written: {why}")
             index = kept.paths.get(_index_name(view, run))
-        text = _framed(view, run, outcome.text, attached, means.kit, index=index)
+        # A digest carries the summary before it along, with what was attached to that.
+        said = outcome.text.replace(state, "") if state else outcome.text
+        text = _framed(view, run, said, attached, means.kit, index=index)
         whole = action.params.get("whole") is True
         most = 1.0 if whole else MOST_LEFT if author == "recovery" else WORTHWHILE
         if means.kit.count(text) >= most * shown_size(view, run, means.size):

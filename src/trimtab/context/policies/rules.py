@@ -3,7 +3,7 @@
     fixed ─────── aim ──────────────── act ── hard        shares of the space between what is fixed and the hard limit
     fixed ─── aim ─────── soft ────────────── hard        where a person chose soft: that is where it acts, and the shares are of the space below it
     stale ▶ large arguments ▶ results, coldest first ▶ whatever else is cold behind the first change ▶ hot results
-    └─ and where that leaves too much: a summary in place of all of it
+    └─ and where that leaves too much: a summary, in place of all of it where that takes out more
 
 Each edit of sent bytes makes everything behind it dear for one request, so batches are large and rare: nothing happens until the space is nearly
 full, or what a person said is reached, and then it is cleared down to the aim, which is a person's target where there is one, and what is cold behind the earliest change goes along, since its place in the cache is paid for
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from trimtab.context.actions import Action, ActionName
 from trimtab.context.cycle.ladder import FOLDED_TOKENS, LARGE, hideable, over_hard, stale, touchable, value
-from trimtab.context.policies.weighing import gain_of
+from trimtab.context.policies.weighing import gain_of, weigh
 from trimtab.context.seeing.observation import ItemFacts, Observation
 
 
@@ -50,7 +50,7 @@ class Rules:
     name: str = "rules"
 
     def decide(self, observation: Observation) -> Sequence[Action]:
-        """Return one batch that brings the request to its aim, or the summary that has to; nothing below the soft threshold."""
+        """Return one batch that brings the request to its aim, or the summary that takes out more; nothing below the soft threshold."""
         if observation.used < self.acts_from(observation):
             return ()
         space = self._space(observation)
@@ -68,8 +68,11 @@ class Rules:
                 **({"mode": self.compact_mode} if self.compact_mode else {}),
                 "names": int(self.keep_names * space),
             }
-            # Alone: what it covers needs no stub, and names are chosen better from whole texts than from what stubs kept of them.
-            return (Action("compact", (), params, "hiding results is not enough"),)
+            summary = Action("compact", (), params, "hiding results is not enough")
+            # What a summary covers needs no stub, and names are chosen better from whole texts than from what stubs kept of them.
+            # But one that hardly gains may be refused, and then it is the stubs that make room.
+            alone = weigh((summary,), observation).gain > batch.gain
+            return (summary,) if alone else (*batch.actions(), summary)
         return batch.actions()
 
     def acts_from(self, observation: Observation) -> float:
