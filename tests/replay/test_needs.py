@@ -1,7 +1,10 @@
 """What a step needed of earlier results."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from support.recordings import answered, call, recording, result, said
-from trimtab.context.strings import Kept, distinctive_strings
+from trimtab.context.strings import Kept, Strings, arguments_text, distinctive_strings
 from trimtab.sessions.replay.needs import Need, needs_of, used_results
 from trimtab.sessions.replay.steps import steps_of
 
@@ -134,3 +137,47 @@ def test_a_result_counts_as_used_however_recently_its_string_was_shown_again():
         answered(call("Read", "c3", path="src/parser.py")),
     )
     assert used_results(steps_of(recording(*events).events)) == {2}
+
+
+def test_arguments_contain_a_string_also_within_a_longer_one():
+    found = needs(
+        said("go"),
+        answered(call("Grep", "c1", pattern="x")),
+        result("c1", "value_alpha_17"),
+        answered(call("Bash", "c2", command="cat prefix/value_alpha_17/more")),
+    )
+    assert found == {2: (Need(2, 2, ("value_alpha_17",)),)}
+
+
+def test_no_escape_of_json_sticks_to_a_word():
+    written = call("Bash", "c1", command="cd /tmp\nvalue_alpha_17\tnext_one_2", edits=[{"path_of_it": "deep/file.py"}])
+    assert set(distinctive_strings(arguments_text(written))) == {
+        "value_alpha_17",
+        "next_one_2",
+        "path_of_it",
+        "deep/file.py",
+    }
+
+
+def test_the_name_of_a_parameter_is_the_tools_word_and_needs_nothing():
+    assert not needs(
+        said("go"),
+        answered(call("Grep", "c1", pattern="x")),
+        result("c1", "def read(file_path):"),
+        answered(call("Read", "c2", file_path="a")),
+    )
+
+
+_PIECES = st.lists(
+    st.sampled_from(["src/", "lib_1", "parseHeader", "/", "é", " ", "x", "2026-01", "@", "."]), max_size=12
+)
+
+
+@given(known=st.lists(_PIECES.map("".join), max_size=4), text=_PIECES.map("".join))
+def test_what_is_found_in_a_text_is_every_known_string_that_it_contains(known: list[str], text: str):
+    strings, all_of_them = Strings(), set()
+    for one in known:
+        for string in distinctive_strings(one):
+            strings.add(string)
+            all_of_them.add(string)
+    assert set(strings.found_in(text)) == {string for string in all_of_them if string in text}

@@ -4,14 +4,21 @@ A distinctive string is a run of eight or more of `A-Z a-z 0-9 _ . / - : @` with
 characters long, with a digit, a separator or an inner capital: paths, identifiers, versions, hashes. The public contract of `trimtab replay` pins
 this rule; `references` follows what was used by it, and `replay` judges what was needed by it, so a policy sees what it is judged by.
 
+`Strings` finds, in a text, all strings that are known by then, wherever they stand in it: a path stands in a longer path. No text of a string holds a
+character that a run can't have, so whatever is found lies within one run.
+
 The same texts are asked about again and again, so answers are kept: of the texts that were asked about last, as far as they and their strings
 stay within a size.
 """
 
+import json
 import re
 from collections import OrderedDict
+from collections.abc import Iterator
 from threading import Lock
 from typing import Generic, TypeVar
+
+from trimtab.types.messages import ToolCall
 
 T = TypeVar("T")
 _RUN = re.compile(r"[A-Za-z0-9_./\-:@]{8,}")
@@ -33,6 +40,51 @@ def distinctive_strings(text: str) -> tuple[str, ...]:
         known = tuple(string for string in found if len(string) >= LEAST and _SEPARATED.search(string))
         _kept.put(text, known)
     return known
+
+
+def arguments_text(call: ToolCall) -> str:
+    """Return what the model wrote into the arguments of `call`, one value a line: the names of parameters are the tool's words.
+
+    Values are decoded, so that no escape of JSON sticks to a word. Arguments that are no JSON are returned as they came.
+    """
+    if call.arguments is None:
+        return call.raw
+    return "\n".join(text for value in call.arguments.values() for text in _leaves(value))
+
+
+def _leaves(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield str(key)
+            yield from _leaves(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner)
+    else:
+        yield json.dumps(value)
+
+
+class Strings:
+    """Strings that are known, to be found in texts. Adding and looking at a character cost the same however many there are."""
+
+    def __init__(self) -> None:
+        self._by_start: dict[str, dict[str, None]] = {}
+
+    def add(self, string: str) -> None:
+        """Know `string`, which `distinctive_strings` gave."""
+        self._by_start.setdefault(string[:LEAST], {})[string] = None
+
+    def found_in(self, text: str) -> dict[str, None]:
+        """Return the known strings that stand in `text`, each once, in the order of their places."""
+        found: dict[str, None] = {}
+        for run in _RUN.findall(text):
+            for place in range(len(run) - LEAST + 1):
+                for string in self._by_start.get(run[place : place + LEAST], ()):
+                    if run.startswith(string, place):
+                        found[string] = None
+        return found
 
 
 class Kept(Generic[T]):

@@ -22,7 +22,7 @@ from trimtab.context.editing.stubs import standing_strings
 from trimtab.context.markers import RECALL
 from trimtab.context.naming import body_of, handle_number, name_of
 from trimtab.context.shorten.names import names_line
-from trimtab.context.strings import distinctive_strings
+from trimtab.context.strings import arguments_text, distinctive_strings
 from trimtab.context.summary.blocks import compress_source
 from trimtab.context.summary.cache import SummaryCache
 from trimtab.context.summary.facts import Fact, facts_of
@@ -327,7 +327,7 @@ def _names(view: View, run: Sequence[int], text: str, action: Action, kit: Kit) 
     if not isinstance(most, int) or isinstance(most, bool) or most <= 0:
         return ""
     shown = [message for index in run for message in view.slots[index].shown]
-    written = [part.raw for message in shown for part in message.parts if isinstance(part, ToolCall)]
+    written = [arguments_text(part) for message in shown for part in message.parts if isinstance(part, ToolCall)]
     read = [part.text for m in shown if not isinstance(m, Assistant) for part in m.parts if isinstance(part, Text)]
     standing = standing_strings(view, but=set(run)).union(distinctive_strings(text))
     taken = [string for one in written for string in distinctive_strings(one)]

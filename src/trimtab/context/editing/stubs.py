@@ -5,7 +5,7 @@ from collections.abc import Collection
 from trimtab.context import markers
 from trimtab.context.editing.kit import Kit
 from trimtab.context.naming import body_of, name_of
-from trimtab.context.strings import distinctive_strings
+from trimtab.context.strings import arguments_text, distinctive_strings
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
 from trimtab.types.messages import Image, Text, ToolCall, ToolResult
@@ -37,6 +37,8 @@ def standing_strings(view: View, *, but: Collection[int]) -> set[str]:
     for shown in view.shown():
         if shown.place not in but:
             for part in shown.message.parts:
-                text = part.text if isinstance(part, Text) else part.raw if isinstance(part, ToolCall) else ""
+                text = (
+                    part.text if isinstance(part, Text) else arguments_text(part) if isinstance(part, ToolCall) else ""
+                )
                 strings.update(distinctive_strings(text))
     return strings

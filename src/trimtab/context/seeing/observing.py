@@ -15,6 +15,7 @@ from trimtab.context.recall.words import index_words
 from trimtab.context.seeing.observation import ItemFacts, ItemKind, Observation, Prices
 from trimtab.context.seeing.references import References
 from trimtab.context.seeing.resources import Resource, resource_of
+from trimtab.context.strings import arguments_text
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import Shown, View
 from trimtab.types.edits import Expire
@@ -213,7 +214,7 @@ def _recent(view: View) -> str:
         base = view.slots[index].base
         if isinstance(base, Assistant):
             texts.append(body_of(base)[:4_000])
-            texts += [part.raw[:2_000] for part in base.parts if isinstance(part, ToolCall)]
+            texts += [arguments_text(part)[:2_000] for part in base.parts if isinstance(part, ToolCall)]
             answers += 1
             if answers == _RECENT:
                 break

@@ -1,7 +1,7 @@
 """References: which earlier results later calls used.
 
     result ──distinctive strings it is the first to show──▶ origin
-    later call ──its arguments hold one of them──▶ the result was used, at that step
+    later call ──its arguments contain one of them──▶ the result was used, at that step
 
 What is distinctive, `strings` says. A string that the user said or the model wrote before has no origin. This is the same rule by
 which `trimtab replay` decides what was needed, so a policy sees what it will be judged by; it is a heuristic, and it costs one pass over each
@@ -11,7 +11,7 @@ text, once.
 from dataclasses import dataclass, field
 
 from trimtab.context.naming import body_of
-from trimtab.context.strings import distinctive_strings
+from trimtab.context.strings import Strings, arguments_text, distinctive_strings
 from trimtab.context.window.view import View
 from trimtab.types.messages import Assistant, Text, Thinking, ToolCall, ToolResult
 
@@ -34,6 +34,8 @@ class References:
     uses: dict[str, Use] = field(default_factory=dict)
     """By slot id."""
     _origins: dict[str, str] = field(default_factory=dict)
+    """String → id of the slot that showed it first; empty where no result did."""
+    _known: Strings = field(default_factory=Strings)
     _taken: dict[str, int] = field(default_factory=dict)
     _lineage: object = None
     _passed: list[int] = field(default_factory=list)
@@ -46,6 +48,7 @@ class References:
         if view.lineage is not self._lineage or not self._continues(view):
             self.uses.clear()
             self._origins.clear()
+            self._known = Strings()
             self._passed.clear()
             self._lineage, self._next = view.lineage, 0
         late = [index for index in self._passed if view.slots[index].answered]
@@ -72,27 +75,29 @@ class References:
         slot = view.slots[index]
         base = slot.base
         if isinstance(base, ToolResult):
-            for string in distinctive(body_of(base)):
-                self._origins.setdefault(string, slot.id)
-            return
-        if isinstance(base, Assistant):
+            self._saw(body_of(base), slot.id)
+        elif isinstance(base, Assistant):
             used: set[str] = set()
             for part in base.parts:
                 if isinstance(part, ToolCall):
-                    for string in distinctive(part.raw):
-                        origin = self._origins.setdefault(string, "")
-                        if origin:
-                            used.add(origin)
+                    text = arguments_text(part)
+                    used.update(self._origins[string] for string in self._known.found_in(text))
+                    self._saw(text, "")
                 elif isinstance(part, Text | Thinking):
-                    for string in distinctive(part.text):
-                        self._origins.setdefault(string, "")
-            for origin in used:
+                    self._saw(part.text, "")
+            for origin in used - {""}:
                 use = self.uses.setdefault(origin, Use())
                 use.count += 1
                 use.last_step = slot.step
-            return
-        for string in distinctive(body_of(base)):
-            self._origins.setdefault(string, "")
+        else:
+            self._saw(body_of(base), "")
+
+    def _saw(self, text: str, origin: str) -> None:
+        """Strings of `text` that are new came from `origin`."""
+        for string in distinctive(text):
+            if string not in self._origins:
+                self._origins[string] = origin
+                self._known.add(string)
 
 
 def distinctive(text: str) -> tuple[str, ...]:

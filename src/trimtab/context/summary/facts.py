@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from trimtab.context.strings import Kept
+from trimtab.context.strings import Kept, arguments_text
 from trimtab.context.summary.fit import both_ends
 from trimtab.context.summary.redact import redact
 from trimtab.context.summary.sources import sources_of
@@ -73,7 +73,7 @@ _PATTERNS: tuple[tuple[FactKind, re.Pattern[str]], ...] = (
     (
         "number",
         re.compile(
-            rf"(?:[$€£¥]\s?{_NUMBER}[KMBkm]?|{_NAMED}\s?(?:number|no\.?|nr\.?)?[ #:=]{{0,3}}{_NUMBER}|(?<![\w.]){_NUMBER}\s?(?:{_UNITS})(?![A-Za-z]))",
+            rf"(?:[$€£¥]\s?{_NUMBER}[KMBkm]?|{_NAMED}[ \t]?(?:number|no\.?|nr\.?)?[ #:=]{{0,3}}{_NUMBER}|(?<![\w.]){_NUMBER}[ \t]?(?:{_UNITS})(?![A-Za-z]))",
             re.I,
         ),
     ),
@@ -133,7 +133,7 @@ def facts_of(
     for source in sources_of(messages, ids):
         for call in source.calls:
             calls += 1
-            _mark_used(call.raw, calls, found, by_text)
+            _mark_used(arguments_text(call), calls, found, by_text)
         text = redact(both_ends(source.text, _MOST_READ))
         for kind, fact in (*_spoken(text), *facts_in(text)) if source.by_user else facts_in(text):
             if "[secret:" in fact:
@@ -147,7 +147,7 @@ def facts_of(
     for source in sources_of(later):
         for call in source.calls:
             calls += 1
-            _mark_used(call.raw, calls, found, by_text)
+            _mark_used(arguments_text(call), calls, found, by_text)
     return tuple(found.values())
 
 

@@ -18,7 +18,7 @@ from trimtab.context.counting.counter import Counter
 from trimtab.context.economics.cold import is_break
 from trimtab.context.policies.base import Policy
 from trimtab.context.seeing.resources import resource_of
-from trimtab.context.strings import distinctive_strings
+from trimtab.context.strings import arguments_text, distinctive_strings
 from trimtab.sessions.detect import read_recordings
 from trimtab.sessions.recorded import Answered, Came, Compacted, Recording
 from trimtab.sessions.replay.batch import Input
@@ -251,7 +251,7 @@ def _compactions(recording: Recording) -> Compactions:
         if behind is not None and isinstance(event, Came):
             behind.shown |= strings
         elif behind is not None and isinstance(event, Answered):
-            used = _strings(call.raw for call in event.message.tool_calls) & behind.before - behind.used
+            used = _strings(arguments_text(call) for call in event.message.tool_calls) & behind.before - behind.used
             facts += len(used)
             kept += len(used & behind.summary)
             fetched += len((used & behind.shown) - behind.summary)

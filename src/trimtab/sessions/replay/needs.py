@@ -1,15 +1,15 @@
 """Needs: which earlier results each step used, told by distinctive strings.
 
     result ──strings it is the first to show──▶ origin      what the user said or the model wrote before has none
-    step ──strings of its tool arguments──▶ origins of those that nothing showed again within the last ten steps ──▶ needed (result, step)
+    step ──strings that its tool arguments contain──▶ origins of those that nothing showed again within the last ten steps ──▶ needed (result, step)
 
 A need is a fact of the recording: no policy changes it. It says "was used", not "could not have been done without".
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from trimtab.context.strings import distinctive_strings
+from trimtab.context.strings import Strings, arguments_text, distinctive_strings
 from trimtab.sessions.replay.steps import Step
 from trimtab.types.messages import Message, Text, Thinking, ToolCall, ToolResult, User
 
@@ -34,61 +34,66 @@ class _Seen:
     again: int | None = None
 
 
+@dataclass(slots=True)
+class _Record:
+    """All strings so far. `known` finds those of them that a text contains, also within longer ones."""
+
+    seen: dict[str, _Seen] = field(default_factory=dict)
+    known: Strings = field(default_factory=Strings)
+
+    def take(self, message: Message, *, step: int, number: int) -> None:
+        """Take in a message that was there once `step` was answered; `number` is its place in the chain."""
+        for text in texts_of(message):
+            if not isinstance(message, User):
+                for string in self.known.found_in(text):
+                    self.seen[string].again = step
+            for string in distinctive_strings(text):
+                if string not in self.seen:
+                    self.seen[string] = _Seen(number if isinstance(message, ToolResult) else None)
+                    self.known.add(string)
+
+    def written_by(self, step: Step) -> Iterable[tuple[str, _Seen]]:
+        """The known strings that the tool arguments of `step` contain, each once."""
+        found: dict[str, None] = {}
+        for call in step.answer.message.tool_calls:
+            found.update(self.known.found_in(arguments_text(call)))
+        return ((string, self.seen[string]) for string in found)
+
+
 def needs_of(steps: Sequence[Step]) -> dict[int, tuple[Need, ...]]:
     """Return step number → what it needs, in the order of the results."""
-    seen: dict[str, _Seen] = {}
+    record = _Record()
     needs: dict[int, tuple[Need, ...]] = {}
     for step in steps:
         for number, came in enumerate(step.came, step.first):
             # What came in front of step N was there once step N - 1 had been answered.
-            _take(seen, came.message, step=step.number - 1, number=number)
+            record.take(came.message, step=step.number - 1, number=number)
         used: dict[int, list[str]] = {}
-        for string in _strings(call.raw for call in step.answer.message.tool_calls):
-            known = seen.get(string)
-            if known is None or known.origin is None:
-                continue
-            if known.again is None or step.number - known.again > RECENT:
-                used.setdefault(known.origin, []).append(string)
+        for string, seen in record.written_by(step):
+            if seen.origin is not None and (seen.again is None or step.number - seen.again > RECENT):
+                used.setdefault(seen.origin, []).append(string)
         if used:
             needs[step.number] = tuple(Need(o, step.number, tuple(used[o])) for o in sorted(used))
-        _take(seen, step.answer.message, step=step.number, number=-1)
+        record.take(step.answer.message, step=step.number, number=-1)
     return needs
 
 
 def used_results(steps: Sequence[Step]) -> frozenset[int]:
     """Return the numbers of the results of which any later call used anything, however recently that was shown."""
-    origins: dict[str, int | None] = {}
+    record = _Record()
     used: set[int] = set()
     for step in steps:
         for number, came in enumerate(step.came, step.first):
-            origin = number if isinstance(came.message, ToolResult) else None
-            for string in _strings(texts_of(came.message)):
-                origins.setdefault(string, origin)
-        for string in _strings(call.raw for call in step.answer.message.tool_calls):
-            if (known := origins.get(string)) is not None:
-                used.add(known)
-        for string in _strings(texts_of(step.answer.message)):
-            origins.setdefault(string, None)
+            record.take(came.message, step=step.number - 1, number=number)
+        used.update(seen.origin for _, seen in record.written_by(step) if seen.origin is not None)
+        record.take(step.answer.message, step=step.number, number=-1)
     return frozenset(used)
 
 
-def _take(seen: dict[str, _Seen], message: Message, *, step: int, number: int) -> None:
-    for string in _strings(texts_of(message)):
-        known = seen.get(string)
-        if known is None:
-            seen[string] = _Seen(number if isinstance(message, ToolResult) else None)
-        elif not isinstance(message, User):
-            known.again = step
-
-
-def _strings(texts: Iterable[str]) -> dict[str, None]:
-    return dict.fromkeys(string for text in texts for string in distinctive_strings(text))
-
-
 def texts_of(message: Message) -> Iterable[str]:
-    """The texts of a message in which strings are looked for: words, thoughts, and the arguments of calls as they were written."""
+    """The texts of a message in which strings are looked for: words, thoughts, and what the arguments of calls say."""
     for part in message.parts:
         if isinstance(part, Text | Thinking):
             yield part.text
         elif isinstance(part, ToolCall):
-            yield part.raw
+            yield arguments_text(part)
