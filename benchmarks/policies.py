@@ -14,11 +14,12 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from trimtab.context.counting.counter import Counter
@@ -124,14 +125,30 @@ def render(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in body)])
 
 
-def run(tasks: Iterable[Task], jobs: int) -> dict[tuple[float, str], list[Figures]]:
-    """Measure all tasks; collect by regime and policy."""
-    found: dict[tuple[float, str], list[Figures]] = {}
+def run(tasks: Sequence[Task], jobs: int, kept: Path | None = None) -> dict[tuple[float, str], list[Figures]]:
+    """Measure all tasks; collect by regime and policy. `kept`: a file that gets a line for each task as it ends; what stands there isn't measured again."""
+    done = {} if kept is None or not kept.exists() else dict(map(_read, kept.read_bytes().splitlines()))
+    left = [task for task in tasks if task not in done]
     with ProcessPoolExecutor(jobs) as pool:
-        for part in pool.map(measure, tasks):
-            for key, figures in part.items():
-                found.setdefault(key, []).append(figures)
+        for task, part in zip(left, pool.map(measure, left), strict=True):
+            done[task] = part
+            if kept is not None:
+                with kept.open("ab") as file:
+                    file.write(_line(task, part))
+    found: dict[tuple[float, str], list[Figures]] = {}
+    for task in tasks:
+        for key, figures in done[task].items():
+            found.setdefault(key, []).append(figures)
     return found
+
+
+def _line(task: Task, part: dict[tuple[float, str], Figures]) -> bytes:
+    return msgspec.json.encode((task, [(*key, figures) for key, figures in part.items()])) + b"\n"
+
+
+def _read(line: bytes) -> tuple[Task, dict[tuple[float, str], Figures]]:
+    task, rows = msgspec.json.decode(line, type=tuple[Task, list[tuple[float, str, Figures]]])
+    return task, {(regime, name): figures for regime, name, figures in rows}
 
 
 def main() -> int:
@@ -142,6 +159,9 @@ def main() -> int:
     parser.add_argument("--regimes", default=",".join(map(str, REGIMES)))
     parser.add_argument("--window", type=int, default=WINDOW)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument(
+        "--keep", type=Path, default=None, help="a file for what is done, so that a run that was cut short goes on"
+    )
     parser.add_argument("--most", type=int, default=None, help="at most so many files")
     given = parser.parse_args()
     folder = os.environ.get("TRIMTAB_DATA")
@@ -152,7 +172,7 @@ def main() -> int:
     regimes = tuple(float(share) for share in given.regimes.split(","))
     started = time.perf_counter()
     tasks = [Task(file, names, regimes, given.window) for file in files_of(Path(folder), given.split)[: given.most]]
-    found = run(tasks, given.jobs)
+    found = run(tasks, given.jobs, given.keep)
     for regime in regimes:
         figures = {name: total_of(found.get((regime, name), [])) for name in names}
         count = len(found.get((regime, "none"), []))
