@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import anyio
 import pytest
 
 from support.sessions import reopened
@@ -37,6 +38,15 @@ async def test_a_long_answer_is_cut_and_kept_whole_where_the_parents_model_can_r
         memo = parent.context.host.memos.read(key)
     assert memo is not None
     assert memo.content == answer.strip() or memo.content == answer
+
+
+async def test_a_parent_without_context_tools_finds_the_whole_answer_in_a_file(tmp_path: Path) -> None:
+    room = SmallRoom.at(tmp_path, tools="off")
+    answer = page("answer")
+    async with room.open(says("hello")) as parent:
+        result = await run_subagent(parent, "Tell all.", provider=Heard([says(answer)]), max_result_tokens=300)
+        path = anyio.Path(result.text.rpartition("read path=")[2].rstrip("]"))
+        assert (await path.read_text("utf-8")).strip() == answer.strip()
 
 
 async def test_a_child_that_fails_says_so_and_leaves_its_parent_alone(tmp_path: Path) -> None:

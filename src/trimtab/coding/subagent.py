@@ -1,7 +1,7 @@
 """A session inside a session: a child works on its own, and only its answer comes back.
 
     run_subagent(parent, prompt) ──▶ child: own log, engine, policy, context tools ──▶ answer ──capped──▶ ChildResult
-                                                                        └ whole: a memo of the parent, and the child's session
+                                                                        └ whole: a memo or a file of the parent, and the child's session
 
 The one rule: of what a child read and did nothing reaches the parent but its last words, as many as the parent can afford.
 """
@@ -18,7 +18,7 @@ from trimtab.context.shorten.cap import cap_text
 from trimtab.types.usage import Usage
 
 KEY = "subagent-"
-"""What the key of a memo with a child's whole answer begins with; the child's session id follows."""
+"""What the name of a child's whole answer begins with; the child's session id follows."""
 RESULT_TOKENS = 2_000
 """How many tokens of a child's answer its parent gets when nobody says how many."""
 
@@ -53,11 +53,10 @@ async def run_subagent(
             await child.set_model(parent.model.ref)
         turn = await child.prompt(prompt)
         result = child.result(turn)
-    key = f"{KEY}{result.session_id}"
-    text, cut = cap_text(turn.text, max_result_tokens, parent.context.engine.tally.text, where=f"memo {key}")
+    text, cut = cap_text(turn.text, max_result_tokens, parent.context.engine.tally.text, where=result.session_file)
     if cut is not None:
-        await anyio.to_thread.run_sync(_keep, parent, key, turn.text)
-        text += f"\n[cut; all of it: memo action=read key={key}]"
+        way = await anyio.to_thread.run_sync(_keep, parent, f"{KEY}{result.session_id}", turn.text)
+        text += f"\n[cut; all of it: {way}]" if way else "\n[cut]"
     return ChildResult(
         text, turn.reason, cut is not None, result.session_id, result.session_file, turn.usage, turn.cost_usd
     )
@@ -74,5 +73,5 @@ def _beside(parent: Session) -> Choice:
     return AtFile(child)
 
 
-def _keep(parent: Session, key: str, text: str) -> None:
-    parent.context.host.memos.write(key, text, summary="the whole answer of a subagent")
+def _keep(parent: Session, key: str, text: str) -> str:
+    return parent.context.keep(key, text, summary="the whole answer of a subagent")

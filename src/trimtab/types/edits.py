@@ -33,13 +33,13 @@ class EditCost(msgspec.Struct, frozen=True, omit_defaults=True):
 class _Edit(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind"):
     targets: tuple[str, ...]
     """Addresses."""
+    params: dict[str, Any] = {}
+    """What was asked for, apart from texts."""
 
 
 class _Text(_Edit, frozen=True, omit_defaults=True, kw_only=True):
     texts: dict[str, str] = {}
     """Target to the text that stands in place of its body."""
-    params: dict[str, Any] = {}
-    """What was asked for."""
 
 
 class Elide(_Text, frozen=True, omit_defaults=True, kw_only=True, tag="elide"):
@@ -71,8 +71,6 @@ class Restore(_Edit, frozen=True, omit_defaults=True, kw_only=True, tag="restore
 
     texts: dict[str, str] = {}
     """Target to the page that is shown; a target without one is shown whole."""
-    params: dict[str, Any] = {}
-    """What was asked for."""
 
 
 class Offload(_Edit, frozen=True, omit_defaults=True, kw_only=True, tag="offload"):

@@ -19,9 +19,11 @@ from trimtab.coding.models import OpenModel, close_provider, open_model, resolve
 from trimtab.coding.project import Project
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.config.settings import ContextSettings
+from trimtab.context.asks import Failed, Kept
 from trimtab.context.engine import Engine
 from trimtab.context.stores.log import SessionLog
 from trimtab.context.tools.engine_host import EngineHost
+from trimtab.types.errors import StoreError
 from trimtab.types.messages import ToolCall
 from trimtab.types.models import ModelInfo, ModelRequest
 
@@ -37,6 +39,7 @@ class OpenContext:
     transcript: ManagedTranscript
     host: EngineHost
     tools: tuple[ContextAgentTool, ...]
+    files: ArchiveFiles | None = None
     _agent: Agent | None = field(default=None)
 
     def attach(self, agent: Agent) -> None:
@@ -61,6 +64,21 @@ class OpenContext:
         from trimtab.coding.context.state import SHARE, reattached  # noqa: PLC0415 - not needed while there is room
 
         return reattached(view, room=self.engine.budget.room // SHARE, count=self.engine.tally.text)
+
+    def keep(self, key: str, text: str, *, summary: str) -> str:
+        """Put a text that is in no message where the model can read it, and say how; "" when it has no tool for that.
+
+        Raises `StoreError` when it can't be written.
+        """
+        if any(tool.spec.name == "memo" for tool in self.tools):
+            self.host.memos.write(key, text, summary=summary)
+            return f"memo action=read key={key}"
+        if self.files is None:
+            return ""
+        kept = self.files.keep({key: text})
+        if not isinstance(kept, Kept):
+            raise StoreError(f"{key} can't be kept: {kept.reason if isinstance(kept, Failed) else 'unexpected answer'}")
+        return f"read path={kept.paths[key]}"
 
     async def use_model(self, model: ModelInfo, settings: ContextSettings, *, departed: Provider) -> None:
         """Manage for another model from its first request on: a turn that is running ends with the model and the rules it began with.
@@ -98,14 +116,15 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
             small.info if small else found[0].engine.model, reattached=found[0].reattached
         ),
     )
+    files = ArchiveFiles(archive) if chosen.way_back == "files" else None
     transcript = ManagedTranscript(
         log,
         engine,
         summarisers=Summarisers(lambda: found[0].current(), small=small.open if small else None),
-        files=ArchiveFiles(archive) if in_files else None,
+        files=files,
     )
     host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), now=now)
-    context = OpenContext(engine, transcript, host, agent_tools(chosen, host))
+    context = OpenContext(engine, transcript, host, agent_tools(chosen, host), files)
     found.append(context)
     return context
 

@@ -16,7 +16,7 @@ from trimtab.context.asks import Answer, Ask, Failed, Keep, Kept, Summarize, Sum
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.applying import Means, Outcome, bodies_of, record, shown_size
 from trimtab.context.editing.checks import newest_request
-from trimtab.context.editing.kit import Kit, number_in, words_in
+from trimtab.context.editing.kit import Kit, number_in, params_of, words_in
 from trimtab.context.editing.planning import plan
 from trimtab.context.editing.stubs import standing_strings
 from trimtab.context.markers import RECALL
@@ -101,7 +101,7 @@ class Compactor:
         most = 1.0 if whole else MOST_LEFT if author == "recovery" else WORTHWHILE
         if means.kit.count(text) >= most * shown_size(view, run, means.size):
             return Outcome(view, refused=("compact: the summary would not be much smaller than what it replaces",))
-        edit = self._edit(view, run, text, outcome)
+        edit = self._edit(view, run, text, outcome, action)
         tokens = outcome.usage.prompt + outcome.usage.output if outcome.usage else 0
         cost = EditCost(model_tokens=tokens, ms=int(outcome.meta.get("ms") or 0))
         reason = action.reason or "the window fills up"
@@ -165,7 +165,7 @@ class Compactor:
         request = structs.replace(look.request, messages=look.view.messages())
         return InPlace(request, look.used, model.context_window, model.max_output, thinks=bool(model.thinking))
 
-    def _edit(self, view: View, run: Sequence[int], text: str, outcome: SummaryOutcome) -> Compact:
+    def _edit(self, view: View, run: Sequence[int], text: str, outcome: SummaryOutcome, action: Action) -> Compact:
         targets: list[str] = []
         parent = None
         for index in run:
@@ -179,6 +179,7 @@ class Compactor:
         return Compact(
             targets=tuple(targets),
             summary=text,
+            params=params_of(action),
             first_kept=kept,
             parent_summary=parent,
             mode=outcome.mode,

@@ -3,7 +3,6 @@
     memo(write, content=…) answered well      the content is a pointer in every request
     archive(…, summary=…) answered well       the summary stands in the stub; the arguments only name it
     a result that would fill the window       recorded whole, shown folded
-    results of the context tools              one line each; they go with the batch they belong to
 
 Only bytes that no request has carried are touched here: an edit of those is free. An answer whose thinking is signed may not change while its
 tool loop goes on; the validator refuses such an edit, and then the arguments stay and are tidied by a later batch.

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from trimtab.context import markers
+from trimtab.context.actions import Action
 from trimtab.context.shorten.compress import Compressor
 from trimtab.context.window.overlays import Address
 from trimtab.context.window.slots import Slot
@@ -48,6 +49,11 @@ class Target:
     def id(self) -> str:
         """What an edit calls it."""
         return self.slot.id if self.address.part is None else f"{self.slot.id}#{self.address.part}"
+
+
+def params_of(action: Action) -> dict[str, Any]:
+    """What an edit keeps of what was asked for: all but the texts that it shows itself."""
+    return {name: value for name, value in action.params.items() if name not in ("summary", "text")}
 
 
 def words_in(value: object) -> tuple[str, ...]:

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from trimtab.context import markers
+from trimtab.context.actions import Action
 from trimtab.context.editing.housekeeping import KEPT_ELSEWHERE, LEAST_KEPT
-from trimtab.context.editing.kit import Kit, Plan, Target
+from trimtab.context.editing.kit import Kit, Plan, Target, params_of
 from trimtab.context.shorten.arguments import Path, offload_arguments
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
@@ -12,7 +13,7 @@ from trimtab.types.edits import Offload
 from trimtab.types.messages import ToolCall, ToolResult
 
 
-def offload(view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
+def offload(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
     """Return the edit that puts a pointer in place of each large argument of the calls that `targets` mean."""
     arguments: dict[str, str] = {}
     refused: list[str] = []
@@ -31,7 +32,7 @@ def offload(view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
             refused.append(f"{target.name}: no argument is large enough for a pointer, or nothing could read it again")
     if not arguments:
         return Plan(refused=tuple(refused))
-    return Plan((Offload(targets=tuple(arguments), arguments=arguments),), tuple(refused))
+    return Plan((Offload(targets=tuple(arguments), arguments=arguments, params=params_of(action)),), tuple(refused))
 
 
 def _calls(view: View, target: Target) -> Iterator[tuple[Slot, int, ToolCall]]:

@@ -8,11 +8,10 @@ one, and the others go on. A text is only put in place of a longer one.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from trimtab.context import markers
 from trimtab.context.actions import Action
-from trimtab.context.editing.kit import Kit, Plan, Target, number_in, words_in
+from trimtab.context.editing.kit import Kit, Plan, Target, number_in, params_of, words_in
 from trimtab.context.editing.offloading import offload
 from trimtab.context.editing.stubs import standing_strings, stub_for
 from trimtab.context.naming import body_of, name_of
@@ -68,7 +67,9 @@ def plan(action: Action, view: View, kit: Kit) -> Plan:
         return Plan()
     if action.action == "restate":
         text = str(action.params.get("text") or "").strip()
-        edit = Restate(targets=action.targets, text=text, label=str(action.params.get("label") or ""))
+        edit = Restate(
+            targets=action.targets, text=text, label=str(action.params.get("label") or ""), params=params_of(action)
+        )
         return Plan((edit,)) if text else Plan(refused=("restate needs params.text",))
     targets: list[Target] = []
     refused: list[str] = []
@@ -210,26 +211,28 @@ def _reload(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> 
             head = markers.shortened_head("folded", name=name, key=key, shown=shown, way_back=kit.way_back(target.slot))
             texts[target.id] = f"{head}\n{piece.text}"
     ids = tuple(target.id for target in targets)
-    return Plan((Restore(targets=ids, texts=texts, params=dict(action.params)),))
+    return Plan((Restore(targets=ids, texts=texts, params=params_of(action)),))
 
 
 def _drop(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
-    return Plan((Drop(targets=_ids(targets)),))
+    return Plan((Drop(targets=_ids(targets), params=params_of(action)),))
 
 
 def _pin(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
-    return Plan((Pin(targets=_ids(targets)),))
+    return Plan((Pin(targets=_ids(targets), params=params_of(action)),))
 
 
 def _unpin(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
-    return Plan((Unpin(targets=_ids(targets)),))
+    return Plan((Unpin(targets=_ids(targets), params=params_of(action)),))
 
 
 def _expire(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
     after = action.params.get("after_steps")
     steps = after if isinstance(after, int) and not isinstance(after, bool) and after >= 0 else None
     superseded = bool(action.params.get("when_superseded", steps is None))
-    return Plan((Expire(targets=_ids(targets), after_steps=steps, when_superseded=superseded),))
+    return Plan(
+        (Expire(targets=_ids(targets), after_steps=steps, when_superseded=superseded, params=params_of(action)),)
+    )
 
 
 def _compact(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
@@ -237,7 +240,9 @@ def _compact(action: Action, view: View, kit: Kit, targets: Sequence[Target]) ->
     if not summary:
         return Plan(refused=("compact needs params.summary",))
     ids = tuple(t.name if t.address.edit else t.slot.id for t in sorted(targets, key=lambda t: t.address.index))
-    return Plan((Compact(targets=ids, summary=summary, mode=str(action.params.get("mode") or "")),))
+    return Plan(
+        (Compact(targets=ids, summary=summary, mode=str(action.params.get("mode") or ""), params=params_of(action)),)
+    )
 
 
 _PLANNERS: Mapping[str, Callable[[Action, View, Kit, Sequence[Target]], Plan]] = {
@@ -247,7 +252,7 @@ _PLANNERS: Mapping[str, Callable[[Action, View, Kit, Sequence[Target]], Plan]] =
     "compress": _compress,
     "summarize": _summarize,
     "reload": _reload,
-    "offload": lambda _, view, kit, targets: offload(view, kit, targets),
+    "offload": offload,
     "drop": _drop,
     "pin": _pin,
     "unpin": _unpin,
@@ -262,8 +267,7 @@ def _texts(
     refused = tuple(draft.refused)
     if not draft.texts:
         return Plan(refused=refused)
-    params: dict[str, Any] = {name: value for name, value in action.params.items() if name != "summary"}
-    return Plan((kind(targets=tuple(draft.texts), texts=draft.texts, params=params),), refused)
+    return Plan((kind(targets=tuple(draft.texts), texts=draft.texts, params=params_of(action)),), refused)
 
 
 def _ids(targets: Sequence[Target]) -> tuple[str, ...]:
