@@ -109,7 +109,32 @@ def test_all_mistakes_of_one_table_are_listed_and_what_is_right_beside_them_hold
     assert len(wrong) == 4
     for found, word in zip(wrong, ("context.soft", "context.hard", "context.toolz", "'contxt'"), strict=True):
         assert word in found
-    assert checks(outcome, "context")[0]["found"] == "policy none"
+    assert str(checks(outcome, "context")[0]["found"]).startswith("policy none;")
+
+
+def test_the_settings_of_the_context_that_are_in_force_are_told_with_their_tokens(cli: Cli) -> None:
+    cli.config(
+        '[context]\npolicy = "dry-run:remote"\nremote_url = "http://me:sesame@127.0.0.1:9000/decide?key=hidden"\ntools = "pilot"\n'
+        'summary_model = "small/tiny"\nsoft_tokens = 20000\n[providers.small]\nbase_url = "http://127.0.0.1:9/v1"\n'
+        "[providers.scripted]\ncontext_window = 100000\nmax_output = 10000\n"
+    )
+    outcome = doctor(cli, "--model", cli.script({"text": "ok"}))
+    first, second = (str(check["found"]) for check in checks(outcome, "context"))
+    assert first == "policy dry-run:remote at 127.0.0.1:9000, 5 s; tools pilot; summaries by small/tiny"
+    assert "of 100,000 tokens 10,000 are kept for the answer and 2,000 as a margin" in second
+    assert "nothing is done below 20,000, the aim is 20,000, no request has more than 80,960" in second
+    assert "sesame" not in outcome.out
+    assert "hidden" not in outcome.out
+    (learned,) = checks(outcome, "learned")
+    assert str(learned["found"]).startswith(f"nothing yet ({cli.home}/learned/")
+
+
+def test_a_model_of_its_own_settings_is_told_with_those(cli: Cli) -> None:
+    model = cli.script({"text": "ok"})
+    cli.config(f'[models."{model}".context]\npolicy = "none"\ntools = "off"\n')
+    first, second = (str(check["found"]) for check in checks(doctor(cli, "--model", model), "context"))
+    assert first.startswith("policy none; tools off;")
+    assert "nothing is ever done" in second
 
 
 @pytest.mark.parametrize(

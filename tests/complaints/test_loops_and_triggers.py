@@ -168,7 +168,7 @@ def test_a_summary_never_asks_for_more_output_than_its_writer_has() -> None:
 
 
 def test_what_is_attached_again_never_makes_a_compaction_larger_than_what_it_replaces() -> None:
-    compactor = Compactor(reattached=lambda _: "RULES OF THE PROJECT\n" + lines(20_000))
+    compactor = Compactor(reattached=lambda _view, _gone: "RULES OF THE PROJECT\n" + lines(20_000))
     session = session_of(model(100_000), compactor=lambda: compactor)
     for number in range(3):
         session.work(lines(1_000, seed=number))
@@ -178,7 +178,7 @@ def test_what_is_attached_again_never_makes_a_compaction_larger_than_what_it_rep
 
 
 def test_rules_are_attached_once_however_often_it_is_compacted() -> None:
-    compactor = Compactor(reattached=lambda _: "RULES OF THE PROJECT: never push")
+    compactor = Compactor(reattached=lambda _view, _gone: "RULES OF THE PROJECT: never push")
     session = session_of(model(30_000), compactor=lambda: compactor)
     for number in range(40):
         prepared = session.prepare()

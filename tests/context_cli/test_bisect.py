@@ -1,12 +1,14 @@
 """`trimtab context bisect`: the edit that broke a run, found on forks."""
 
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
-from support.cli import Cli
+from support.cli import Cli, finish
 from support.saved_session import write_masked_session, write_session
 
 
@@ -103,3 +105,52 @@ def test_the_check_has_a_fork_that_the_command_itself_can_read(cli: Cli, fixed: 
     )
     outcome = cli.run("context", "bisect", fixed, "--check", program)
     assert (outcome.code, "the check passes with all edits in place" in outcome.err) == (1, True)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs (one that only waits to be reaped doesn't)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+    ids=lambda value: str(value),
+)
+def test_a_signal_ends_the_check_with_all_that_it_started_and_takes_the_forks_along(
+    cli: Cli, fixed: str, tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    scratch, ready = tmp_path / "scratch", tmp_path / "ready"
+    scratch.mkdir()
+    os.mkfifo(ready)
+    sleep = f"{sys.executable} -c 'import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)'"
+    check = f"{sleep} & first=$!; setsid {sleep} & echo $$ $first $! > {ready}; wait"
+    process = Cli(cli.root, {"TMPDIR": str(scratch)}).start("context", "bisect", fixed, "--check", check)
+    pids = [int(pid) for pid in ready.read_text().split()]
+    assert list(scratch.iterdir())
+    process.send_signal(number)
+    process.send_signal(number)
+    outcome = finish(process)
+    assert (outcome.code, outcome.out) == (code, "")
+    assert "Traceback" not in outcome.err
+    assert [pid for pid in pids if alive(pid)] == []
+    assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_a_check_that_ends_leaves_no_process_behind(cli: Cli, fixed: str, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    check = f"setsid sleep 60 & echo $! >> {pids}; false"
+    assert cli.run("context", "bisect", fixed, "--check", check).code == 1
+    assert [pid for pid in pids.read_text().split() if alive(int(pid))] == []
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-inf", "-1", "0", "1e300", "soon", ""])
+def test_a_time_that_makes_no_sense_is_exit_code_two(cli: Cli, fixed: str, seconds: str) -> None:
+    outcome = cli.inside("context", "bisect", fixed, "--check", "true", f"--timeout={seconds}")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "'--timeout'" in outcome.err

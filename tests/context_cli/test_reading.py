@@ -217,10 +217,11 @@ def test_explain_of_an_edit_says_what_taking_it_back_would_cost(cli: Cli, fixed:
         "  1,200 → 40 tokens, cost $0.0012 of cache; a long result that nothing uses",
         "  now: r1 (stub)",
     ]
-    found = re.fullmatch(r"  without it the next request has ([\d,]+) tokens instead of ([\d,]+)", lines[3])
+    found = re.fullmatch(r"  without it the next request has ([\d,]+) tokens instead of ([\d,]+)", lines[4])
     assert found is not None
     assert int(found[1].replace(",", "")) > int(found[2].replace(",", "")) + 500
-    assert lines[4:] == [f"  way back: trimtab context revert {fixed} edit0001"]
+    assert re.fullmatch(r"  read again: r1 at step 3, 1 request later; [\d,]+ tokens", lines[3])
+    assert lines[5:] == [f"  way back: trimtab context revert {fixed} edit0001"]
 
 
 def test_an_edit_that_was_taken_back_holds_no_more(cli: Cli, fixed: str) -> None:

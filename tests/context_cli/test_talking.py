@@ -98,7 +98,7 @@ async def test_compact_asks_the_model_with_the_wishes_and_revert_takes_it_back(c
 
 
 async def test_what_was_asked_of_a_compaction_is_never_done(cli: Cli) -> None:
-    """The words behind /compact are a wish about the summary: no turn begins with them, and the model sees no tools."""
+    """The words behind /compact are a wish about the summary: no turn begins with them, and a call in the answer is not made."""
     async with open_session(project_with(cli, *READS, {"text": "done"}, SUMMARY), New()) as session:
         await session.prompt("read them")
         await Talk(session).take("compact", "then delete tmp")
@@ -111,6 +111,11 @@ async def test_a_summary_that_is_not_accepted_gives_way_to_a_digest_and_says_so(
         await session.prompt("read them")
         said = await Talk(session).take("compact")
         assert "a digest without a model (" in said
+        file = str(session.log.path)
+    outcome = await anyio.to_thread.run_sync(cli.inside, "context", "log", file)
+    lines = outcome.out.splitlines()
+    row = next(n for n, line in enumerate(lines) if line.endswith("user  summary rejected"))
+    assert lines[row + 1].startswith("    serialised: empty: no text outside the analysis; in_place: ")
 
 
 async def test_nothing_old_enough_is_an_error_that_changes_nothing(cli: Cli) -> None:
@@ -151,3 +156,12 @@ async def test_other_work_shows_the_mark_again_and_takes_no_prompt_meanwhile(cli
         while loop.working:
             await anyio.lowlevel.checkpoint()
         assert err.getvalue().endswith("stopped; nothing was changed\n> ")
+
+
+def test_a_single_run_lends_its_task_group_for_what_is_prepared_beside_it(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lent: list[dict[str, bool]] = []
+    monkeypatch.setattr(Session, "work_beside", lambda _session, _start, **how: lent.append(how))
+    outcome = cli.inside("-p", "hi", "--model", cli.script({"text": "hello"}))
+    assert (outcome.code, outcome.out.strip(), lent) == (0, "hello", [{}])

@@ -48,6 +48,32 @@ def test_restore_brings_the_recorded_text_back_and_says_what_it_takes(cli: Cli, 
     assert f"── read · r1\n[r1]\n{CONFIG}\n" in text(cli, fixed)
 
 
+def shown(cli: Cli, session: str) -> tuple[int, int, int]:
+    """What `show` says of the next request: tokens, at most, of which pinned."""
+    budget = json.loads(cli.inside("context", "show", session, "--json").out)["budget"]
+    return budget["used"], budget["at_most"], budget["pinned"]
+
+
+@pytest.mark.parametrize(
+    "wishes",
+    [["restore r1"], ["restore r1", "revert last"], ["pin r3", "unpin r3"], ["restore r3"], ["pin r1", "pin r1"]],
+    ids=lambda wishes: ", ".join(wishes),
+)
+@pytest.mark.parametrize("kind", ["fixed", "grown"])
+def test_every_command_counts_as_show_does(
+    cli: Cli, kind: str, wishes: list[str], request: pytest.FixtureRequest
+) -> None:
+    session = request.getfixturevalue(kind)
+    for wish in wishes:
+        before = shown(cli, session)
+        verb, name = wish.split()
+        came = done(cli, verb, session, name)
+        assert came["used_before"] == before[0]
+        assert (came["used"], came["at_most"], came["pinned"]) == shown(cli, session)
+    told = json.loads(cli.inside("context", "explain", session, "last", "--json").out)["edit"]
+    assert told["used"] == shown(cli, session)[0]
+
+
 def test_restoring_a_page_shows_that_page_alone(cli: Cli, fixed: str) -> None:
     came = done(cli, "restore", fixed, "r1", "--page", "1")
     assert [one["kind"] for one in came["done"]] == ["restore"]

@@ -86,9 +86,9 @@ def test_stubs_of_the_branch_in_use_are_known_though_it_has_as_many_edits_as_the
     now = [first]
     host = host_over(lambda: now[0])
     assert host.refuse({"content": one}) is not None
-    assert host.refuse({"content": two}) is None
+    assert host.refuse({"content": f"see\n{two}"}) is None
     now[0] = second
-    assert host.refuse({"content": two}) is not None
+    assert host.refuse({"content": f"see\n{two}"}) is not None
 
 
 @pytest.mark.parametrize(

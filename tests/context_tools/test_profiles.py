@@ -4,12 +4,13 @@ import msgspec
 import pytest
 
 from support.context_host import FakeHost
+from trimtab.context.settings import Profile
 from trimtab.context.tools.archive import ArchiveArguments
 from trimtab.context.tools.edit_context import EditContextArguments
 from trimtab.context.tools.memo import MemoArguments
 from trimtab.context.tools.memory import MemoryArguments
 from trimtab.context.tools.plan import PlanArguments
-from trimtab.context.tools.profiles import PROFILES, Profile, context_tools
+from trimtab.context.tools.profiles import context_tools
 from trimtab.context.tools.recall import RecallArguments
 from trimtab.types.tools import ToolSpec
 
@@ -42,7 +43,6 @@ def size(profile: Profile) -> int:
 @pytest.mark.parametrize(("profile", "names"), [("off", ()), ("archive", ARCHIVE), ("pilot", PILOT)])
 def test_a_profile_has_its_tools(profile, names):
     assert tuple(specs(profile)) == names
-    assert profile in PROFILES
 
 
 @pytest.mark.parametrize(("profile", "limit"), [("archive", 3_000), ("pilot", 6_000)])

@@ -1,6 +1,7 @@
 """What the context tools do with a call."""
 
 import errno
+import os
 import re
 from pathlib import Path
 
@@ -13,8 +14,6 @@ from trimtab.context.actions import Action
 from trimtab.context.stores.disk import disk
 from trimtab.context.stores.notes import MemoFolder
 from trimtab.context.tools.host import ContextToolHost, ToolReply
-from trimtab.context.tools.memo import memo_index
-from trimtab.context.tools.memory import memory_index
 from trimtab.context.tools.profiles import context_tools
 
 LOG = "".join(f"line {n} of the log\n" for n in range(300))
@@ -37,66 +36,59 @@ def host() -> FakeHost:
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "action", "kept"),
+    ("name", "arguments", "action"),
     [
-        ("archive", {"action": "archive", "ids": ["r1", "[r2]", "r1"]}, Action("elide", ("r1", "r2")), ()),
+        ("archive", {"action": "archive", "ids": ["r1", "[r2]", "r1"]}, Action("elide", ("r1", "r2"))),
         (
             "archive",
             {"action": "archive", "ids": ["r1"], "summary": "all fine "},
             Action("elide", ("r1",), {"summary": "all fine"}),
-            ("summary",),
         ),
-        ("archive", {"action": "unarchive", "ids": "r1"}, Action("reload", ("r1",)), ()),
-        ("archive", {"action": "archive", "ids": '["r1", "r2"]'}, Action("elide", ("r1", "r2")), ()),
-        ("plan", {"strategy": " look "}, Action("restate", (), {"text": "look", "label": "plan"}), ("strategy",)),
+        ("archive", {"action": "unarchive", "ids": "r1"}, Action("reload", ("r1",))),
+        ("archive", {"action": "archive", "ids": '["r1", "r2"]'}, Action("elide", ("r1", "r2"))),
+        ("plan", {"strategy": " look "}, Action("restate", (), {"text": "look", "label": "plan"})),
         (
             "edit_context",
             {"action": "summarize", "id": "r1", "summary": "fine"},
             Action("summarize", ("r1",), {"summary": "fine"}),
-            ("summary",),
         ),
         (
             "edit_context",
             {"action": "truncate", "id": "r1", "first": "line 1 ", "last": "line 9 "},
             Action("truncate", ("r1",), {"first": "line 1 ", "last": "line 9 "}),
-            (),
         ),
         (
             "edit_context",
             {"action": "truncate", "id": "r1", "last": "z"},
             Action("truncate", ("r1",), {"last": "z"}),
-            (),
         ),
         (
             "edit_context",
             {"action": "compress", "id": "r1", "percent": "20"},
             Action("compress", ("r1",), {"share": 0.2}),
-            (),
         ),
-        ("edit_context", {"action": "compress", "id": "r1"}, Action("compress", ("r1",), {"share": 0.3}), ()),
+        ("edit_context", {"action": "compress", "id": "r1"}, Action("compress", ("r1",), {"share": 0.3})),
         (
             "edit_context",
             {"action": "fold", "id": "[r1]", "match": "error"},
             Action("fold", ("r1",), {"keep": ["error"]}),
-            (),
         ),
-        ("edit_context", {"action": "fold", "id": "r1"}, Action("fold", ("r1",)), ()),
-        ("edit_context", {"action": "delete", "id": "r1"}, Action("drop", ("r1",)), ()),
-        ("edit_context", {"action": "restore", "id": "r1"}, Action("reload", ("r1",)), ()),
-        ("edit_context", {"action": "restore", "id": "r1", "page": 2}, Action("reload", ("r1",), {"page": 2}), ()),
+        ("edit_context", {"action": "fold", "id": "r1"}, Action("fold", ("r1",))),
+        ("edit_context", {"action": "delete", "id": "r1"}, Action("drop", ("r1",))),
+        ("edit_context", {"action": "restore", "id": "r1"}, Action("reload", ("r1",))),
+        ("edit_context", {"action": "restore", "id": "r1", "page": 2}, Action("reload", ("r1",), {"page": 2})),
         (
             "edit_context",
             {"action": "expire", "id": "r1", "steps": 5},
             Action("expire", ("r1",), {"after_steps": 5}),
-            (),
         ),
-        ("edit_context", {"action": "expire", "id": "r1"}, Action("expire", ("r1",), {"when_superseded": True}), ()),
-        ("edit_context", {"action": "pin", "id": "r1", "summary": None}, Action("pin", ("r1",)), ()),
-        ("edit_context", {"action": "unpin", "id": "r1"}, Action("unpin", ("r1",)), ()),
+        ("edit_context", {"action": "expire", "id": "r1"}, Action("expire", ("r1",), {"when_superseded": True})),
+        ("edit_context", {"action": "pin", "id": "r1", "summary": None}, Action("pin", ("r1",))),
+        ("edit_context", {"action": "unpin", "id": "r1"}, Action("unpin", ("r1",))),
     ],
 )
-def test_a_call_becomes_an_action_and_one_line(host, name, arguments, action, kept):
-    assert call(host, name, **arguments) == ToolReply(f"{action.action} done", kept=kept)
+def test_a_call_becomes_an_action_and_one_line(host, name, arguments, action):
+    assert call(host, name, **arguments) == ToolReply(f"{action.action} done")
     assert host.actions == [action]
 
 
@@ -140,19 +132,19 @@ def test_an_action_that_was_not_done_is_an_error_and_keeps_its_arguments(host):
 )  # fmt: skip
 def test_a_call_that_can_not_be_right_is_told_why_and_does_nothing(host, name, arguments, said):
     reply = call(host, name, **arguments)
-    assert (said in reply.text, reply.is_error, reply.kept) == (True, True, ())
+    assert (said in reply.text, reply.is_error) == (True, True)
     assert (host.actions, host.memos.infos(), host.memories.all()) == ([], (), ())
 
 
 def test_a_memo_leaves_the_call_and_can_be_read_back(host):
     reply = call(host, "memo", action="write", key="ledger", summary="who\nowns it", content="the ledger owns balances")
-    assert reply == ToolReply("kept memo 'ledger', version 1: 24 bytes, verified", kept=("content",))
+    assert reply == ToolReply("kept memo 'ledger', version 1: 24 bytes, verified")
     assert call(host, "memo", action="read", key="ledger").text == (
         "[memo 'ledger': page 1 of 1; the end]\nthe ledger owns balances"
     )
     assert call(host, "memo", action="list").text == "ledger (24 bytes): who owns it"
     assert call(host, "memo", action="delete", key="ledger").is_error is False
-    assert call(host, "memo", action="list").text == memo_index(()) == "no memos yet"
+    assert call(host, "memo", action="list").text == "no memos yet"
 
 
 def test_a_long_memo_is_read_by_pages_that_join(host):
@@ -162,6 +154,13 @@ def test_a_long_memo_is_read_by_pages_that_join(host):
     texts = [call(host, "memo", action="read", key="log", page=n).text for n in range(1, pages + 1)]
     assert "".join(text.partition("\n")[2] for text in texts) == LOG
     assert max(host.count(text) for text in texts) <= host.page_tokens
+
+
+def test_a_memo_that_is_taken_for_an_item_is_told_how_to_read(host):
+    call(host, "memo", action="write", key="ledger", content="x")
+    reply = call(host, "recall", id="ledger")
+    assert reply.is_error
+    assert reply.text.endswith("; there is a memo of that key: memo action=read key=ledger")
 
 
 def test_an_unknown_memo_is_answered_with_those_there_are(host):
@@ -185,12 +184,7 @@ class FullDisk:
 def test_a_memo_that_could_not_be_written_stays_in_the_call(tmp_path):
     host = FakeHost(memos=MemoFolder(tmp_path / "memos", now=lambda: NOW, disk=FullDisk()))
     reply = call(host, "memo", action="write", key="ledger", content="x")
-    assert ("no space left" in reply.text, "free some space" in reply.text, reply.is_error, reply.kept) == (
-        True,
-        True,
-        True,
-        (),
-    )
+    assert ("no space left" in reply.text, "free some space" in reply.text, reply.is_error) == (True, True, True)
 
 
 def test_memos_that_can_not_be_listed_are_an_error_not_none(tmp_path):
@@ -205,7 +199,7 @@ def test_a_memory_comes_back_with_what_belongs_to_it(host):
         host, "memory", action="memorize", key="gateway", summary="on\nport 4711", content="nginx",
         entities="gateway", relations=["the gateway calls the ledger"], source=["r1"],
     )  # fmt: skip
-    assert reply == ToolReply("kept memory 'gateway': 5 characters", kept=("content",))
+    assert reply == ToolReply("kept memory 'gateway': 5 characters")
     assert call(host, "memory", action="append", key="gateway", content="behind a tunnel").is_error is False
     assert call(host, "memory", action="load", key="gateway").text.splitlines() == [
         "memory gateway (updated 2026-03-01T12:00:00.000Z): on port 4711",
@@ -216,7 +210,6 @@ def test_a_memory_comes_back_with_what_belongs_to_it(host):
         "source: r1",
         "related proxy: caddy",
     ]
-    assert memory_index(host.memories.all()) == "gateway: on port 4711\nproxy: caddy"
 
 
 def test_an_unknown_memory_is_answered_with_keys_that_may_be_meant(host):
@@ -277,3 +270,14 @@ def test_no_arguments_make_a_tool_raise(name, arguments):
 def test_a_list_that_comes_as_text_is_one_item_where_it_is_no_list(host, text):
     reply = call(host, "archive", action="archive", ids=text)
     assert reply.text
+
+
+def test_a_memory_whose_file_was_written_since_says_so_when_it_is_loaded(host: FakeHost, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x")
+    host.memories.folder = tmp_path
+    call(host, "memory", action="memorize", key="parser", summary="reads rows", source=["a.py", "r1"])
+    os.utime(tmp_path / "a.py", (NOW.timestamp() - 60, NOW.timestamp() - 60))
+    assert "written since" not in call(host, "memory", action="load", key="parser").text
+    os.utime(tmp_path / "a.py", (NOW.timestamp() + 60, NOW.timestamp() + 60))
+    said = call(host, "memory", action="load", key="parser").text
+    assert "written since: a.py; look there before you rely on this" in said.splitlines()

@@ -9,7 +9,7 @@ import pytest
 
 from trimtab.context.counting.counter import Counter
 from trimtab.sessions.accuracy import Errors, predicted_vs_reported
-from trimtab.types.models import ModelInfo
+from trimtab.types.models import Api, ModelInfo
 
 DATA = os.environ.get("TRIMTAB_DATA")
 detect = pytest.importorskip("trimtab.sessions.detect", reason="the importers are not there")
@@ -26,7 +26,8 @@ ENOUGH = 300
 
 
 def make(provider: str, model: str) -> Counter:
-    return Counter(ModelInfo(provider, model, "anthropic" if "claude" in model else "openai-responses"))
+    api: Api = "anthropic" if "claude" in model else "openai-responses"
+    return Counter(ModelInfo(provider, model, api, context_window=1_000_000))
 
 
 def recordings(split: str) -> Iterator:

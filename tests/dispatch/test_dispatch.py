@@ -2,11 +2,13 @@
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
 from support.agent_fakes import DiskTranscript, Script, agent_of, calls, ends, says, tool
 from trimtab.agent import Access, Answer, Deferred, Proceed, ToolOutput
 from trimtab.agent.dispatch import conflict
 from trimtab.agent.events import ToolEnded, ToolStarted
+from trimtab.agent.ports import Prompt
 from trimtab.types import Text, ToolCall, ToolResult
 
 pytestmark = pytest.mark.anyio
@@ -284,3 +286,19 @@ async def test_a_result_keeps_details_and_cut():
     agent, feed = agent_of(step("rich"), tool("rich", rich))
     await agent.prompt("go")
     assert [(e.name, e.details, e.parts) for e in feed.of(ToolEnded)] == [("rich", {"diff": 1}, (Text("x"),))]
+
+
+async def test_a_tool_that_was_turned_off_while_its_request_was_made_is_refused_by_name():
+    class Sticky(DiskTranscript):
+        """Goes on offering a tool that is off, for the provider's cache."""
+
+        async def prompt(self, request):
+            made = await super().prompt(request)
+            return Prompt(replace(made.request, tools=(*made.request.tools, tool("write").spec)))
+
+    agent, _ = agent_of(step("write", "wrote"), tool("read"), transcript=Sticky())
+    await agent.prompt("go")
+    assert texts(agent) == [
+        "Not run: the tool 'write' is turned off now, though it is still listed. Tools that are on: read.",
+        "There is no tool named 'wrote'. Tools: read.",
+    ]

@@ -12,6 +12,7 @@ from trimtab.context.actions import Action
 from trimtab.context.asks import Failed, Keep
 from trimtab.context.editing.compacting import Compactor
 from trimtab.context.editing.housekeeping import housekeeping
+from trimtab.context.editing.runs import places_of
 from trimtab.context.engine import Engine
 from trimtab.context.markers import hides
 from trimtab.context.settings import EngineSettings
@@ -196,11 +197,10 @@ def test_a_compaction_of_a_policy_leaves_what_was_just_brought_back() -> None:
     wish = Action("compact", (), {"keep_tokens": 2_000})
     place = back.find("c3").index  # type: ignore[union-attr]
     group = set(back.group(place))
-    compactor = Compactor()
-    assert group <= set(compactor.run(look, wish))
-    assert not group & set(compactor.run(look, wish, immune=[slot.id]))
-    assert group <= set(compactor.run(look, Action("compact", (slot.id,)), immune=[slot.id]))
-    assert group <= set(compactor.run(look, Action("compact", (), {"whole": True}), immune=[slot.id]))
+    assert group <= set(places_of(look, wish))
+    assert not group & set(places_of(look, wish, immune=[slot.id]))
+    assert group <= set(places_of(look, Action("compact", (slot.id,)), immune=[slot.id]))
+    assert group <= set(places_of(look, Action("compact", (), {"whole": True}), immune=[slot.id]))
 
 
 # Another model

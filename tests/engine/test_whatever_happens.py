@@ -11,19 +11,28 @@ from support.engine_strategies import APIS, AnyPolicy, histories, raw_edits, sma
 from support.wire_rules import broken, sent_body
 from trimtab.context.cycle.account import Account
 from trimtab.context.cycle.faults import faultfinder
+from trimtab.context.cycle.notice import HEAD
 from trimtab.context.cycle.tally import MeterTally
 from trimtab.context.engine import Engine
 from trimtab.context.naming import body_of
 from trimtab.context.prepared import Prepared
+from trimtab.context.stores.note_files import MemoInfo
 from trimtab.context.validate import rules_for, validate
 from trimtab.context.window.view import View
 from trimtab.types.entries import EditEntry, MessageEntry, RevertEntry
 from trimtab.types.errors import ContextFloor, ErrorInfo
-from trimtab.types.messages import Assistant, Message, ToolResult
+from trimtab.types.messages import Assistant, Message, ToolResult, User
 from trimtab.types.models import Api
+from trimtab.types.tools import ToolSpec
 
 POLICIES = ("rules", "rules", "mask", "truncate", "summary", "codex", "opencode-dcp")
 _MOST_ASKS = 60
+SYSTEMS = tuple("".join(f"Rule {n}: be brief, and kind.\n" for n in range(30)) + f"Day {day}." for day in (1, 2, 3))
+TOOLS = tuple(
+    tuple(ToolSpec(name, "does it", {"type": "object", "properties": {}}) for name in names)
+    for names in ((), ("memo", "plan", "memory"), ("memo", "bash"), ("bash",))
+)
+MEMOS = tuple(MemoInfo(f"key-{n}", "what was found out", 10 * n, "", 1, f"2026-01-0{n}") for n in range(1, 9))
 _TURNS = {"anthropic": "messages", "openai-chat": "messages", "openai-responses": "input", "google": "contents"}
 
 
@@ -70,6 +79,9 @@ class Life:
         changes = self._changes()
         if changes == self.changes:
             assert messages[: len(self.sent)] == self.sent
+        if prepared.request.system != self.session.system:
+            notes = [m for m in messages if isinstance(m, User) and m.origin == "note" and HEAD in body_of(m)]
+            assert self.session.system.splitlines()[-1] in body_of(notes[-1])
         self.sent, self.changes = messages, changes
 
     def _changes(self) -> int:
@@ -100,6 +112,11 @@ def live(data: st.DataObject, lived: tuple[Life, list[list[Message]]]) -> Life:
             session.act(data.draw(wishes(names(session.view))), author=data.draw(st.sampled_from(["user", "model"])))
         if len(session.view.applied) and data.draw(st.integers(0, 3)) == 0:
             session.revert(data.draw(st.sampled_from([applied.id for applied in session.view.applied])))
+        if data.draw(st.integers(0, 3)) == 0:
+            session.system = data.draw(st.sampled_from(SYSTEMS))
+            session.tools = data.draw(st.sampled_from(TOOLS))
+            kept = MEMOS[: data.draw(st.integers(0, len(MEMOS)))]
+            session.engine.memos = lambda kept=kept: kept
         life.step()
     return life
 

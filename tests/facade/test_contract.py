@@ -333,7 +333,7 @@ def test_a_message_that_cannot_be_read_leaves_everything_as_it_was(name):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"max_tokens": 0}, {"max_tokens": "8k"}, {"reserve": -1}, {"reserve": 10_000}, {"system": ["a"]}, {"policy": 7}, {"policy": "no such policy"}, {"tools": [7]}],
+    [{"max_tokens": 0}, {"max_tokens": "8k"}, {"reserve": -1}, {"reserve": 10_000}, {"system": ["a"]}, {"policy": 7}, {"policy": "no such policy"}, {"policy": "remote"}, {"tools": [7]}],
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused_in_words(name, wrong):
     with pytest.raises(UsageError) as error:

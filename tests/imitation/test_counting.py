@@ -27,7 +27,7 @@ def write(path: str, content: str) -> Assistant:
     [
         (write("cache.md", WRITE.fact), WRITE, {"right"}),
         (write("cache.md", POINTER), WRITE, {"copied", "as content", "refused"}),
-        (write("cache.md", INVENTED), WRITE, {"look-alike", "as content"}),
+        (write("cache.md", INVENTED), WRITE, {"look-alike", "as content", "refused"}),
         (answer(f"It holds {POINTER}"), WRITE, {"copied"}),
         (write("notes/cache.md", f"cache.py keeps at most {NOTE.fact}."), NOTE, {"right"}),
         (write("notes/cache.md", POINTER), NOTE, {"copied", "as content", "refused"}),

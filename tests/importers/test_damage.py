@@ -185,7 +185,7 @@ def test_a_cut_archive_reads_until_the_cut_and_says_so() -> None:
     data = packed(b"".join(json.dumps(m).encode() + b"\n" for m in [*CHAT, *noise]))
     recording = read_recording(data[: len(data) // 2])
     assert 100 < len(recording.events) < 2000
-    assert "the archive is cut: what follows is missing" in recording.notes
+    assert "the archive is cut or damaged: what follows that place is missing" in recording.notes
 
 
 def test_answers_come_with_what_was_said_since_the_one_before() -> None:

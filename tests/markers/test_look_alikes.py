@@ -2,6 +2,7 @@
 
 import json
 import textwrap
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from trimtab.context.markers import (
     known_markers,
     live_markers,
     marker_key,
+    only_markers,
     pointer,
     refuse_markers,
     shortened_head,
@@ -27,25 +29,41 @@ LIVE = [
     shortened_head("folded", name="r7", key=KEY, shown="40 of 312 lines"),
     pointer(name="e9#1", key=KEY, tokens=900, way_back="/p/notes.md"),
 ]
-WRITTEN_BY_MODELS = [
+FORMS = [
     "[archived r7: bash, 4,812 tokens, 312 lines; to read it: recall id=r7]",
     "[archived r7~: bash, 4,812 tokens; to read it: recall id=r7]",
     "[archived r7~abcd2345: bash, 4,812 tokens, 312 lines; to read it: recall id=r7]",
     "[archived r8~4kq2m7xa: read, 12 tokens; to read it: recall id=r8]",
+    "[archived r8 ~ 4kq2m7xa: read, 1 token]",
+    "[folded r7: 40 of 312 lines; all of it: recall id=r7]",
+    "[not the content: archived e9#1~aaaaaaaa: 900 tokens; to read it: read path=x]",
+    "[not the content: archived e9#1: 900 tokens, key auth, summary: who logs in; to read it: memo action=read key=auth]",
+    "[archived r7: 9 tokens; kept outside this conversation]",
+]
+TEXTS = [
     "[… 272 lines, 21-292 ~zzzzzzzz]",
     "[… 272 lines omitted …]",
     "...[truncated]",
     "[Old tool result content cleared]",
-    "[not the content: archived e9#1~aaaaaaaa: 900 tokens; to read it: read path=x]",
     "<persisted-output>Output too large. Full output saved to: /tmp/x</persisted-output>",
     f"r7~{KEY[:-1]}",
     f"r7{KEY}",
     f"~ {KEY[:4]} and {KEY[4:]}",
     "cd ~/projects && ls ~admin ~username",
     "a ~ b ~ approximately the same",
+    "[archived 2024: the old site](archive.md)",
+    "[archived r7: see the wiki]",
+    "[folded: 3 tokens]",
+    "archived r7: 9 tokens; to read it: recall id=r7",
 ]
+WRITTEN_BY_MODELS = [*FORMS, *TEXTS]
 KEYS = st.text("abcdefghijklmnopqrstuvwxyz234567", min_size=8, max_size=8).filter(lambda key: key != KEY)
 FREE = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+
+
+def way_to(name: str) -> str | None:
+    """The one item that the session has."""
+    return "recall id=r7" if name == "r7" else None
 
 
 def known(key: str) -> bool:
@@ -56,7 +74,95 @@ def known(key: str) -> bool:
 @pytest.mark.parametrize("text", WRITTEN_BY_MODELS)
 def test_a_look_alike_is_inert(text):
     assert live_markers(text, known) == ()
-    assert refuse_markers({"path": "a.md", "content": text}, KNOWN) is None
+    assert refuse_markers({"path": "a.md", "content": f"# Markers\n{text}\n"}, KNOWN, way_to=way_to) is None
+    assert refuse_markers({"edits": [{"old": "x", "new": text}]}, KNOWN) is None
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_only_resembles_a_marker_may_be_all_of_a_file(text):
+    assert refuse_markers({"path": "a.md", "content": text}, KNOWN, way_to=way_to) is None
+
+
+@pytest.mark.parametrize("field", ["content"])
+@pytest.mark.parametrize("text", FORMS)
+def test_the_form_of_a_marker_is_no_content_whatever_its_key(text, field):
+    said = refuse_markers({"path": "a.md", field: text}, {})
+    assert said == (
+        "content has a line in place of text that is archived, so nothing was done. Nothing of that name is archived here; find the real text "
+        "(recall query=…) or make it, then call again with that text in full. If that very line is meant, let it follow other text."
+    )
+
+
+def test_the_form_of_a_marker_of_this_session_says_how_to_read_what_it_stands_for():
+    said = refuse_markers({"action": "write", "key": "k", "content": FORMS[0]}, {}, way_to=way_to)
+    assert said is not None
+    assert "Read the real text first (r7: recall id=r7), then call again" in said
+
+
+@given(
+    form=st.sampled_from(FORMS),
+    before=st.sampled_from(["", "\n\n", "```\n", "  ", '"']),
+    after=st.sampled_from(["", "\n", "\n```\n", '"\n']),
+    times=st.integers(1, 4),
+)
+def test_wrapping_makes_no_content_of_markers(form, before, after, times):
+    assert refuse_markers({"content": before + form + after}, {}) is not None
+    several = {"content": before + "\n".join([form] * times) + after}
+    assert refuse_markers(several, {}, way_to=lambda name: f"recall id={name}") is not None
+
+
+@given(
+    name=st.from_regex(r"r[1-9][0-9]{0,3}|e[0-9]{1,3}#[0-9]|call_[a-zA-Z0-9]{4,12}", fullmatch=True),
+    key=st.sampled_from(["", "~", "~abc", "~aaaaaaaa", " (~aaaaaaaa)"]),
+    tokens=st.integers(0, 10**6),
+    kind=st.sampled_from(["archived", "summarized", "folded", "truncated", "compressed", "not the content: archived"]),
+    tail=st.sampled_from(
+        ["", "; to read it: recall id=x", ", 3 lines; to read it: read path=/x y]z", "; kept outside this conversation"]
+    ),
+)
+def test_a_form_that_a_model_makes_up_is_refused_as_content_and_found_by_its_name(name, key, tokens, kind, tail):
+    text = f"[{kind} {name}{key}: bash, {tokens:,} tokens{tail}]"
+    assert only_markers(text) == (name,)
+    assert refuse_markers({"content": text}, {}) is not None
+    edit = {"edits": [{"old": "a", "new": text}]}
+    assert refuse_markers(edit, {}) is None
+    assert refuse_markers(edit, {}, way_to=lambda n: f"recall id={n}" if n == name else None) is not None
+
+
+@given(text=FREE.filter(str.strip), form=st.sampled_from(FORMS))
+def test_a_form_that_follows_other_text_is_text(text, form):
+    if only_markers(text):
+        return
+    assert refuse_markers({"content": f"x {text}\n{form}\n"}, {}, way_to=way_to) is None
+
+
+@pytest.mark.parametrize("rest", ["what it was about", "line 1\n[… 272 lines, 21-292]\nline 293"])
+def test_content_that_begins_with_a_marker_of_this_session_is_a_shortened_body(rest):
+    assert refuse_markers({"content": f"{FORMS[5]}\n{rest}\n"}, {}, way_to=way_to) is not None
+    assert refuse_markers({"content": f"{FORMS[5]}\n{rest}\n"}, {}) is None, "another session's is text"
+
+
+@given(FREE)
+def test_no_free_text_is_the_form_of_a_marker(text):
+    assert only_markers(text) == ()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "src/trimtab/context/markers.py",
+        "tests/markers/test_look_alikes.py",
+        "tests/markers/test_markers.py",
+        "docs/context.md",
+    ],
+)
+def test_a_file_that_tells_about_markers_may_be_written_and_changed_line_by_line(path):
+    text = (Path(__file__).parents[2] / path).read_text("utf-8")
+    assert refuse_markers({"path": path, "content": text}, KNOWN, way_to=way_to) is None
+    lines = text.splitlines()
+    for at in range(len(lines) - 1):
+        new = "\n".join(lines[at : at + 2])
+        assert refuse_markers({"path": path, "edits": [{"old": "x", "new": new}]}, KNOWN, way_to=way_to) is None, new
 
 
 @given(

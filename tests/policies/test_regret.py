@@ -5,7 +5,7 @@ import pytest
 
 from support.edited import Story, count
 from trimtab.context.seeing import regret
-from trimtab.context.seeing.regret import Harm, KindRecord, Learned, RegretLedger, excused
+from trimtab.context.seeing.regret import KindRecord, Learned, RegretLedger
 from trimtab.context.window.view import View
 from trimtab.types.edits import Compact, Elide, Restore
 from trimtab.types.messages import Assistant, Text, ToolCall, ToolResult
@@ -73,7 +73,7 @@ def test_recall_and_bringing_back_are_booked_and_each_result_only_once_for_an_ed
     story.edits(Restore(targets=(two,)), author="model")
     ledger = ledger_of(story)
     assert [(b.edit, b.cause) for b in ledger.bookings] == [(edit, "recall"), (edit, "reload")]
-    assert ledger.harm() == Harm(recalls=1, reloads=1, tokens=1_000, hidden=2)
+    assert ledger.learned.kinds["grep"] == KindRecord(hidden=2, regretted=2, tokens=1_000, later=3)
 
 
 def test_taking_in_step_by_step_books_the_same_as_all_at_once():
@@ -132,15 +132,17 @@ def test_a_result_that_was_fetched_again_is_regretted_for_certain():
     assert ledger.regret(story.view.slots[0]) == 0.0
 
 
-def test_reading_again_after_a_compaction_is_no_loop():
+def test_what_other_sessions_taught_counts_beside_what_this_one_does_and_is_not_changed_by_it():
     story = Story()
-    story.calls("read", {"path": "a.py"}, BODY)
-    again = ToolCall("next", "read", {"path": "a.py"}, "{}")
-    assert excused(story.view, again) is None
-    edit = story.edits(Compact(targets=("call-1",), summary="it was read"))
-    assert excused(story.view, again) == edit
-    story.calls("read", {"path": "a.py"}, BODY)
-    assert excused(story.view, again) is None
+    handle = story.calls("read", {"path": "a.py"}, BODY)
+    hide(story, handle)
+    known = Learned({"read": KindRecord(hidden=20, regretted=10)})
+    ledger = ledger_of(story, known=known)
+    address = story.view.find(handle)
+    assert address is not None
+    assert ledger.regret(story.view.slots[address.index]) == known.having("read", KindRecord(hidden=1)).regret("read")
+    assert ledger.known == known
+    assert ledger.learned == Learned({"read": KindRecord(hidden=1)})
 
 
 @pytest.mark.parametrize(("hidden", "most"), [(False, 1), (True, 64)])

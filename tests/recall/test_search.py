@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trimtab.context.recall.index import Document, Hit, Index
+from trimtab.context.recall.near import near_names
 from trimtab.context.recall.search import recall
 
 
@@ -22,6 +23,9 @@ class Archive:
     def resolve(self, name: str) -> str | None:
         name = name.removeprefix("call_")
         return name if name in self._texts else None
+
+    def near(self, name: str) -> tuple[str, ...]:
+        return near_names(name, list(self._texts))
 
     def text_of(self, name: str) -> str | None:
         return self._texts[name]
@@ -82,11 +86,38 @@ def test_words_within_an_item_are_found_too():
 
 
 @pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("r12", ("r11", "r10", "r9", "r8", "r7")),
+        ("[r12~4kq2m7xa", ("r11", "r10", "r9", "r8", "r7")),
+        ("r3", ("r2", "r4", "r1", "r5", "r6")),
+        ("call_abd", ("call_abc", "call_xyz")),
+        ("nothing like it", ("r11", "r10", "r9", "r8", "r7")),
+    ],
+)
+def test_a_name_that_there_is_not_is_answered_with_those_that_may_be_meant(name, near):
+    names = [f"r{n}" for n in range(1, 12) if n != 3] + ["call_abc", "call_xyz"]
+    assert near_names(name, names) == near
+
+
+def test_with_nothing_to_name_nothing_is_named():
+    assert near_names("r1", []) == ()
+    assert "near" not in recall(Archive({}), name="r1", max_tokens=500).text
+
+
+@given(st.text(min_size=1, max_size=2_000), st.lists(st.text(min_size=1, max_size=200), max_size=20))
+def test_an_unknown_name_is_answered_within_the_budget(name, names):
+    archive = Archive(dict.fromkeys(names, "x"))
+    if archive.resolve(name.strip()) is None and name.strip():
+        assert archive.count(recall(archive, name=name, max_tokens=96).text) <= 96
+
+
+@pytest.mark.parametrize(
     ("asked", "said", "is_error"),
     [
         ({}, "give a query", True),
         ({"query": "  "}, "give a query", True),
-        ({"name": "r99"}, "no item 'r99': use an id that", True),
+        ({"name": "r99"}, "no item 'r99': near are r4, r3, r2, r1; use an id that", True),
         ({"name": "r3"}, "holds no text", True),
         ({"query": "unheard of xyzzy"}, "nothing holds 'unheard of xyzzy'", False),
         ({"name": "r2", "query": "xyzzy"}, "r2 holds nothing of 'xyzzy'", False),

@@ -224,3 +224,16 @@ def test_folding_in_two_steps_is_folding_in_one(records, at):
 def test_records_read_back_are_those_that_were_written(records):
     data = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
     assert decode_records(data) == (records, 0)
+
+
+def test_a_memory_tells_which_of_its_files_were_written_since(tmp_path: Path):
+    store = memories(tmp_path / "memory.jsonl", folder=tmp_path)
+    sources = ("old.py", "new.py:12-40", "r7", "src", "nul\0byte", str(tmp_path / "new.py"))
+    for name, written in (("old.py", NOON), ("new.py", NOON + timedelta(minutes=1))):
+        (tmp_path / name).write_text("x")
+        os.utime(tmp_path / name, (written.timestamp(), written.timestamp()))
+    (tmp_path / "src").mkdir()
+    kept = store.keep(Memorize(key="parser", summary="reads rows", source=sources))
+    assert store.changed(kept) == ("new.py:12-40", str(tmp_path / "new.py"))
+    later = memories(tmp_path / "memory.jsonl")
+    assert later.changed(kept) == ()

@@ -35,6 +35,19 @@ def test_a_known_shape_goes_wherever_it_stands(kind, secret):
         ("the password is hunter22", "the password is [secret: value]"),
         ("Authorization: Bearer abc123def456ghi", "Authorization: Bearer [secret: token]"),
         ("postgres://me:pa55@db/x", "postgres://[secret: password]@db/x"),
+        ("redis://:pa55@db", "redis://[secret: password]@db"),
+        ("amqp://u:p@55w0rd@mq:5672/v", "amqp://[secret: password]@mq:5672/v"),
+        (
+            "AccountName=a;AccountKey=" + "aB3/x+9Z" * 10 + "==;EndpointSuffix=core",
+            "AccountName=a;AccountKey=[secret: value];EndpointSuffix=core",
+        ),
+        ("SharedAccessKey=" + "aB3dx9Z1" * 5 + "=", "SharedAccessKey=[secret: value]"),
+        (
+            "Server=db;User Id=me;Password=horse;Encrypt=yes",
+            "Server=db;User Id=me;Password=[secret: value];Encrypt=yes",
+        ),
+        ("Pwd=horse;Server=db", "Pwd=[secret: value];Server=db"),
+        ("https://x.blob/c?sv=1&sig=" + "aB3dx9Z1" * 4 + "%3D", "https://x.blob/c?sv=1&sig=[secret: token]"),
         ("AWS_SECRET_ACCESS_KEY=abc/def+123456", "AWS_SECRET_ACCESS_KEY=[secret: value]"),
     ],
 )
@@ -51,6 +64,9 @@ def test_a_value_behind_a_telling_name_goes_and_the_name_stays(text, left):
         "tokens: 123456",
         "secret = os.environ['X']",
         "see https://example.com:8080/path",
+        "pwd = os.getcwd(); print(pwd)",
+        "PASSWORD=$(cat file); run",
+        "rows.sort(key=lambda row: row.primary_key)",
         "task-list and risk-assessment-of-things",
         "a basic understanding",
     ],
@@ -66,5 +82,7 @@ def test_a_private_key_goes_even_when_its_end_is_missing():
 
 @given(hostile)
 def test_redacting_twice_changes_nothing(text):
-    whole = f'{text} password={text}1a password: "{text}" Bearer {text}'
+    whole = (
+        f'{text} password={text}1a password: "{text}" Bearer {text};Password={text};x://a:{text}@h AccountKey={text}'
+    )
     assert redact(redact(whole)) == redact(whole)

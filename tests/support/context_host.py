@@ -36,6 +36,10 @@ class FakeHost:
         """The handle itself."""
         return name if name in self._index else None
 
+    def near(self, name: str) -> Sequence[str]:
+        """Nothing."""
+        return ()
+
     def text_of(self, name: str) -> str | None:
         """The text as it was given."""
         document = self._index.get(name)

@@ -250,5 +250,5 @@ def test_an_sdk_object_that_cant_be_dumped_is_refused():
         def model_dump(self, *, mode: str, exclude_unset: bool) -> dict[str, Any]:
             raise ValueError("no")
 
-    with pytest.raises(VendorMessageError, match=r"could not be dumped \(no\)"):
+    with pytest.raises(VendorMessageError, match=r"could not be read \(ValueError: no\)"):
         CHAT.decode(Broken())

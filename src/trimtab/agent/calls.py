@@ -5,7 +5,7 @@ Pure. A call that can't run becomes a text that the model can act on: it names w
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,11 +47,16 @@ def with_unique_ids(message: Assistant, seen: set[str]) -> Assistant:
     return replace(message, parts=tuple(parts))
 
 
-def resolve(call: ToolCall, tools: Mapping[str, Tool]) -> Runnable | ToolOutput:
-    """Return the call ready to run, or the error result that explains to the model why it can't."""
+def resolve(call: ToolCall, tools: Mapping[str, Tool], *, shown: Collection[str] = ()) -> Runnable | ToolOutput:
+    """Return the call ready to run, or the error result that explains to the model why it can't. `shown`: tools that its request offered.
+
+    A request may go on offering a tool that was turned off since: to take it out would break the provider's cache.
+    """
     tool = tools.get(call.name)
     if tool is None:
-        return ToolOutput.text(_no_such_tool(call.name, tuple(tools)), is_error=True)
+        off = call.name in shown
+        text = _turned_off(call.name, tuple(tools)) if off else _no_such_tool(call.name, tuple(tools))
+        return ToolOutput.text(text, is_error=True)
     arguments = call.arguments if call.arguments is not None else _unwrapped(call.raw)
     if arguments is None:
         return ToolOutput.text(_unparsable(call), is_error=True)
@@ -60,6 +65,11 @@ def resolve(call: ToolCall, tools: Mapping[str, Tool]) -> Runnable | ToolOutput:
         text = f"Not run: the arguments of {call.name} don't fit.\n" + "\n".join(f"- {p}" for p in problems)
         return ToolOutput.text(text, is_error=True)
     return Runnable(call, tool, fitted)
+
+
+def _turned_off(name: str, names: tuple[str, ...]) -> str:
+    on = f"Tools that are on: {', '.join(names)}." if names else "No tool is on."
+    return f"Not run: the tool {name!r} is turned off now, though it is still listed. {on}"
 
 
 def _no_such_tool(name: str, names: tuple[str, ...]) -> str:

@@ -9,7 +9,7 @@ The one rule: when `run_calls` returns or raises, every call has exactly one rec
 person), unless the transcript itself failed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -54,9 +54,13 @@ class _Job:
 
 
 async def run_calls(
-    calls: Sequence[ToolCall], bench: Bench, *, answered: Mapping[str, ToolOutput] | None = None
+    calls: Sequence[ToolCall],
+    bench: Bench,
+    *,
+    answered: Mapping[str, ToolOutput] | None = None,
+    shown: Collection[str] = (),
 ) -> None:
-    """Run `calls`; those that `answered` has an output for are recorded with it and not run.
+    """Run `calls`; those that `answered` has an output for are recorded with it and not run. `shown`: tools that the request offered.
 
     Raises what the transcript raised (`StoreError`); running tools are then cancelled, and nothing is said to be recorded.
     """
@@ -69,7 +73,7 @@ async def run_calls(
             ledger.give_up = group.cancel_scope.cancel
             earlier: list[_Job] = []
             for index, call in ledger.open():
-                job = await _admit(call, bench)
+                job = await _admit(call, bench, shown)
                 if isinstance(job, _Job):
                     waits = [other.over for other in earlier if conflict(other.access, job.access)]
                     earlier.append(job)
@@ -131,9 +135,9 @@ def _clean(part: Part) -> Part:
     return part
 
 
-async def _admit(call: ToolCall, bench: Bench) -> _Job | Outcome:
+async def _admit(call: ToolCall, bench: Bench, shown: Collection[str]) -> _Job | Outcome:
     """Resolve a call and ask the hook: a job, or the outcome that stands instead of running it."""
-    runnable = resolve(call, bench.tools)
+    runnable = resolve(call, bench.tools, shown=shown)
     if isinstance(runnable, ToolOutput):
         return runnable
     try:

@@ -244,9 +244,9 @@ class Result(_Event, frozen=True, kw_only=True, tag="result"):
     text: str
     """Text of the last answer, without thinking; empty when there was none."""
     usage: Usage
-    """Tokens, summed over the requests of the turn; requests that reported none count as 0."""
+    """Tokens, summed over the requests of the turn and those for summaries; requests that reported none count as 0."""
     cost_usd: float | None
-    """Sum over the requests in USD, each at the model's prices; null when a price is unknown, as for a model in no list."""
+    """Sum over the same requests in USD, each at the model's prices; null when a price is unknown, as for a model in no list."""
     steps: int
     """How many model requests the turn made; one that was sent again counts once."""
     session_id: str

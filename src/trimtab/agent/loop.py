@@ -131,7 +131,8 @@ async def _step(state: "_State") -> Verdict:
         verdict = judge(answer, empties=state.empties, cuts=state.cuts)
         state.empties = state.empties + 1 if verdict.flaw == "empty" else 0
         state.cuts = state.cuts + 1 if verdict.flaw == "cut" else 0
-        await run_calls(answer.tool_calls, bench, answered=verdict.answered)
+        shown = {tool.name for tool in prompt.request.tools}
+        await run_calls(answer.tool_calls, bench, answered=verdict.answered, shown=shown)
         return verdict
     except anyio.get_cancelled_exc_class():
         stop = "cancelled"

@@ -56,6 +56,7 @@ class Transcript(Protocol):
     async def prompt(self, request: ModelRequest) -> Prompt:
         """Return `request`, which comes without messages, as it is to be sent: with them, and with no more room for output than is left.
 
+        It may keep the system prompt and the tools of the request before, for the provider's cache; a call of one that is off is refused then.
         Called once before every request, while nothing else is recorded. May take its time (a summary) and record what it changed.
         Raises `ContextFloor`, `BudgetExceeded` or `StoreError`, which end the turn by name.
         """

@@ -6,6 +6,7 @@ policy, tools, summary model, reserve ──each looked up as a run would──�
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from trimtab.coding.context.advice import adviser_for
 from trimtab.coding.context.engine import checked_policy, context_settings, engine_settings
 from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
@@ -18,8 +19,13 @@ from trimtab.types.models import ModelInfo
 def refusals(project: Project, model: ModelInfo | None) -> Iterator[tuple[str, TrimtabError]]:
     """Yield what a run with `model` would stop at, with the setting that it is about. None: no model is known, so the common settings are looked at."""
     settings = project.settings.context if model is None else context_settings(project, model)
+
+    def policy() -> None:
+        checked_policy(settings.policy)
+        adviser_for(project, settings)
+
     checks: dict[str, Callable[[], object]] = {
-        "policy": partial(checked_policy, settings.policy),
+        "policy": policy,
         "tools": partial(require_tools, project.settings.tools),
     }
     if settings.summary_model:
@@ -31,6 +37,12 @@ def refusals(project: Project, model: ModelInfo | None) -> Iterator[tuple[str, T
             check()
         except TrimtabError as error:
             yield name, error
+
+
+def require_manageable(project: Project, model: ModelInfo) -> None:
+    """Raise the first of the errors that a run with `model` would stop at."""
+    for _, error in refusals(project, model):
+        raise error
 
 
 def require_room(project: Project, model: ModelInfo) -> None:

@@ -17,7 +17,10 @@ from urllib.parse import urlsplit
 import anyio
 
 from trimtab import __version__
-from trimtab.coding.context.engine import context_settings
+from trimtab.coding.context.advice import adviser_for
+from trimtab.coding.context.chosen import chosen_tools
+from trimtab.coding.context.engine import context_settings, engine_settings
+from trimtab.coding.context.learned import learned_file
 from trimtab.coding.context_check import refusals
 from trimtab.coding.first_model import Found, look_around
 from trimtab.coding.guard import permission_hooks, workspace_of
@@ -26,9 +29,11 @@ from trimtab.coding.project import Project
 from trimtab.coding.tools.ripgrep import find_rg
 from trimtab.coding.toolset import removed_variables
 from trimtab.coding.trust import project_inputs, stored_answer
+from trimtab.context.budget import budget_for
 from trimtab.providers.probe import probe
 from trimtab.providers.resolve import Resolved, is_loopback
 from trimtab.types.errors import ConfigError, TrimtabError
+from trimtab.types.models import ModelInfo
 
 Status = Literal["ok", "note", "missing"]
 
@@ -125,13 +130,33 @@ def _context(project: Project) -> Iterator[Check]:
     except TrimtabError:
         model = None  # told as the model's own check
     wrong = [Check("missing", name, e.message, e.hint) for name, e in refusals(project, model)]
-    yield from wrong or [
-        Check(
-            "ok",
-            "context",
-            f"policy {(project.settings.context if model is None else context_settings(project, model)).policy}",
+    yield from wrong or [Check("ok", "context", line) for line in _in_force(project, model)]
+    learned = learned_file(project)
+    yield Check("ok", "learned", f"{learned}" if learned.exists() else f"nothing yet ({learned})")
+
+
+def _in_force(project: Project, model: ModelInfo | None) -> Iterator[str]:
+    """The settings of the context that a run with `model` would have."""
+    settings = project.settings.context if model is None else context_settings(project, model)
+    writer = f"summaries by {settings.summary_model}" if settings.summary_model else "summaries by the session's model"
+    chosen = chosen_tools(settings, project.settings.tools)
+    tools = (
+        f"tools {settings.tools}"
+        if project.settings.tools.enabled is None
+        else f"tools {', '.join(chosen.names) or 'off'}"
+    )
+    policy = f"policy {settings.policy}"
+    if adviser := adviser_for(project, settings):
+        policy += f" at {adviser.address.host}, {adviser.timeout_s:g} s"
+    yield f"{policy}; {tools}; {writer}"
+    if model is not None:
+        budget = budget_for(model, engine_settings(settings, profile=chosen.profile).thresholds)
+        done = f"nothing is done below {budget.soft:,}, the aim is {budget.target:,}, no request has more than {budget.hard:,}"
+        if settings.policy == "none":
+            done = f"nothing is ever done; a turn ends before a request with more than {budget.hard:,}"
+        yield (
+            f"of {budget.window:,} tokens {budget.reserve:,} are kept for the answer and {budget.safety:,} as a margin; {done}"
         )
-    ]
 
 
 async def _ask(resolved: Resolved, *, online: bool) -> Check:

@@ -8,7 +8,7 @@ This is the only module that knows all siblings. Frontends get events from `feed
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 
@@ -20,10 +20,11 @@ from trimtab.agent.run import Agent
 from trimtab.coding.attachments import unseen_pictures
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.choose import Choice
+from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.marker_guard import MarkerGuard
 from trimtab.coding.context.open import OpenContext, open_context
-from trimtab.coding.context_check import require_room
+from trimtab.coding.context_check import require_manageable
 from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.logs import last_model, now, open_log, outputs_beside, writes_at_once
 from trimtab.coding.models import OpenModel, close_provider, open_model, pick_model
@@ -36,7 +37,7 @@ from trimtab.coding.toolset import build_tools
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError
 from trimtab.types.messages import User
-from trimtab.types.models import ModelInfo
+from trimtab.types.models import ModelInfo, add_costs
 from trimtab.types.text import scrub
 
 PATIENCE_S = 60.0
@@ -107,19 +108,34 @@ class Session:
     async def prompt(self, prompt: str | User) -> Turn:
         """Say something and run until idle. Raises `AgentBusy` while a turn runs; failures end the turn instead of raising."""
         await self._record_model()
+        self.agent.system = system_prompt(self.project, self.agent.tools)  # another day, or another model's tools
+        with suppress(StoreError, SessionError):  # as above
+            await self.context.recollect()
         if isinstance(prompt, User) and (note := unseen_pictures(prompt, self.model)):
             await self.tell(note)
         try:
-            return await self.agent.prompt(prompt)
+            return self._with_summaries(await self.agent.prompt(prompt))
         finally:
             await self._tell_rest()
 
     async def answer(self, call_id: str, text: str) -> Turn:
         """Answer a parked call and go on. Raises `UsageError` when no such call waits."""
         try:
-            return await self.agent.answer(call_id, text)
+            return self._with_summaries(await self.agent.answer(call_id, text))
         finally:
             await self._tell_rest()
+
+    def _with_summaries(self, turn: Turn) -> Turn:
+        """The turn with what summaries took since the one before: requests that no answer of the conversation tells of."""
+        spent = self.context.transcript.take_spent()
+        return replace(turn, usage=turn.usage + spent.usage, cost_usd=add_costs(turn.cost_usd, spent.usd))
+
+    def work_beside(self, start: Start, *, between_turns: bool = False) -> None:
+        """Lend a task group (its `start_soon`) for summaries that are written before they are needed; `between_turns`: a person talks on after a turn.
+
+        Cancel the group before the session closes.
+        """
+        self.context.transcript.background.lend(start, between_turns=between_turns)
 
     async def _tell_rest(self) -> None:
         """After each turn, what no later request told: news of the context, and one notice about the calls that weren't allowed."""
@@ -250,7 +266,7 @@ async def _kit(
     stack.callback(outputs.close)
     model = await pick_model(project, session_ref, provider=provider)
     stack.push_async_callback(close_provider, model.provider)
-    require_room(project, model.info)
+    require_manageable(project, model.info)
 
     def tools_for(info: ModelInfo) -> tuple[Tool, ...]:
         return (*build_tools(project, outputs, images="image" in info.input), *extra)

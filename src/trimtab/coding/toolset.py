@@ -73,7 +73,9 @@ def removed_variables(project: Project) -> tuple[str, ...]:
 
 def _key_names(project: Project) -> tuple[str, ...]:
     declared = (p.api_key_env for p in project.settings.providers.values() if p.api_key_env)
-    return tuple(dict.fromkeys((*declared, *Catalogue.load().key_variables())))
+    contexts = (project.settings.context, *(m.context for m in project.settings.models.values() if m.context))
+    policies = (context.remote_key_env for context in contexts if context.remote_key_env)
+    return tuple(dict.fromkeys((*declared, *policies, *Catalogue.load().key_variables())))
 
 
 def caps_of(settings: ToolSettings) -> Caps:

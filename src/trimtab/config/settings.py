@@ -95,8 +95,16 @@ class ContextSettings(_Section, frozen=True):
     """The same as `hard` in tokens."""
     reserve_tokens: Positive | None = None
     """Tokens kept free for the answer."""
+    remote_url: str | None = None
+    """Where the policy `remote` is: an http(s) URL that takes what a policy sees and answers what it wants ([wire](remote-policy.md))."""
+    remote_timeout_s: Seconds = 5.0
+    """Seconds that it may take over one answer, in which nothing else happens; then `rules` decide."""
+    remote_key_env: str | None = None
+    """The environment variable that holds a key for it, sent as a bearer token; no command of a tool gets that variable."""
     summary_model: str | None = None
-    """The model that writes summaries, `PROVIDER/ID`; the session's own when not set, or when this one fails."""
+    """The model that writes summaries, `PROVIDER/ID`, where it is cheaper than the session's own with a warm cache; the session's own when not set, or when this one fails."""
+    prepare_summaries: bool = True
+    """Above `soft`, have the summary that a policy is about to need written while the conversation goes on."""
 
 
 class VerifySettings(_Section, frozen=True):

@@ -17,7 +17,9 @@ from msgspec import structs
 
 from trimtab.context.budget import Budget, budget_for
 from trimtab.context.counting.anchor import Estimate
+from trimtab.context.counting.counter import Counter
 from trimtab.context.cycle.faults import faultfinder
+from trimtab.context.cycle.front import Front, front_of, is_notice
 from trimtab.context.cycle.look import Look, Tally, look
 from trimtab.context.cycle.refusals import NOTHING, Lesson, lesson_of
 from trimtab.context.cycle.tally import MeterTally
@@ -36,12 +38,16 @@ from trimtab.types.models import ModelInfo, ModelRequest
 if TYPE_CHECKING:
     from trimtab.context.actions import Action
     from trimtab.context.asks import Answer, Ask
+    from trimtab.context.counting.ratio import CalibrationState
     from trimtab.context.cycle.account import Account
+    from trimtab.context.cycle.epochs import Epochs
     from trimtab.context.cycle.ladder import Step
     from trimtab.context.cycle.managing import Manager
+    from trimtab.context.cycle.tail import Memos
     from trimtab.context.editing.applying import Outcome
     from trimtab.context.editing.compacting import Compactor
     from trimtab.context.seeing.observation import Observation
+    from trimtab.context.seeing.regret import Learned
 
 Now: TypeAlias = Callable[[], float]
 _LEAST_CAP = 1_000
@@ -65,7 +71,9 @@ class Engine:
     """Manages the context of one session. `now` gives seconds (for cache lifetimes); without it nothing ever counts as idle.
 
     `policy` is one, or the name of one that is looked up when it is first needed. `next_handle` is the first number that no result of the
-    session has. `way_back` names, for a slot, the file that holds its body where the model has no `recall`. `steps` is the ladder.
+    session has. `counter` makes what counts for a model, `regret` gives what other sessions taught; both are asked when they are first needed.
+    `way_back` names, for a slot, the file that holds its body where the model has no `recall`. `steps` is the ladder. `memos` lists what the
+    model has kept.
 
     A request with room to spare needs little of all this; what does the work on a full window is loaded with the first one that does.
     """
@@ -83,12 +91,16 @@ class Engine:
         tally: Tally | None = None,
         steps: "Sequence[Step] | None" = None,
         compactor: "Callable[[], Compactor] | None" = None,
+        counter: Callable[[ModelInfo], Counter] = Counter,
+        regret: "Callable[[], Learned] | None" = None,
+        memos: "Memos | None" = None,
     ) -> None:
         self.settings = settings or EngineSettings()
         self.session_id = session_id
         self.policy = policy
         self.next_handle = next_handle
         self.compactor = compactor
+        self.memos = memos
         self.window_cap: int | None = None
         self.output_cap: int | None = None
         self.steps = steps
@@ -96,10 +108,17 @@ class Engine:
         self._way_back = way_back
         self._last: Look | None = None
         self._homed: object = None
+        self.told = False
+        """Whether the view may hold a notice of what isn't sent in front yet."""
+        self._epochs: Epochs | None = None
+        self.tailed: tuple[object, int] = (None, -1)
+        """The lineage and the epoch of the view at whose end nothing was left to say."""
         self._heard: tuple[Look, Assistant, float | None] | None = None
         self._manager: Manager | None = None
         self._account: Account | None = None
-        self._take(model, tally or MeterTally(model))
+        self._counter = counter
+        self.known_regret = regret
+        self._take(model, tally or MeterTally(model, counter=counter(model)))
 
     def use_model(
         self, model: ModelInfo, *, tally: Tally | None = None, settings: EngineSettings | None = None
@@ -111,7 +130,7 @@ class Engine:
         self._learn()  # what the last answer reported is about the model that gave it
         self._last = None
         self.settings = settings or self.settings
-        self._take(model, tally or _switched(self.tally, model))
+        self._take(model, tally or _switched(self.tally, MeterTally(model, counter=self._counter(model))))
         if self._manager is not None:
             self._manager.use_model()
 
@@ -120,6 +139,7 @@ class Engine:
         self.tally = tally
         self.faults = faultfinder(model, has_way=self.has_way)
         self.window_cap = self.output_cap = None
+        self.front: Front | None = None
         self._asked = 0
         self._account = None
 
@@ -145,6 +165,26 @@ class Engine:
 
             self._manager = Manager(self)
         return self._manager
+
+    @property
+    def calibration(self) -> "CalibrationState | None":
+        """What was learned about the model's counts; None while no report was taken in."""
+        tally = self.tally
+        return tally.counter.learned if isinstance(tally, MeterTally) else None
+
+    @property
+    def regret(self) -> "Learned | None":
+        """What this session taught about hiding results; None while nothing was edited."""
+        return self._manager.regret.learned if self._manager is not None else None
+
+    @property
+    def epochs(self) -> "Epochs":
+        """What decides when another system prompt or other tools are sent."""
+        if self._epochs is None:
+            from trimtab.context.cycle.epochs import Epochs  # noqa: PLC0415 - not needed while nothing changes
+
+            self._epochs = Epochs(self)
+        return self._epochs
 
     @property
     def budget(self) -> Budget:
@@ -179,7 +219,7 @@ class Engine:
         self, view: View, request: ModelRequest, *, after: ErrorInfo | None = None, decide: bool = True
     ) -> "Generator[Ask, Answer, Prepared]":
         """Make the next request out of `view`. `after`: why the server refused the last one (see `refusals`); no rate limit shortens anything.
-        `decide`: the policy may act.
+        `decide`: the policy may act. Its system prompt and tools may still be those of the last request (see `epochs`).
 
         Raises `ContextFloor` when no valid request fits.
         """
@@ -188,6 +228,8 @@ class Engine:
             if len(view.applied) and self.faults.without_way(view):
                 view = yield from self.manager.rehome(view, request)
             self._homed = view.lineage
+            self.told = any(is_notice(applied.edit) for applied in view.applied)
+        view = yield from self._settled(view, request)
         lesson = NOTHING if after is None else self._learn_from(after, view, request)
         if self.output_cap is not None:
             most = min(request.max_output or self.output_cap, self.output_cap)
@@ -198,12 +240,28 @@ class Engine:
             prepared = yield from self.manager.prepare(
                 view, request, forced=lesson.shrink, refused_media=lesson.media, decide=decide
             )
+            if self._is_unsettled(request):
+                prepared = yield from self.epochs.settled(prepared, request)
             now = self.look(prepared.view, request)
         self._last, self._asked = now, prepared.request.max_output or 0
         if self.model.cache.kind != "explicit":
             return prepared
         marks = self.account.marks(now)
         return replace(prepared, request=structs.replace(prepared.request, cache_marks=marks))
+
+    def prepare_ahead(self, view: View, request: ModelRequest) -> "Generator[Ask, Answer, str]":
+        """Have the summary written that the policy is about to ask a model for; for a driver that runs it beside the conversation.
+
+        It yields `Summarize` and nothing else. An accepted text waits for the compaction that comes, which then asks nobody; if what it was made of
+        has changed by then, it isn't used. Returns why nothing came of it, once; then nothing is prepared any more.
+
+        It asks only above the soft threshold, only when a policy of ours says that it would compact with a few more requests, by a model and not by
+        a digest, and only if that pays. The ladder's own summary isn't prepared: it comes after a digest that was not enough, which nobody can foresee.
+        """
+        if view.is_waiting or not self.settings.ahead:
+            return ""
+        now = self.look(view, request)
+        return "" if now.used < now.budget.soft else (yield from self.manager.prepare_ahead(now))
 
     def make_room(self, view: View, request: ModelRequest) -> "Generator[Ask, Answer, View]":
         """Bring `view` under the limit without the policy and without a request. Raises `ContextFloor` when nothing valid fits."""
@@ -241,9 +299,9 @@ class Engine:
         return Status(now.estimate.tokens if known else None, now.used, now.budget, now.used > now.budget.hard, savings)
 
     def look(self, view: View, request: ModelRequest) -> Look:
-        """Count the request that `view` makes of `request`."""
+        """Count the request that `view` makes of `request`, with the system prompt and the tools that are sent."""
         self._learn()
-        return look(view, request, self.budget, self.tally)
+        return look(view, request if self.front is None else self.front.on(request), self.budget, self.tally)
 
     def observe(self, look: Look) -> "Observation":
         """What a policy sees of this request."""
@@ -256,6 +314,17 @@ class Engine:
     def time(self) -> float | None:
         """Seconds, if there is a clock."""
         return None if self._now is None else self._now()
+
+    def _settled(self, view: View, request: ModelRequest) -> "Generator[Ask, Answer, View]":
+        """Choose what stands in front of the messages; see `epochs`. `none` changes nothing, so it sends what it gets."""
+        if not self.settings.epochs or self.policy_name == "none":
+            return view
+        if self.front is None:
+            self.front = front_of(request)
+        return (yield from self.epochs.settle(view, request)) if self._is_unsettled(request) else view
+
+    def _is_unsettled(self, request: ModelRequest) -> bool:
+        return self.front is not None and (self.told or not self.front.before(request))
 
     def _learn(self) -> None:
         """Take in what the last answer reported."""
@@ -292,12 +361,23 @@ class Engine:
             return False
         if not isinstance(self.policy, str) and manners_of(self.policy).early:
             return False
-        return not self.untidy(now)
+        return not self.untidy(now) and not self.tail(now)
 
     def untidy(self, now: Look) -> "Sequence[Action]":
         """What to tidy before it is first sent: see `housekeeping`."""
         sent = self._account.sent_count(now) if self._account else 0
         return housekeeping(now.view, sent=sent, is_large=self._is_large)
+
+    def tail(self, now: Look) -> "Sequence[Action]":
+        """What has to be said again at the end, for an edit took it out of sight; see `tail`. Looked for once after each change."""
+        view, (lineage, epoch) = now.view, self.tailed
+        if not len(view.applied) or (lineage is view.lineage and epoch == view.epoch):
+            return ()
+        from trimtab.context.cycle.tail import tail  # noqa: PLC0415 - not needed before there are edits
+
+        wanted = tail(now, self.memos)
+        self.tailed = (None, -1) if wanted else (view.lineage, view.epoch)
+        return wanted
 
     @property
     def _most_shown(self) -> int | None:
@@ -344,10 +424,9 @@ class Engine:
         return verb == "recall id" and name.partition("#")[0] in (name_of(slot), call_id, slot.id)
 
 
-def _switched(tally: Tally, model: ModelInfo) -> Tally:
-    """A tally for `model`, which nothing was reported of yet, of the conversation that `tally` counted: what its requests hide from us stays hidden."""
-    made = MeterTally(model)
+def _switched(tally: Tally, made: MeterTally) -> MeterTally:
+    """The tally `made` for another model, of the conversation that `tally` counted: what its requests hide from us stays hidden, unless more is known."""
     hidden = tally.counter.calibration.hidden if isinstance(tally, MeterTally) else None
-    if hidden is not None:
-        made.counter.calibration.learn_hidden(hidden)
+    if hidden is not None and made.counter.calibration.hidden is None:
+        made.counter.calibration.hidden = hidden
     return made

@@ -9,10 +9,18 @@ Each carries a key, `~` and eight characters: a hash over the session's salt, th
 bytes on every replay, and a model that imitates the form can't hit a key of its session. Two directions, kept apart:
 
     a text that an edit rendered ──hides──▶ what it hides and the way back (trusted: it comes from the log)
-    any other text ──live_markers──▶ keys in it that the session knows (everything else that looks like a marker is plain text)
+    any other text ──live_markers──▶ keys in it that the session knows
+                   └─only_markers──▶ the names in a text that is nothing but the form, whatever its keys
 
-The one rule: nothing is ever done *because* a text holds a marker, except refusing to write it. A key is found however it was wrapped,
-escaped or widened; the form around it doesn't matter, because a copy that lost its bracket would be written into a file just the same.
+The one rule: nothing is ever done *because* a text holds a marker, except refusing to write it. What is refused is
+
+- a live key, anywhere. It is found however it was wrapped, escaped or widened; the form around it doesn't matter, because a copy that lost its
+  bracket would be written into a file just the same;
+- a text that is nothing but markers by their form, with made-up keys or none: a single one as the content of a file or a memo always, for then
+  nothing else would be kept; several, or a part of a file, only where one names an item of this session;
+- content that begins with such a line about an item of this session: the head of a shortened body, a stub with its summary.
+
+Everything else that looks like a marker is plain text, so a file that tells about markers (this one, its tests) can be written and changed.
 """
 
 import base64
@@ -36,6 +44,14 @@ _HEAD = re.compile(
     r"\[(?P<kind>archived|summarized|folded|truncated|compressed|not the content: archived) (?P<name>\S+)~(?P<key>[a-z2-7]{8}):"
     r"(?:[^\n]*; (?:to read it|all of it): (?P<way>(?:recall id|memo action=read key|read path)=[^\n]+)|[^\n]*)\](?:\n|\Z)"
 )
+_FORM = re.compile(
+    r"\[(?:archived|summarized|folded|truncated|compressed|not the content: archived) (?P<name>[^\s:~\]]+)[^\n:]{0,80}:"
+    r"(?=[^\n]*(?:\d tokens?|\d of [\d,]+|to read it|all of it|kept outside))[^\n]*\]"
+)
+"""The line of a stub, a head or a pointer as a model may write it: with another key, or with none."""
+_WRAPPING = " \t\r\n`\"'"
+BODIES = frozenset({"content"})
+"""Fields whose text is the whole of what is written."""
 _LONGEST_HEAD = 8_000
 """No head is longer, and a body that is no head is judged in bounded time."""
 _UNPRINTED = re.compile(
@@ -154,22 +170,64 @@ def live_markers(text: str, is_known: Callable[[str], bool]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for key in _candidates(text) if is_known(key)))
 
 
-def refuse_markers(arguments: object, known: Mapping[str, str], *, searched: Collection[str] = ()) -> str | None:
+def only_markers(text: str) -> tuple[str, ...]:
+    """Return the names in a text that is nothing but markers by their form, one a line; none for any other text."""
+    lines = [
+        line.strip(_WRAPPING)
+        for line in text[: 10 * _LONGEST_HEAD].strip(_WRAPPING).splitlines()
+        if line.strip(_WRAPPING)
+    ]
+    found = [_FORM.fullmatch(line[:_LONGEST_HEAD]) for line in lines]
+    return tuple(form["name"] for form in found if form is not None) if all(found) else ()
+
+
+def refuse_markers(
+    arguments: object,
+    known: Mapping[str, str],
+    *,
+    searched: Collection[str] = (),
+    way_to: Callable[[str], str | None] = lambda _name: None,
+) -> str | None:
     """Return why a tool that writes must not run with these arguments (any JSON), or None.
 
     `known` maps each live key to its way back. `searched` are names of fields whose text is only looked for and never written (the
-    `old` of an edit): a marker that got into a file before must be removable.
+    `old` of an edit): a marker that got into a file before must be removable. `way_to` tells how an item of this session is read, by its name;
+    None: there is no such item.
     """
     for path, text in _strings(arguments, "", searched):
-        keys = live_markers(text, known.__contains__)
-        if keys:
-            where = path[:80] or "the argument"
+        where = path[:80] or "the argument"
+        if keys := live_markers(text, known.__contains__):
             ways = ", ".join(dict.fromkeys(f"~{key}: {known[key]}" for key in keys))
             return (
                 f"{where} holds {'a marker' if len(keys) == 1 else 'markers'} in place of text that is archived, so nothing was done. "
                 f"Read the real text first ({ways}), then call again with that text in full."
             )
+        is_body = path.rpartition(".")[2] in BODIES
+        names = only_markers(text)
+        alone = is_body and len(names) == 1
+        named = names or (_first_marker(text) if is_body else ())
+        reads = {name: way for name in named if (way := way_to(name)) is not None}
+        if reads or alone:
+            return _form_refused(where, reads)
     return None
+
+
+def _first_marker(text: str) -> tuple[str, ...]:
+    """The name in the first line, if that is a marker by its form: the head of a shortened body, or a stub with a summary."""
+    return only_markers(text.strip(_WRAPPING).partition("\n")[0])
+
+
+def _form_refused(where: str, reads: Mapping[str, str]) -> str:
+    told = ", ".join(f"{name}: {way}" for name, way in reads.items())
+    how = (
+        f"Read the real text first ({told})"
+        if told
+        else "Nothing of that name is archived here; find the real text (recall query=…) or make it"
+    )
+    return (
+        f"{where} has a line in place of text that is archived, so nothing was done. {how}, then call again with that text in full. "
+        "If that very line is meant, let it follow other text."
+    )
 
 
 def _candidates(text: str) -> Iterator[str]:

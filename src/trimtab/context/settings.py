@@ -16,7 +16,9 @@ class EngineSettings:
     `cooldown` is how many requests pass between two batches of one policy. `attempts` bounds the tries of each rung of the ladder before one request.
     `immune` is how many requests what somebody brought back stays untouched. `headed_tokens`: results of so many tokens get a handle.
     `result_share` is the share of the room that one fresh result may show. What is above is cut when it is recorded if its tool kept the whole,
-    and else recorded whole and folded before it is first sent. None: neither.
+    and else recorded whole and folded before it is first sent. None: neither. `ahead`: summaries may be prepared before they are needed.
+    `epochs`: a request keeps the system prompt and the tools of the one before while the cache makes that worth it; False where whoever sends it
+    takes those from elsewhere.
     """
 
     thresholds: Thresholds = field(default_factory=Thresholds)
@@ -27,3 +29,5 @@ class EngineSettings:
     immune: int = 5
     headed_tokens: int = 400
     result_share: float | None = 0.5
+    ahead: bool = True
+    epochs: bool = True

@@ -6,7 +6,8 @@ a proxy. Loading certificates takes longer than a whole local request, so where 
 
 import os
 import ssl
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 import httpx2
@@ -15,6 +16,7 @@ from trimtab.providers.loopback import is_loopback
 from trimtab.providers.wire import WireFailure
 from trimtab.types.errors import ErrorInfo
 
+T = TypeVar("T")
 KEPT_CONNECTIONS = 8
 _KEPT_S = 30.0
 
@@ -24,6 +26,17 @@ def open_transport(base_url: str, *, proxy: str | None = None, ca_file: str | No
 
     Raises `WireFailure` (class `invalid`) for a proxy or certificates that can't be used.
     """
+    return _opened(httpx2.AsyncHTTPTransport, base_url, proxy=proxy, ca_file=ca_file)
+
+
+def open_blocking_transport(
+    base_url: str, *, proxy: str | None = None, ca_file: str | None = None
+) -> httpx2.HTTPTransport:
+    """The same for worker threads."""
+    return _opened(httpx2.HTTPTransport, base_url, proxy=proxy, ca_file=ca_file)
+
+
+def _opened(make: Callable[..., T], base_url: str, *, proxy: str | None, ca_file: str | None) -> T:
     proxy = None if is_loopback(base_url) else proxy
     secure = base_url.startswith("https:") or (proxy or "").startswith("https:")
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS, keepalive_expiry=_KEPT_S)
@@ -31,7 +44,7 @@ def open_transport(base_url: str, *, proxy: str | None = None, ca_file: str | No
     try:
         if proxy:
             _check_proxy(urlsplit(proxy))
-        return httpx2.AsyncHTTPTransport(verify=verify, trust_env=False, proxy=proxy, limits=limits)
+        return make(verify=verify, trust_env=False, proxy=proxy, limits=limits)
     except ImportError:
         raise _no_proxy(
             "SOCKS needs the package `socksio`", "Install it beside Trimtab, or use an HTTP proxy."

@@ -214,7 +214,7 @@ def _endpoint(provider: str, model_id: str, known: _Known) -> tuple[Endpoint, st
             f"provider {provider!r} has no base_url",
             hint=f"set providers.{provider}.base_url (or TRIMTAB_PROVIDERS__{provider.upper()}__BASE_URL)",
         )
-    if base_url and not _is_web_url(base_url):
+    if base_url and not is_web_url(base_url):
         raise ConfigError(
             f"providers.{provider}.base_url is no http(s) URL: {base_url!r}",
             hint="write it like http://127.0.0.1:8080/v1",
@@ -253,7 +253,8 @@ def _key_variable(said: ProviderConfig, listed: ProviderInfo | None, base_url: s
     return "", (f"{listed.api_key_env} is not sent to {base_url}: set {setting} if it should be",)
 
 
-def _is_web_url(text: str) -> bool:
+def is_web_url(text: str) -> bool:
+    """Whether `text` is an http(s) URL with a host."""
     try:
         url = urlsplit(text)
         return url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0

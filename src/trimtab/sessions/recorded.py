@@ -66,4 +66,6 @@ class Recording:
     id: str = ""
     cwd: str = ""
     bad_lines: int = 0
+    cut: bool = False
+    """Whether its archive ended too early, so that nobody knows how much is missing."""
     notes: tuple[str, ...] = field(default=())

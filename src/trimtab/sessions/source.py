@@ -4,7 +4,10 @@ A file is read once and never held as a whole unless its format is one JSON docu
 ends early, a line that can't be read is skipped. The one error is `ImportFailed`.
 """
 
+import errno
 import io
+import os
+import stat
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,6 +21,8 @@ from trimtab.types.errors import SessionError
 HEAD = 256 * 1024
 """Bytes that are enough to tell a format."""
 
+_LONGEST = 1 << 26
+"""Bytes of the longest first line that is looked at: a person may begin with a large paste."""
 _GZIP = b"\x1f\x8b"
 _MEMBER = 16 + zlib.MAX_WBITS
 _CHUNK = 1 << 18
@@ -41,8 +46,16 @@ class Source:
         self._bytes = origin if isinstance(origin, bytes) else b""
 
     def head(self) -> bytes:
-        """Return the first bytes, unpacked. Raises `ImportFailed`."""
-        return self._read(HEAD)
+        """Return the first bytes, unpacked, and the whole first line where that is longer. Raises `ImportFailed`."""
+        with self._open() as file:
+            try:
+                head = file.read(HEAD)
+                if len(head) < HEAD or b"\n" in head:
+                    return head
+                rest = file.readline(_LONGEST)
+            except OSError as exc:
+                raise self._refusal(exc) from exc
+        return head + rest if rest.endswith(b"\n") else head
 
     def data(self) -> bytes:
         """Return everything, unpacked. Raises `ImportFailed`."""
@@ -91,17 +104,28 @@ class Source:
 
     def _open(self) -> IO[bytes]:
         try:
-            file: IO[bytes] = self.path.open("rb") if self.path is not None else io.BytesIO(self._bytes)
+            file = _regular(self.path) if self.path is not None else io.BytesIO(self._bytes)
             packed = file.read(len(_GZIP)) == _GZIP
             file.seek(0)
-        except OSError as exc:
+        except (OSError, ValueError) as exc:  # a name with a NUL in it is a ValueError
             raise self._refusal(exc) from exc
         return io.BufferedReader(_Unpacked(file, self), _CHUNK) if packed else file
 
-    def _refusal(self, exc: OSError) -> ImportFailed:
-        return ImportFailed(
-            f"can't read {self.name!r}: {exc.strerror or exc}", hint="give the path of a session file or folder"
-        )
+    def _refusal(self, exc: OSError | ValueError) -> ImportFailed:
+        why = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
+        return ImportFailed(f"can't read {self.name!r}: {why}", hint="give the path of a session file or folder")
+
+
+def _regular(path: Path) -> IO[bytes]:
+    """Open a file. What is none (a pipe, a device, a socket) may never end, and can't be read twice: an `OSError` says what to do instead."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")  # else a pipe waits for a writer
+    kind = os.fstat(file.fileno()).st_mode
+    if stat.S_ISREG(kind):
+        return file
+    file.close()
+    if stat.S_ISDIR(kind):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    raise OSError(errno.EINVAL, "it is a pipe or a device and no regular file; send it through standard input, as -")
 
 
 class _Unpacked(io.RawIOBase):

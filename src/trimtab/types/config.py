@@ -3,7 +3,7 @@
 A declared value always wins over the catalogue and over what a server says.
 """
 
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -79,6 +79,9 @@ class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     """How often a request that may succeed later is sent again; 4 when not set."""
     max_retry_wait_s: float | None = None
     """The longest wait, in seconds, that a provider may ask for; 60 when not set. A longer one ends the turn."""
+    tokenizer: Literal["server", "local"] | None = None
+    """Who counts its tokens. `server`: its own `/tokenize`, as llama.cpp, vLLM and SGLang have it. `local`: as for any other. When not set: `server` for
+    `llamacpp` and `vllm` on this machine."""
     compat: dict[str, Any] = {}
     """Switches for all its models; the module of each wire lists its own."""
     probe: bool | None = None

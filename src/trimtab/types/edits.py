@@ -26,6 +26,8 @@ class EditCost(msgspec.Struct, frozen=True, omit_defaults=True):
     """Price of writing again what stands behind the earliest change; null when no price is known."""
     model_tokens: int = 0
     """Tokens that a model used to write the text."""
+    model_usd: float | None = None
+    """Price of the requests that wrote the text; null when no price is known, or nothing was asked."""
     ms: int = 0
     """Milliseconds."""
 

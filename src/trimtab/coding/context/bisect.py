@@ -2,22 +2,26 @@
 
     edits that hold ──search──▶ some of them taken back on a fork ──check──▶ exit code 0: good ──▶ … ──▶ the guilty ones
 
-The session itself is only read. Each trial gets a fresh fork in a folder of its own, which goes when the search ends, however it ends. Marks (pins and expiry) change
+The session itself is only read. Each trial gets a fresh fork in a folder of its own, which goes when the search ends, however it ends, and so does every process that a check left. Marks (pins and expiry) change
 no byte that a model reads, so they are never suspected.
 """
 
-import os
+import secrets
 import shlex
-import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
+
+import anyio
 
 from trimtab.coding.logs import session_folder
 from trimtab.coding.project import Project
+from trimtab.coding.tools.process_tree import MARKER, stop
 from trimtab.context.editing.applying import BLANK
 from trimtab.context.stores.folder import SessionFolder
 from trimtab.context.telling.bisect_edits import Found, Trial, Verdict, begin, judged, next_trial
@@ -30,6 +34,9 @@ VARIABLE = "TRIMTAB_SESSION"
 """Names the fork's file to the check."""
 PLACEHOLDER = "{session}"
 """Stands for the fork's file in the check."""
+Waiting: TypeAlias = Callable[[], AbstractContextManager[None]]
+"""Makes what surrounds the wait for a check."""
+_GRACE_S = 0.5
 _NOT_RUN = (126, 127)
 """What a shell answers for a command that it can't run."""
 
@@ -73,25 +80,41 @@ def suspects(view: View) -> tuple[str, ...]:
 
 
 def bisect(
-    project: Project, file: Path, edits: tuple[str, ...], check: Check, *, tell: Callable[[Tried], None]
+    project: Project,
+    file: Path,
+    edits: tuple[str, ...],
+    check: Check,
+    *,
+    tell: Callable[[Tried], None],
+    waiting: Waiting = nullcontext,
 ) -> Bisected:
-    """Search among `edits` of the session in `file`. `tell` hears of each trial as it ends.
+    """Search among `edits` of the session in `file`. `tell` hears of each trial as it ends; a check is waited for within `waiting`, which may raise to end the search.
 
     Raises `UsageError` when the check can't be run at all.
     """
     folder = session_folder(project)
     trials: list[Tried] = []
     search = begin(edits)
-    with tempfile.TemporaryDirectory(prefix="trimtab-bisect-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="trimtab-bisect-", ignore_cleanup_errors=True) as scratch:
         while isinstance(step := next_trial(search), Trial):
-            tried = _try(folder, file, step, check, Path(scratch), number=len(trials) + 1)
+            run = partial(_run, check, waiting=waiting)
+            tried = _try(folder, file, step, check, Path(scratch), run, number=len(trials) + 1)
             trials.append(tried)
             tell(tried)
             search = judged(search, tried.verdict)
     return Bisected(step, tuple(trials))
 
 
-def _try(folder: SessionFolder, file: Path, trial: Trial, check: Check, scratch: Path, *, number: int) -> Tried:
+def _try(
+    folder: SessionFolder,
+    file: Path,
+    trial: Trial,
+    check: Check,
+    scratch: Path,
+    run: Callable[[Path], int | None],
+    *,
+    number: int,
+) -> Tried:
     # A folder for each: what the check leaves beside its session (bodies, outputs) must not reach the next trial.
     place = scratch / f"trial-{number}"
     place.mkdir()
@@ -102,7 +125,7 @@ def _try(folder: SessionFolder, file: Path, trial: Trial, check: Check, scratch:
             log.append([RevertEntry(**BLANK, target=edit, reason="bisect", author="user") for edit in trial.revert])
         finally:
             log.close()
-    code = _run(check, fork)
+    code = run(fork)
     if code in _NOT_RUN:
         raise UsageError(
             f"the check can't be run: {check.command!r} ended with {code}",
@@ -112,24 +135,25 @@ def _try(folder: SessionFolder, file: Path, trial: Trial, check: Check, scratch:
     return Tried(number, trial.revert, verdict, code)
 
 
-def _run(check: Check, fork: Path) -> int | None:
-    """The exit code of the check; None when it ran out of time. Its whole process group is gone then."""
+def _run(check: Check, fork: Path, *, waiting: Waiting) -> int | None:
+    """The exit code of the check; None when it ran out of time. Every process of it is gone then, however it ended."""
     command = check.command.replace(PLACEHOLDER, shlex.quote(str(fork)))
+    marker = secrets.token_hex(8)
     process = subprocess.Popen(
         ["/bin/sh", "-c", command],
         cwd=check.cwd,
-        env={**check.env, VARIABLE: str(fork)},
+        env={**check.env, VARIABLE: str(fork), MARKER: marker},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL if check.quiet else 2,
         stderr=subprocess.DEVNULL if check.quiet else None,
         start_new_session=True,
     )
     try:
-        return process.wait(check.timeout_s)
+        with waiting():
+            return process.wait(check.timeout_s)
     except subprocess.TimeoutExpired:
         return None
     finally:
         # What the check started in the background would go on writing to a fork that goes away.
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        anyio.run(partial(stop, process.pid, marker, grace_s=_GRACE_S))
         process.wait()

@@ -2,16 +2,18 @@
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 import msgspec
 
 from trimtab.coding.context.chosen import WayBack, chosen_tools
+from trimtab.coding.context.learned import Experience, experience_of
 from trimtab.coding.project import Project
 from trimtab.config.settings import ContextSettings
 from trimtab.context.budget import Thresholds
+from trimtab.context.counting.counter import Counter, Tokenize
 from trimtab.context.engine import Engine
 from trimtab.context.naming import handle_number, name_of
 from trimtab.context.settings import EngineSettings, Profile
@@ -22,9 +24,11 @@ from trimtab.types.models import ModelInfo
 
 if TYPE_CHECKING:
     from trimtab.context.editing.compacting import Compactor
+    from trimtab.context.summary.cache import SummaryCache
     from trimtab.context.summary.summarise import Summariser
     from trimtab.context.window.view import View
 
+Reattached: TypeAlias = "Callable[[View, Collection[int]], str]"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _LONGEST = 80
 """Characters of a name that a file's name shows."""
@@ -40,13 +44,16 @@ def build_engine(
     archive: Path,
     now: Callable[[], float],
     compactor: "Callable[[], Compactor] | None" = None,
+    experience: Experience | None = None,
+    tokenizers: Callable[[ModelInfo], Tokenize | None] = lambda _model: None,
 ) -> Engine:
-    """Return the engine for a session. `archive` is the folder of hidden bodies for a model without `recall` that can open files.
+    """Return the engine for a session. `experience` is what earlier ones taught, of this project unless told otherwise; `tokenizers` gives a server's own for a model. `archive` is the folder of hidden bodies for a model without `recall` that can open files.
 
     Raises `UsageError` for a policy that there is not.
     """
     settings = context_settings(project, model)
     chosen = chosen_tools(settings, project.settings.tools)
+    experience = experience or experience_of(project, log)
     return Engine(
         model,
         session_id=log.header.id,
@@ -56,6 +63,8 @@ def build_engine(
         next_handle=next_handle(log),
         way_back=_way_back(chosen.way_back, archive),
         compactor=compactor or (lambda: make_compactor(model)),
+        counter=lambda model: Counter(model, tokenize=tokenizers(model), learned=lambda: experience.calibration(model)),
+        regret=experience.regret,
     )
 
 
@@ -87,7 +96,7 @@ def engine_settings(settings: ContextSettings, *, profile: Profile) -> EngineSet
         hard_tokens=settings.hard_tokens,
         reserve_tokens=settings.reserve_tokens,
     )
-    return EngineSettings(thresholds=thresholds, tools=profile)
+    return EngineSettings(thresholds=thresholds, tools=profile, ahead=settings.prepare_summaries)
 
 
 def checked_policy(name: str) -> str:
@@ -99,19 +108,21 @@ def checked_policy(name: str) -> str:
     return name
 
 
-def make_compactor(model: ModelInfo, *, reattached: "Callable[[View], str]" = lambda _view: "") -> "Compactor":
+def make_compactor(
+    model: ModelInfo, *, reattached: "Reattached" = lambda _view, _gone: "", cache: "SummaryCache | None" = None
+) -> "Compactor":
     """What writes summaries for a session. `model` is asked for them; `reattached` gives what is put behind each from state."""
     from trimtab.context.editing.compacting import Compactor  # noqa: PLC0415 - not needed while there is room
-    from trimtab.context.summary.cache import SummaryCache  # noqa: PLC0415 - as above
 
-    return Compactor(summariser=summariser_of(model), reattached=reattached, cache=SummaryCache())
+    return Compactor(summariser=summariser_of(model), in_place=True, reattached=reattached, cache=cache)
 
 
 def summariser_of(model: ModelInfo) -> "Summariser":
-    """What the engine must know of a model that writes summaries: its own window and limit."""
+    """What the engine must know of a model that writes summaries: its own window, limit and prices."""
     from trimtab.context.summary.summarise import Summariser  # noqa: PLC0415 - as above
 
-    return Summariser(model.ref, model.context_window, model.max_output, thinks=bool(model.thinking))
+    thinks = bool(model.thinking)
+    return Summariser(model.ref, model.context_window, model.max_output, thinks=thinks, prices=model.prices)
 
 
 def next_handle(log: SessionLog) -> int:

@@ -1,7 +1,7 @@
 """The guard that keeps stubs and pointers out of files: a hook in front of every tool that writes.
 
-A model that copies the line which stands for an archived text writes that line instead of the text. Such a call is answered with what to
-read first.
+A model that copies the line which stands for an archived text, or makes one up, writes that line instead of the text. Such a call is answered
+with what to read first. Which texts those are, `context/markers.py` says.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ SEARCHED = frozenset({"old", "oldText", "old_text", "old_string"})
 
 
 class MarkerGuard:
-    """Answers calls that would write a marker of this session; passes all others on to `inner`."""
+    """Answers calls that would write a marker in place of a text; passes all others on to `inner`."""
 
     def __init__(self, inner: Hooks, refuse: Refuse) -> None:
         self._inner = inner

@@ -1,17 +1,24 @@
 """Everything about the context of one open session: engine, transcript, tools."""
 
+from collections.abc import Collection
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio
+
 from trimtab.agent.ports import Provider
 from trimtab.agent.run import Agent
+from trimtab.coding.context.advice import adviser_for
 from trimtab.coding.context.chosen import chosen_tools
 from trimtab.coding.context.engine import build_engine, context_settings, engine_settings, make_compactor
 from trimtab.coding.context.files import ArchiveFiles
+from trimtab.coding.context.learned import experience_of
 from trimtab.coding.context.marker_guard import SEARCHED
+from trimtab.coding.context.summaries import ProjectSummaries
 from trimtab.coding.context.summariser import Summarisers
+from trimtab.coding.context.tokenizers import Tokenizers
 from trimtab.coding.context.tools import ContextAgentTool, agent_tools, host_for
 from trimtab.coding.context.transcript import ManagedTranscript
 from trimtab.coding.logs import now, session_folder
@@ -21,26 +28,33 @@ from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.config.settings import ContextSettings
 from trimtab.context.asks import Failed, Kept
 from trimtab.context.engine import Engine
+from trimtab.context.stores.jsonl import SessionFile
 from trimtab.context.stores.log import SessionLog
+from trimtab.context.stores.notes import memos_beside
 from trimtab.context.tools.engine_host import EngineHost
-from trimtab.types.errors import StoreError
+from trimtab.types.errors import StoreError, TrimtabError
 from trimtab.types.messages import ToolCall
 from trimtab.types.models import ModelInfo, ModelRequest
 
 if TYPE_CHECKING:
     from trimtab.context.window.view import View
 
+_ANCESTORS = 20
+"""Forks of forks whose memos are looked for."""
+
 
 @dataclass(slots=True)
 class OpenContext:
-    """The context of a session. `attach` it to the agent once there is one."""
+    """The context of a session in `folder`. `attach` it to the agent once there is one."""
 
     engine: Engine
     transcript: ManagedTranscript
     host: EngineHost
     tools: tuple[ContextAgentTool, ...]
+    folder: Path
     files: ArchiveFiles | None = None
     _agent: Agent | None = field(default=None)
+    _recollected: bool = field(default=False)
 
     def attach(self, agent: Agent) -> None:
         """Say whose model, system prompt and tools the requests carry."""
@@ -59,11 +73,12 @@ class OpenContext:
             raise RuntimeError("the context was never attached to an agent")
         return self._agent.provider, self._agent.model
 
-    def reattached(self, view: "View") -> str:
-        """What is put behind a summary from state."""
+    def reattached(self, view: "View", gone: "Collection[int]") -> str:
+        """What is put from state behind a summary that stands for the slots `gone`."""
         from trimtab.coding.context.state import SHARE, reattached  # noqa: PLC0415 - not needed while there is room
 
-        return reattached(view, room=self.engine.budget.room // SHARE, count=self.engine.tally.text)
+        room = self.engine.budget.room // SHARE
+        return reattached(view, self.folder, gone=gone, room=room, count=self.engine.tally.text)
 
     def keep(self, key: str, text: str, *, summary: str) -> str:
         """Put a text that is in no message where the model can read it, and say how; "" when it has no tool for that.
@@ -91,6 +106,15 @@ class OpenContext:
         if self._agent is not None and not self._agent.busy:
             await self.transcript.settle_switch()
 
+    async def recollect(self) -> None:
+        """Say at the end of the context what earlier sessions kept in the project's memory: once for each opening, to a model that can load it."""
+        if self._recollected or all(tool.spec.name != "memory" for tool in self.tools):
+            return
+        self._recollected = True
+        if (wish := await anyio.to_thread.run_sync(self.host.recollection)) is not None:
+            view = await anyio.to_thread.run_sync(self.transcript.log.snapshot)
+            await self.transcript.run(self.engine.act(view, self.request(), [wish], author="policy:memory"))
+
     def refuse(self, call: ToolCall) -> str | None:
         """Why `call` must not run: it would write a stub or pointer of this session."""
         return self.host.refuse(call.arguments or call.raw, searched=SEARCHED)
@@ -98,14 +122,18 @@ class OpenContext:
 
 def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: AsyncExitStack) -> OpenContext:
     """Build the context of a session that has just been opened. Raises `UsageError` for an unknown policy."""
+    settings = context_settings(project, model)
+    adviser = adviser_for(project, settings)
     archive = PrivateFolder(archive_beside(log.path) if log.path else None)
     stack.callback(archive.close)
-    chosen = chosen_tools(context_settings(project, model), project.settings.tools)
+    chosen = chosen_tools(settings, project.settings.tools)
     in_files = chosen.way_back != "recall"
     folder = archive.ensure() if in_files and archive.path is None else archive.path or Path()
     found: list[OpenContext] = []
-    ref = context_settings(project, model).summary_model
+    ref = settings.summary_model
     small = SmallModel(project, ref, stack) if ref else None
+    experience, tokenizers = experience_of(project, log), Tokenizers(project)
+    summaries = ProjectSummaries(summary_file(project) if log.path else None)
     engine = build_engine(
         project,
         log,
@@ -113,20 +141,49 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
         archive=folder,
         now=lambda: now().timestamp(),
         compactor=lambda: make_compactor(
-            small.info if small else found[0].engine.model, reattached=found[0].reattached
+            small.info if small else found[0].engine.model, reattached=found[0].reattached, cache=summaries.cache()
         ),
+        experience=experience,
+        tokenizers=tokenizers.of,
     )
+    stack.callback(tokenizers.close)
+    stack.callback(experience.leave, engine)
     files = ArchiveFiles(archive) if chosen.way_back == "files" else None
     transcript = ManagedTranscript(
         log,
         engine,
         summarisers=Summarisers(lambda: found[0].current(), small=small.open if small else None),
         files=files,
+        adviser=adviser,
+        experience=experience,
+        tokenizers=tokenizers,
+        summaries=summaries,
     )
-    host = host_for(transcript, lambda: found[0].request(), memories=memory_file(project), now=now)
-    context = OpenContext(engine, transcript, host, agent_tools(chosen, host), files)
+    host = host_for(
+        transcript,
+        lambda: found[0].request(),
+        memories=memory_file(project),
+        folder=project.cwd,
+        now=now,
+        forked_from=memos_of_parents(project, log),
+    )
+    context = OpenContext(engine, transcript, host, agent_tools(chosen, host), project.cwd, files)
     found.append(context)
     return context
+
+
+def memos_of_parents(project: Project, log: SessionLog) -> tuple[Path, ...]:
+    """The folders of memos of the sessions that this one was forked from, the nearest first, as far as they are there."""
+    folder, found = session_folder(project), list[Path]()
+    parent = log.header.parent_session
+    while parent is not None and len(found) < _ANCESTORS:
+        try:
+            file = folder.find(parent, str(project.cwd))
+            parent = SessionFile.read(file).header.parent_session
+        except TrimtabError:
+            break
+        found.append(memos_beside(file))
+    return tuple(found)
 
 
 @dataclass(slots=True)
@@ -161,5 +218,13 @@ def archive_beside(session_file: Path) -> Path:
 
 def memory_file(project: Project) -> Path:
     """The long-term memory of a project."""
-    name = session_folder(project).folder_of(str(project.cwd)).name
-    return project.home.data / "memory" / f"{name}.jsonl"
+    return project.home.data / "memory" / f"{_name_of(project)}.jsonl"
+
+
+def summary_file(project: Project) -> Path:
+    """The summaries of a project's documents."""
+    return project.home.data / "summaries" / f"{_name_of(project)}.jsonl"
+
+
+def _name_of(project: Project) -> str:
+    return session_folder(project).folder_of(str(project.cwd)).name

@@ -3,7 +3,7 @@
 call ──▶ ContextAgentTool ──worker thread──▶ handler ──▶ EngineHost ──back on the loop──▶ the engine's plan
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -66,11 +66,23 @@ class ContextAgentTool:
 
 
 def host_for(
-    transcript: ManagedTranscript, request: Callable[[], ModelRequest], *, memories: Path, now: Callable[[], datetime]
+    transcript: ManagedTranscript,
+    request: Callable[[], ModelRequest],
+    *,
+    memories: Path,
+    folder: Path,
+    now: Callable[[], datetime],
+    forked_from: Sequence[Path] = (),
 ) -> EngineHost:
-    """Return the host of a session's context tools. `memories` is the file of the project's long-term memory."""
+    """Return the host of a session's context tools. `memories` is the file of the long-term memory of the project in `folder`.
+
+    `forked_from` are the folders of memos of the sessions that this one was forked from, the nearest first.
+    """
     log = transcript.log
-    memos: MemoStore = MemoFolder(memos_beside(log.path), now=now) if log.path else MemoDict(now=now)
+    memos: MemoStore = (
+        MemoFolder(memos_beside(log.path), now=now, others=forked_from) if log.path else MemoDict(now=now)
+    )
+    transcript.engine.memos = memos.infos
 
     def drive(plan: "Generator[Ask, Answer, T]", /) -> T:
         # Handlers run in a worker thread; the plan runs on the loop, where a model can be asked.
@@ -82,7 +94,7 @@ def host_for(
         request=request,
         drive=drive,
         memos=memos,
-        memories=Memories(memories, now=now, redact=_redact),
+        memories=Memories(memories, now=now, redact=_redact, folder=folder),
         labels=lambda: dict(log.archive.labels),
         # One size for the whole session, so that a page's number means the same text throughout; small enough to leave room for others.
         page_tokens=max(_LEAST_PAGE, min(_LARGEST_PAGE, transcript.engine.budget.room // 8)),

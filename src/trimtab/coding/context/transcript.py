@@ -3,7 +3,7 @@
     append ──admit──▶ log, durable                                 an answer's usage teaches the engine first
     prompt ──prepare──▶ asks ──┬─ Record ──▶ log, durable
                                ├─ Keep ────▶ files that the model may read
-                               ├─ Summarize ▶ a model
+                               ├─ Summarize ▶ a model, or the answer that the background waits for
                                └─ Consult ─▶ a policy elsewhere
            ◀── request, and what watchers should hear
 
@@ -19,9 +19,14 @@ import anyio
 
 from trimtab.agent.events import BudgetChanged, ContextEdited, Event, Notice
 from trimtab.agent.ports import Prompt, Provider
+from trimtab.coding.context.advice import Adviser
+from trimtab.coding.context.ahead import Background
 from trimtab.coding.context.engine import summariser_of
 from trimtab.coding.context.files import ArchiveFiles
-from trimtab.coding.context.summariser import Asked, Summarisers
+from trimtab.coding.context.learned import Experience
+from trimtab.coding.context.summaries import ProjectSummaries
+from trimtab.coding.context.summariser import Asked, Spent, Summarisers
+from trimtab.coding.context.tokenizers import Tokenizers
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Record, Recorded, Summarize
 from trimtab.context.counting.cut_prompt import CutWatch
 from trimtab.context.engine import Engine
@@ -47,6 +52,10 @@ class ManagedTranscript:
         *,
         summarisers: Summarisers | None = None,
         files: ArchiveFiles | None = None,
+        adviser: Adviser | None = None,
+        experience: Experience | None = None,
+        tokenizers: Tokenizers | None = None,
+        summaries: ProjectSummaries | None = None,
     ) -> None:
         self.log = log
         self.engine = engine
@@ -58,12 +67,23 @@ class ManagedTranscript:
         self._switch: _Switch | None = None
         self._summarisers = summarisers
         self._files = files
+        self._adviser = adviser
+        self._experience = experience
+        self._tokenizers = tokenizers
+        self._summaries = summaries
         self._turn = anyio.Lock()
+        self._bare: ModelRequest | None = None
+        """What was asked for last, before any message was put in."""
+        self.background = Background()
 
     async def append(self, messages: Sequence[Message]) -> tuple[str, ...]:
         """Record messages; durable when this returns. Raises `StoreError`."""
         async with self._turn:
-            return await anyio.to_thread.run_sync(self._append, messages)
+            ids = await anyio.to_thread.run_sync(self._append, messages)
+        bare, writers = self._bare, self._summarisers
+        if writers and bare and bare.model == self.engine.model and self.background.begins_after(messages):
+            self.background.begin(partial(self._prepare_ahead, bare, writers))
+        return ids
 
     async def park(self, call_id: str, question: str) -> str:
         """Record that a call waits for a person."""
@@ -106,8 +126,31 @@ class ManagedTranscript:
         async with self._turn:
             return await self._drive(plan)
 
+    def take_spent(self) -> Spent:
+        """What requests for summaries took since this was asked last."""
+        return self._summarisers.take_spent() if self._summarisers is not None else Spent()
+
+    async def _prepare_ahead(self, request: ModelRequest, summarisers: Summarisers) -> None:
+        """Have the summary written that the policy is about to need. The engine works under the lock, the model outside of it."""
+        async with self._turn:
+            view = await anyio.to_thread.run_sync(self.log.snapshot)
+            plan = self.engine.prepare_ahead(view, request)
+            step = await anyio.to_thread.run_sync(_advance, plan, None)
+        try:
+            while not isinstance(step, _Result):
+                answer = await self.background.ask(step, summarisers.ask)
+                async with self._turn:
+                    step = await anyio.to_thread.run_sync(_advance, plan, answer)
+        finally:
+            plan.close()
+        if step.value:
+            summarisers.notes.append(
+                f"no summary could be prepared in the background ({step.value}); from now on one is written when it is needed"
+            )
+
     async def _prepared(self, request: ModelRequest, refusal: ErrorInfo | None) -> Prompt:
         async with self._turn:
+            self._bare = request
             if self._switch is not None and self._switch.model == request.model:
                 await self._take_over()
             if self._departed is not None:
@@ -123,6 +166,8 @@ class ManagedTranscript:
         if switch is None:
             return
         before = self.engine.model
+        if self._experience is not None:
+            self._experience.note(self.engine)
         await anyio.to_thread.run_sync(partial(self.engine.use_model, switch.model, settings=switch.settings))
         if switch.model.context_window < before.context_window:
             self._departed = (switch.departed, before)
@@ -138,19 +183,21 @@ class ManagedTranscript:
 
         _, model = departed
         wish = Action("compact", reason=f"the window of {self.engine.model.ref} is smaller than that of {model.ref}")
-        manager = self.engine.manager
-        manager.compactor.summariser, usual = summariser_of(model), manager.compactor.summariser
+        manager, usual = self.engine.manager, self.engine.manager.compactor
+        # What the engine knows of a cache and a window is of the model that takes over, so the one before gets the messages as a transcript.
+        manager.compactor = replace(usual, summariser=summariser_of(model), in_place=False)
         self._summarisers.instead = departed
         try:
             await self._drive(self.engine.act(view, request, [wish], author="recovery"))
         finally:
-            manager.compactor.summariser = usual
+            manager.compactor = usual
             self._summarisers.instead = None
 
     def _news(self, prepared: Prepared) -> tuple[Event, ...]:
         """What watchers should hear about how a request was made, and what the model's own tools edited before it."""
         news: list[Event] = [*self.take_news()]
-        notes = [*prepared.notes, *(self._summarisers.take_notes() if self._summarisers else ())]
+        tellers = (self._summarisers, self._experience, self._tokenizers)
+        notes = [*prepared.notes, *(note for teller in tellers if teller for note in teller.take_notes())]
         if news:
             news.append(BudgetChanged(used_tokens=prepared.tokens, window=self.engine.budget.window))
         return (*news, *(Notice(message=note) for note in notes))
@@ -185,8 +232,11 @@ class ManagedTranscript:
         while True:
             step = await anyio.to_thread.run_sync(_advance, plan, answer)
             if isinstance(step, _Result):
-                return step.value
+                break
             answer = await self._answer(step)
+        if self._summaries is not None and (note := await anyio.to_thread.run_sync(self._summaries.save)):
+            self._untold.append(Notice(message=note))
+        return step.value
 
     async def _answer(self, ask: Ask) -> Answer:
         match ask:
@@ -204,9 +254,12 @@ class ManagedTranscript:
             case Summarize():
                 if self._summarisers is None:
                     return Failed("no model writes summaries here")
-                return await self._summarisers.ask(ask)
+                shared = await self.background.share(ask)
+                return await self._summarisers.ask(ask) if shared is None else shared
             case Consult():
-                return Failed("no policy elsewhere is reachable here")
+                if self._adviser is None:
+                    return Failed("no policy elsewhere is reachable here")
+                return await self._adviser.ask(ask)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from trimtab.coding.context.saved import SavedContext
 from trimtab.context.actions import Action, ActionName
+from trimtab.context.counting.anchor import Estimate
 from trimtab.context.cycle.floor import floor_of
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.applying import Done
@@ -36,15 +37,15 @@ class WishRefused(TrimtabError):
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """What came of a wish. `names` are those of the items that it touches; `unchanged` says why nothing had to be written. Tokens are those of the next request, before and after, of at most `limit`;
-    `pinned` are tokens of all pinned items.
+    """What came of a wish. `names` are those of the items that it touches; `unchanged` says why nothing had to be written. `before` and `after` are the
+    next request, counted as `trimtab context show` counts it, of at most `limit` tokens; `pinned` are tokens of all pinned items.
     """
 
     done: tuple[Done, ...]
     names: tuple[str, ...]
     revert: str | None
-    before: int
-    after: int
+    before: Estimate
+    after: Estimate
     limit: int
     pinned: int
     unchanged: str = ""
@@ -218,7 +219,7 @@ def _require_room(before: Look, edits: Sequence[Edit]) -> None:
                 hint="Unpin something first; trimtab context show SESSION marks what is pinned.",
             )
     elif (used := before.used + grown(before, trial)) > limit and used > before.used:
-        raise WishRefused(f"with it the context has {used:,} tokens, and {limit:,} may be sent", hint=_MAKE_ROOM)
+        raise WishRefused(f"with it the context has up to {used:,} tokens, and {limit:,} may be sent", hint=_MAKE_ROOM)
 
 
 _MAKE_ROOM = "Bring back one page (restore --page 1), or read it with recall; trimtab context show SESSION lists what takes the room."
@@ -227,8 +228,8 @@ _MAKE_ROOM = "Bring back one page (restore --page 1), or read it with recall; tr
 def _granted(
     saved: SavedContext, before: Look, *, done: tuple[Done, ...] = (), revert: str | None = None, unchanged: str = ""
 ) -> Granted:
-    after = dataclasses.replace(before, view=saved.view)
-    used = before.used + grown(before, saved.view)
+    after = saved.look()
     targets = [target for one in done for target in one.entry.edit.targets]
     names = tuple(name_of(_slot(saved.view, target)) for target in targets)
-    return Granted(done, names, revert, before.used, used, before.budget.hard, floor_of(after).pinned, unchanged)
+    pinned = floor_of(after).pinned
+    return Granted(done, names, revert, before.estimate, after.estimate, before.budget.hard, pinned, unchanged)

@@ -13,14 +13,14 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from math import ceil
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 import msgspec
 
 from trimtab.context.counting.classes import weigh
-from trimtab.context.counting.families import Family, family_of, media_rule
+from trimtab.context.counting.families import Family, exactly, family_of, media_rule
 from trimtab.context.counting.media import image_tokens
-from trimtab.context.counting.ratio import Calibration
+from trimtab.context.counting.ratio import Calibration, CalibrationState, begun_with
 from trimtab.context.counting.size import Size
 from trimtab.context.counting.tokenizers import count
 from trimtab.context.counting.weights import NOTHING
@@ -28,6 +28,8 @@ from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text
 from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.tools import ToolSpec
 
+Tokenize: TypeAlias = Callable[[str], int | None]
+"""A text → its tokens, or None when that can't be said any more."""
 CACHED_TEXTS = 50_000
 """How many texts are remembered: a hash of 16 bytes and a number each."""
 _SNAPSHOT = re.compile(r"(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest))?(?:\[\w+\])?")
@@ -39,7 +41,8 @@ _SHORT = 256
 class Counter:
     """Counts for `model`. Keep one for a session: its cache and its calibration are what makes it fast and right.
 
-    `tokenize` counts a text in place of the family's vocabulary: a server's tokenizer, a local vocabulary, a function of an embedder.
+    `tokenize` counts a text in place of the family's vocabulary: a server's tokenizer, a local vocabulary, a function of an embedder. When it gives None
+    it isn't asked again, and the vocabulary counts from then on. `learned` gives what earlier sessions taught about the model, when that is first needed.
     """
 
     def __init__(
@@ -47,16 +50,36 @@ class Counter:
         model: ModelInfo,
         *,
         calibration: Calibration | None = None,
-        tokenize: Callable[[str], int] | None = None,
+        tokenize: Tokenize | None = None,
+        learned: Callable[[], CalibrationState | None] = lambda: None,
         cached_texts: int = CACHED_TEXTS,
     ) -> None:
         self.model = model
-        self.family: Family = family_of(model)
+        self.family: Family = family_of(model) if tokenize is None else exactly(family_of(model))
         self._media = media_rule(model)
-        self.calibration = Calibration(self.family) if calibration is None else calibration
+        self._calibration = calibration
+        self._learned = learned
         self._cache: dict[str | bytes, float] = {}
         self._cached_texts = cached_texts
         self._tokenize = tokenize
+
+    @property
+    def calibration(self) -> Calibration:
+        """The factors in use."""
+        if self._calibration is None:
+            self._calibration = begun_with(self.family, self._learned())
+        return self._calibration
+
+    @calibration.setter
+    def calibration(self, calibration: Calibration) -> None:
+        """Count with these from here on."""
+        self._calibration = calibration
+
+    @property
+    def learned(self) -> CalibrationState | None:
+        """What was learned, with what was known before; None where no report was taken in yet."""
+        calibration = self._calibration
+        return calibration.state if calibration is not None and calibration.taught else None
 
     def text(self, text: str) -> int:
         """Return the tokens of `text` as something the model reads."""
@@ -148,13 +171,22 @@ class Counter:
         return [cache[key] for key in keys]
 
     def _count(self, texts: Sequence[str]) -> list[float]:
-        family = self.family
+        if self._tokenize is not None and (exact := _told(self._tokenize, texts)) is not None:
+            return exact
         if self._tokenize is not None:
-            return [float(max(0, self._tokenize(text))) if text else 0.0 for text in texts]
+            self._go_without()
+        family = self.family
         counts = count(texts, family.vocabulary)
         if family.extra is NOTHING:
             return [family.scale * n for n in counts]
         return [family.scale * n + weigh(text, family.extra) for n, text in zip(counts, texts, strict=True)]
+
+    def _go_without(self) -> None:
+        """The tokenizer is gone: count as if there had never been one. Sizes that were taken stay what they are."""
+        self._tokenize = None
+        self.family = family_of(self.model)
+        self._calibration = Calibration(self.family)
+        self._cache.clear()
 
     def _forget(self) -> None:
         """Drop the oldest entries once there are too many: a quarter at a time, so that it is rare. Who still reads the old table may."""
@@ -224,6 +256,17 @@ class Counter:
 def ends_turn(message: Message) -> bool:
     """Say whether `message` begins a new turn: a person's words, however they came, not what a client adds beside results."""
     return isinstance(message, User) and message.origin not in ("command", "summary")
+
+
+def _told(tokenize: Tokenize, texts: Sequence[str]) -> list[float] | None:
+    """What a tokenizer says of each text; None as soon as it says nothing."""
+    found: list[float] = []
+    for text in texts:
+        tokens = tokenize(text) if text else 0
+        if tokens is None:
+            return None
+        found.append(float(max(0, tokens)))
+    return found
 
 
 def _arguments(call: ToolCall) -> str:

@@ -10,7 +10,7 @@ come from a comparison of vocabularies (forty samples each of prose, code, JSON,
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from trimtab.context.counting.classes import Weights
@@ -130,6 +130,12 @@ def family_of(model: ModelInfo) -> Family:
     if named in FAMILIES:
         return FAMILIES[named]
     return FAMILIES[_first(_BY_ID, named) or _first(_BY_ID, model_id) or "other"]
+
+
+def exactly(family: Family) -> Family:
+    """Return `family` for a model whose own tokenizer counts its texts: only what stands around them is guessed."""
+    name = f"{family.name}, own tokenizer"
+    return replace(family, name=name, scale=1.0, extra=NOTHING, exact=True, spread=0.03)
 
 
 _PATCHED: tuple[tuple[str, MediaRule], ...] = ((r"nano", "openai_patches_nano"), (r"mini", "openai_patches"))

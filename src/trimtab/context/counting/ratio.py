@@ -17,9 +17,10 @@ lies above it whatever the errors are made of (the step rule of adaptive conform
 The one rule: state is a value. It is saved and loaded whole, and the same reports in the same order make the same state.
 """
 
-from math import sqrt
+from math import isfinite, sqrt
 
 import msgspec
+from msgspec.structs import replace
 
 from trimtab.context.counting.families import Family
 from trimtab.context.counting.size import KINDS, Size
@@ -34,6 +35,13 @@ _ROUNDING = 25.0
 """Tokens that even a perfect estimate is off by."""
 _NOISE = 0.04
 """Relative error of one estimate before any was compared."""
+_LEAST_NOISE, _MOST_NOISE = 0.005, 0.5
+_UNSURE = 10.0
+"""The largest variance of a factor that anything here can make; reports only lower it."""
+_MOST_HIDDEN = 200_000.0
+"""Tokens unseen in each request, beyond which a saved state isn't believed."""
+_BELIEVED = 0.5
+"""Of what another session learned about a factor."""
 _SURPRISE = 3.0
 """Standard deviations from which on a report is weighed down."""
 _BAND = 2.0
@@ -75,6 +83,8 @@ class Calibration:
         self.band = start.band
         self.hidden = start.hidden
         self.reports = start.reports
+        self.taught = False
+        """Whether a report was taken in since it began."""
 
     @property
     def state(self) -> CalibrationState:
@@ -121,6 +131,7 @@ class Calibration:
             self._learn_noise(surprise, estimated, spread)
         self._step(gains, surprise, spread + error)
         self.reports += 1
+        self.taught = True
 
     def learn_band(self, *, above: bool) -> None:
         """Take in whether a report lay above the band around its prediction."""
@@ -130,6 +141,7 @@ class Calibration:
     def learn_hidden(self, tokens: float) -> None:
         """Take in that a request had `tokens` beyond its visible part: the first is believed, later ones move it by a fifth."""
         self.hidden = tokens if self.hidden is None else self.hidden + 0.2 * (tokens - self.hidden)
+        self.taught = True
 
     def _step(self, gains: list[float], surprise: float, total: float) -> None:
         for i in range(_N):
@@ -145,7 +157,7 @@ class Calibration:
         if estimated < 300:
             return
         seen = max(0.0, surprise**2 - spread - _ROUNDING**2) / estimated**2
-        self._noise = min(0.5, max(0.005, sqrt(0.95 * self._noise**2 + 0.05 * seen)))
+        self._noise = min(_MOST_NOISE, max(_LEAST_NOISE, sqrt(0.95 * self._noise**2 + 0.05 * seen)))
 
     def _spread(self, vector: tuple[float, ...]) -> float:
         return sum(
@@ -158,6 +170,19 @@ class Calibration:
         return _ROUNDING**2 if estimated else 0.0
 
 
+def begun_with(family: Family, earlier: CalibrationState | None) -> Calibration:
+    """Return the calibration with which a session begins: what `earlier` ones learned is half believed, and as unsure as if nothing were known.
+
+    What one session learned is partly about that session (what its client adds unseen, its mix of texts); the figures are in the lab log (2026-11-30).
+    """
+    if earlier is None or not _fits(earlier, family):
+        return Calibration(family)
+    guess = _first_guess(family)
+    half = tuple(1.0 + _BELIEVED * (factor - 1.0) for factor in earlier.factors)
+    wide = tuple(min(_UNSURE, a + b) for a, b in zip(earlier.covariance, guess.covariance, strict=True))
+    return Calibration(family, replace(earlier, factors=half, covariance=wide))
+
+
 def _first_guess(family: Family) -> CalibrationState:
     own = [_OWN[kind] * (0.5 if family.exact else 1.0) for kind in KINDS]
     shared = [0.0 if kind in ("media", "added") else family.spread for kind in KINDS]
@@ -166,4 +191,15 @@ def _first_guess(family: Family) -> CalibrationState:
 
 
 def _fits(state: CalibrationState, family: Family) -> bool:
-    return state.family == family.name and len(state.factors) == _N and len(state.covariance) == _N * _N
+    """Whether a state is about this row and could have been learned: it may come from a file that anybody wrote to."""
+    if state.family != family.name or len(state.factors) != _N or len(state.covariance) != _N * _N:
+        return False
+    variances = [state.covariance[i * (_N + 1)] for i in range(_N)]
+    return (
+        all(_LOW <= factor <= _HIGH for factor in state.factors)
+        and all(isfinite(value) for value in state.covariance)
+        and all(0.0 <= value <= _UNSURE for value in variances)
+        and _LEAST_NOISE <= state.noise <= _MOST_NOISE
+        and _NARROWEST <= state.band <= _WIDEST
+        and (state.hidden is None or abs(state.hidden) <= _MOST_HIDDEN)
+    )

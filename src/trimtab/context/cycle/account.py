@@ -26,8 +26,7 @@ from trimtab.context.editing.applying import Passed, shown_size
 from trimtab.types.codec import encode_message
 from trimtab.types.edits import Edit, EditCost, Restate
 from trimtab.types.messages import Assistant, Message
-from trimtab.types.models import ModelInfo, ModelRequest
-from trimtab.types.usage import Usage
+from trimtab.types.models import ModelInfo, ModelRequest, add_costs
 
 _KEPT_KEYS = 20_000
 _IN_PLACE = 64
@@ -128,8 +127,11 @@ class Account:
         """How many of the messages of this request went out like this before."""
         return 0 if self._last is None else max(0, self._last.shared_with(self.shape(look)) - 1)
 
-    def gate(self, look: Look, edits: Sequence[Edit], now: float | None) -> Passed:
-        """Let through what pays now: whole batches, compared by what all calls that may follow would cost."""
+    def gate(self, look: Look, edits: Sequence[Edit], now: float | None, *, text_usd: float = 0.0) -> Passed:
+        """Let through what pays now: whole batches, compared by what all calls that may follow would cost.
+
+        `text_usd`: what a model takes for the texts of all of them, where they are not written yet.
+        """
         shape = self.shape(look)
         sent = self.sent_count(look)
         marked: list[MarkedEdit] = []
@@ -145,7 +147,7 @@ class Account:
                 free.add(number)
                 continue
             first = min((places[i] for i in touched if i in places), default=len(places))
-            marked.append(MarkedEdit(str(number), first + 1, before, left, sent=first < sent))
+            marked.append(MarkedEdit(str(number), first + 1, before, left, first < sent, text_usd / len(edits)))
         wanted = sum(max(0, edit.gain) for edit in marked)
         decision = decide(marked, self._situation(shape, look, now, wanted=wanted))
         self.last_decision = decision
@@ -178,11 +180,16 @@ class Account:
         self._last = shape
         self.last_sent_s = now
 
-    def edited(self, gained: int, edits: int, *, usage: Usage | None = None) -> None:
-        """Edits were recorded that took `gained` tokens out."""
+    def edited(self, gained: int, costs: Sequence[EditCost]) -> None:
+        """Edits of those costs were recorded that took `gained` tokens out."""
         self.removed += gained
         broken = self.last_decision.broken if self.last_decision else 0
-        self.savings = self.savings.with_batch(edits, broken=broken, text=usage)
+        self.savings = self.savings.with_batch(
+            len(costs),
+            broken=broken,
+            text_tokens=sum(cost.model_tokens for cost in costs),
+            text_usd=add_costs(*(cost.model_usd for cost in costs if cost.model_tokens)),
+        )
         self.last_decision = None
 
     def marks(self, look: Look) -> tuple[int, ...]:

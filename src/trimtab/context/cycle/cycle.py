@@ -1,6 +1,6 @@
 """One cycle: what happens to the context before one request.
 
-    look ──▶ floor? ──▶ policy, above soft ──▶ ladder, above hard ──▶ pictures ──▶ validate, mend ──▶ Prepared
+    look ──▶ floor? ──▶ policy, above soft ──▶ ladder, above hard ──▶ pictures ──▶ tail ──▶ validate, mend ──▶ Prepared
 
 A generator that owns no state: what lasts longer than a request lives in the `Desk` it is given. Every way out is a request that the
 validator passes and that is not over the limit, or a typed error with the numbers. Each stage runs a bounded number of times, and only
@@ -82,11 +82,17 @@ class Desk(Protocol):
         """Edits of bytes that no request has carried, which are free at any size."""
         ...
 
+    def tail(self, look: Look) -> Sequence[Action]:
+        """What edits took out of sight and has to be said again at the end."""
+        ...
+
     def pictures(self, view: View, *, refused: bool) -> Sequence[tuple[Edit, str]]:
         """Edits that take out the pictures that the provider won't take; `refused`: it said so, of the last request."""
         ...
 
-    def compact(self, look: Look, action: Action, *, author: str, batch: str) -> Generator[Ask, Answer, Outcome]:
+    def compact(
+        self, look: Look, action: Action, *, author: str, batch: str, forced: bool
+    ) -> Generator[Ask, Answer, Outcome]:
         """Do a `compact` or `summarize` that has no text yet."""
         ...
 
@@ -146,6 +152,8 @@ def cycle(
         yield from _climb(run, forced=forced)
     if edits := desk.pictures(run.look.view, refused=refused_media):
         yield from _without_pictures(run, edits)
+    if desk.policy_name != "none":
+        yield from _act(run, desk.tail(run.look), author="policy:housekeeping", forced=True)
     return _prepared(run)
 
 
@@ -163,7 +171,7 @@ def _act(run: _Run, actions: Sequence[Action], *, author: str, forced: bool) -> 
         )
         gained += yield from _take(run, outcome, ready, author=author)
     for action in textless:
-        outcome = yield from desk.compact(run.look, action, author=author, batch=batch)
+        outcome = yield from desk.compact(run.look, action, author=author, batch=batch, forced=forced)
         gained += yield from _take(run, outcome, [action], author=author)
     return gained
 
@@ -180,6 +188,7 @@ def _take(run: _Run, outcome: Outcome, actions: Sequence[Action], *, author: str
     run.desk.acted(outcome, actions, author=author, step=run.look.view.step)
     if outcome.failed:
         run.notes.append(outcome.failed)
+    run.notes += outcome.notes
     if (outcome.failed or outcome.refused) and not outcome.done:
         yield from _log(run, outcome, author=author)
     return run.look_again(outcome.view)

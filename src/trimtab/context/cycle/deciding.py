@@ -16,8 +16,9 @@ import msgspec
 from trimtab.context.actions import Action
 from trimtab.context.asks import Advice, Answer, Ask, Consult, Failed, Record
 from trimtab.context.editing.applying import BLANK, Outcome
-from trimtab.context.policies.base import Manners, Policy
+from trimtab.context.policies.base import Manners, Policy, unwrap
 from trimtab.context.policies.fallback import Fallback, Verdict
+from trimtab.context.policies.remote import Remote
 from trimtab.context.policies.wrappers import Cooldown, Immune, MinGain
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings
@@ -29,6 +30,8 @@ HOUSEKEEPING = "policy:housekeeping"
 _FRUITLESS = 3
 """Batches in a row that gained nothing, after which the policy isn't asked until the request has grown."""
 _LONGEST_REST = 16
+_MOST_NOTED = 10
+"""Kinds of failure of a policy that a person is told of; the log has each failure."""
 _LEAST_STEPS = 4
 """A turn shorter than this tells nothing about thrash."""
 
@@ -87,6 +90,7 @@ class Decider:
     _fruitless: int = 0
     _stalled_at: int | None = None
     _batch_step: tuple[str, int] = ("", -1)
+    _noted: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._fallback = self.policy if isinstance(self.policy, Fallback) else Fallback(self.policy)
@@ -137,6 +141,19 @@ class Decider:
         """Return what the policy wants now, however lately something was done, and with nothing held back."""
         verdict = yield from self._heard(observation)
         return [action for action in verdict.actions if action.action != "keep"]
+
+    def summary_wanted(self, observation: Observation) -> Action | None:
+        """The compaction for which the policy would have a model write a summary now; nothing is asked of, or kept in mind about, code of others."""
+        core, _ = unwrap(self.policy)
+        ours = type(core).__module__.startswith("trimtab.") and not getattr(core, "foreign", False)
+        if not ours or isinstance(core, Remote | Fallback):
+            return None
+        asking = (
+            action
+            for action in self.policy.decide(observation)
+            if action.action == "compact" and not action.params.get("summary") and action.params.get("mode") != "digest"
+        )
+        return next(asking, None)
 
     def acted(self, outcome: Outcome, actions: Sequence[Action], *, author: str, step: int) -> None:
         """Keep in mind what came of `actions`, whoever wanted them."""
@@ -195,7 +212,10 @@ class Decider:
             off = "; it isn't asked any more" if verdict.off else ""
             instead = "" if verdict.by == self.policy.name else f"; {verdict.by} decides instead"
             text = f"policy {self.policy.name!r}: {verdict.problem}{instead}{off}"
-            self.notes.append(text)
+            kind = verdict.problem.partition(":")[0]
+            if verdict.off or (kind not in self._noted and len(self._noted) < _MOST_NOTED):
+                self.notes.append(text)
+            self._noted.add(kind)
             yield _custom({"event": "policy_failed", "reason": text, "author": f"policy:{self.policy.name}"})
         for action in verdict.actions:
             if action.action == "keep" and "would" in action.params:

@@ -57,6 +57,16 @@ class Faultfinder:
             return messages, ()
         return self._mended(look, shown, messages)
 
+    def takes(self, view: View, upto: int, question: User) -> bool:
+        """Whether the wire takes the first `upto` messages of `view` as they are, with `question` behind them."""
+        shown = view.shown()[:upto]
+        messages = (*view.messages()[:upto], question)
+
+        def original(number: int) -> Message | None:
+            return recorded(view, shown[number]) if number < len(shown) else None
+
+        return not validate(messages, rules=self.rules, original=original)
+
     def pictures(self, view: View, *, refused: bool) -> tuple[tuple[Elide, str], ...]:
         """Edits that put notes in place of the pictures that the provider won't take, each with its reason.
 

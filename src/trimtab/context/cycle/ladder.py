@@ -28,6 +28,8 @@ FOLDED_TOKENS = 900
 """About what a folded result takes."""
 NAMES = 400
 """Tokens of names that a stub keeps of what it hides, at most."""
+OUTDATED = "a newer one stands further down"
+"""Why a plan or an index goes."""
 _FRESH_STEPS = 1
 
 
@@ -68,11 +70,18 @@ def stale(observation: Observation) -> list[ItemFacts]:
     ]
 
 
+def outdated(observation: Observation) -> list[ItemFacts]:
+    """Plans and indexes that a newer one of their kind replaces further down."""
+    return [i for i in observation.items if i.kind == "note" and i.superseded_by and i.state == "full" and touchable(i)]
+
+
 def _dedupe(observation: Observation, need: int) -> list[Action]:
     """Stale results have newer ones, so nothing is lost with them."""
     actions: list[Action] = []
     if found := stale(observation):
         actions.append(Action("elide", tuple(i.id for i in found), reason="a newer result replaces it"))
+    if old := outdated(observation):
+        actions.append(Action("drop", tuple(i.id for i in old), reason=OUTDATED))
     failed = [
         i for i in observation.items if i.failed_input and i.age > _FRESH_STEPS and i.arguments > LARGE and touchable(i)
     ]

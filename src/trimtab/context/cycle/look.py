@@ -70,6 +70,10 @@ class Look:
         """
         return max(self.budget.target, (self.fixed + self.budget.hard) // 2)
 
+    def has_room_for(self, tokens: int) -> bool:
+        """Whether a text of so many tokens at the end would still fit, with the band that its estimate has and what a message costs around it."""
+        return self.used + tokens * 3 // 2 + 16 <= self.budget.hard
+
     def sizes(self) -> list[tuple[Shown, int]]:
         """Each shown message with its tokens."""
         return [(shown, self.tally.message(shown.message)) for shown in self.view.shown()]

@@ -19,6 +19,7 @@ from trimtab.context.cycle.look import Look
 from trimtab.context.economics.survival import expected_remaining
 from trimtab.context.editing.applying import BLANK, Means, Outcome, Passed, apply, shown_size
 from trimtab.context.editing.compacting import Compactor
+from trimtab.context.editing.in_place import in_place
 from trimtab.context.editing.kit import Kit
 from trimtab.context.editing.planning import plan
 from trimtab.context.engine import Engine
@@ -27,13 +28,19 @@ from trimtab.context.policies.registry import find_policy
 from trimtab.context.prepared import Prepared
 from trimtab.context.seeing.observation import Observation, Prices
 from trimtab.context.seeing.observing import Circumstances, Observer
-from trimtab.context.seeing.regret import RegretLedger
+from trimtab.context.seeing.regret import Learned, RegretLedger
+from trimtab.context.summary.summarise import InPlace
 from trimtab.context.window.brought_back import brought_back
 from trimtab.context.window.view import View
 from trimtab.types.edits import Edit
 from trimtab.types.entries import RevertEntry
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelInfo, ModelRequest
+
+_LEAD_REQUESTS = 3
+"""Requests before which a summary is prepared: one takes as long as a few steps."""
+_LEAD_ROOM = 20
+"""The same as a part of the room, where requests hardly grow: one token in so many."""
 
 
 class Manager:
@@ -45,7 +52,7 @@ class Manager:
         self.decider = Decider(policy, engine.settings)
         self.observer = Observer()
         self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in engine.steps or STEPS)
-        self.regret = RegretLedger()
+        self.regret = RegretLedger(engine.known_regret() if engine.known_regret else Learned())
         self.use_model()
 
     def use_model(self) -> None:
@@ -183,8 +190,13 @@ class Manager:
     def means(self, look: Look, *, forced: bool) -> Means:
         """What edits of this request are made, checked and weighed with."""
 
-        def gate(_view: View, edits: Sequence[Edit]) -> Passed:
-            return self.engine.account.gate(look, edits, self.engine.time())
+        engine = self.engine
+
+        def gate(_view: View, edits: Sequence[Edit], text_usd: float) -> Passed:
+            return engine.account.gate(look, edits, engine.time(), text_usd=text_usd)
+
+        def beside(look: Look, run: Sequence[int]) -> InPlace | None:
+            return in_place(look, run, faults=engine.faults, account=engine.account, now=engine.time())
 
         return Means(
             kit=self.kit,
@@ -192,6 +204,7 @@ class Manager:
             faults=self.engine.faults,
             gate=None if forced else gate,
             keep_files=self.engine.settings.tools == "off",
+            in_place=beside,
         )
 
     def decide(self, look: Look) -> Generator[Ask, Answer, Sequence[Action]]:
@@ -206,15 +219,31 @@ class Manager:
             wanted += [structs.replace(action, targets=done)] if done else []
         return wanted
 
+    def tail(self, look: Look) -> Sequence[Action]:
+        """What edits took out of sight and has to be said again at the end."""
+        return self.engine.tail(look)
+
     def pictures(self, view: View, *, refused: bool) -> Sequence[tuple[Edit, str]]:
         """Edits that take out the pictures that the provider won't take."""
         return self.engine.faults.pictures(view, refused=refused)
 
-    def compact(self, look: Look, action: Action, *, author: str, batch: str) -> Generator[Ask, Answer, Outcome]:
-        """Do a `compact` or `summarize` that has no text yet."""
-        means = self.means(look, forced=True)
+    def compact(
+        self, look: Look, action: Action, *, author: str, batch: str, forced: bool = True
+    ) -> Generator[Ask, Answer, Outcome]:
+        """Do a `compact` or `summarize` that has no text yet; unless `forced`, only if it pays with what a model takes for the text."""
+        means = self.means(look, forced=forced)
         immune = () if author == "user" else brought_back(look.view, self.engine.settings.immune)
         return (yield from self.compactor.compact(look, action, means, author=author, batch=batch, immune=immune))
+
+    def prepare_ahead(self, look: Look) -> Generator[Ask, Answer, str]:
+        """Have a summary written that the policy is about to need; return why that failed, if it did. See `Engine.prepare_ahead`."""
+        lead = max(_LEAD_REQUESTS * int(self.engine.account.growth), look.budget.room // _LEAD_ROOM)
+        action = self.decider.summary_wanted(structs.replace(observed := self.observe(look), used=observed.used + lead))
+        if action is None:
+            return ""
+        means = self.means(look, forced=not self.manners.guarded)
+        immune = brought_back(look.view, self.engine.settings.immune)
+        return (yield from self.compactor.prepare(look, action, means, lead=lead, immune=immune))
 
     def ready(self, look: Look) -> tuple[tuple[Message, ...], tuple[str, ...]]:
         """The messages as they may go out. Raises `ContextFloor`."""
@@ -225,7 +254,7 @@ class Manager:
         self.decider.acted(outcome, actions, author=author, step=step)
         if not outcome.done:
             return
-        self.engine.account.edited(outcome.gained, len(outcome.done))
+        self.engine.account.edited(outcome.gained, [done.entry.cost for done in outcome.done])
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ class _Learned(msgspec.Struct, frozen=True):
     removed: int
     sent: tuple[Segment, ...] | None
     meter: MeterState | None
+    tailed: int = -1
 
 
 def saved(engine: Engine) -> dict[str, Any]:
@@ -39,6 +40,7 @@ def saved(engine: Engine) -> dict[str, Any]:
         account.removed,
         account.last_sent,
         tally.meter.state if isinstance(tally, MeterTally) else None,
+        engine.tailed[1],
     )
     data: dict[str, Any] = msgspec.to_builtins(learned)
     return data
@@ -49,6 +51,7 @@ def restore(engine: Engine, data: object, look: Look) -> None:
     learned = msgspec.convert(data, _Learned)
     account, manager, tally = engine.account, engine.manager, engine.tally
     engine.next_handle = learned.next_handle
+    engine.tailed = (look.view.lineage, learned.tailed)
     manager.decider.restore(learned.decider)
     if isinstance(tally, MeterTally) and learned.meter is not None:
         tally.meter.restore(learned.meter)

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, replace
 
 from trimtab.context.economics.bill import Bill
 from trimtab.types.models import add_costs
-from trimtab.types.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +46,15 @@ class Savings:
         )
 
     def with_batch(
-        self, edits: int, *, broken: int = 0, text: Usage | None = None, text_usd: float | None = 0.0
+        self, edits: int, *, broken: int = 0, text_tokens: int = 0, text_usd: float | None = 0.0
     ) -> "Savings":
-        """Add a batch of edits that were applied together; `text` is the usage of the calls that wrote what they show."""
+        """Add a batch of edits that were applied together; `text_tokens` and `text_usd` are of the calls that wrote what they show."""
         return replace(
             self,
             edits=self.edits + edits,
             batches=self.batches + 1,
             broken_tokens=self.broken_tokens + broken,
-            text_tokens=self.text_tokens + (text.prompt + text.output if text else 0),
+            text_tokens=self.text_tokens + text_tokens,
             text_usd=add_costs(self.text_usd, text_usd),
         )
 

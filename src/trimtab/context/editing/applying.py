@@ -8,7 +8,7 @@ can't be recorded, everything stays as it was and the outcome says why.
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask, Failed, Keep, Kept, Record, Recorded
@@ -34,10 +34,15 @@ from trimtab.types.edits import (
 from trimtab.types.entries import EditEntry
 from trimtab.types.messages import Message
 
+if TYPE_CHECKING:
+    from trimtab.context.cycle.look import Look
+    from trimtab.context.summary.summarise import InPlace
+
 BLANK: dict[str, Any] = {"id": "", "parent": None, "time": ""}
 """The envelope of an entry that nobody has stamped yet."""
 Size: TypeAlias = Callable[[Message], int]
-Gate: TypeAlias = Callable[[View, Sequence[Edit]], "Passed"]
+Gate: TypeAlias = Callable[[View, Sequence[Edit], float], "Passed"]
+"""Asked of a view and edits of it; the last is what their texts cost, in USD, where a model has to write them first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The view afterwards, what was recorded, what was not and why. `waiting`: edits that are right but don't pay yet."""
+    """The view afterwards, what was recorded, what was not and why. `waiting`: edits that are right but don't pay yet; `notes`: for a person."""
 
     view: View
     done: tuple[Done, ...] = ()
@@ -68,6 +73,7 @@ class Outcome:
     waiting: tuple[Edit, ...] = ()
     why_waiting: str = ""
     failed: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def gained(self) -> int:
@@ -77,13 +83,17 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What applying needs. `size` counts a message as it is shown; `keep_files`: hidden bodies must be kept in files first."""
+    """What applying needs. `size` counts a message as it is shown; `keep_files`: hidden bodies must be kept in files first.
+
+    `in_place(look, run)`: how the session's own model can be asked for a summary of `run`, if it can.
+    """
 
     kit: Kit
     size: Size
     faults: Faults
     gate: Gate | None = None
     keep_files: bool = False
+    in_place: "Callable[[Look, Sequence[int]], InPlace | None]" = field(default=lambda _look, _run: None)
 
 
 def apply(
@@ -113,7 +123,7 @@ def record(
     reasons = {id(edit): reason for edit, reason in wanted}
     checked = check([edit for edit, _ in wanted], view, author=author, faults=means.faults)
     no = (*refused, *checked.refused)
-    passed = Passed(checked.edits) if means.gate is None else means.gate(view, checked.edits)
+    passed = Passed(checked.edits) if means.gate is None else means.gate(view, checked.edits, 0.0)
     if not passed.edits:
         return Outcome(view, refused=no, waiting=passed.waiting, why_waiting=passed.reason)
     if means.keep_files and (bodies := _hidden_bodies(view, passed.edits, means.kit)):

@@ -22,6 +22,7 @@ _NEXT: tuple[tuple[str, str], ...] = (
     ("nothing to gain", "leave it as it is, or choose a larger target"),
     ("tokens together", "unpin or shorten something, then try again"),
     ("may be sent", "archive or drop something first, then try again"),
+    ("the summarizer", "put the summarizer right and summarize again; until then a text without a model stands there"),
     ("is an object", "give {'action', 'targets', 'params', 'reason'}"),
     ("bad action", "give {'action', 'targets', 'params', 'reason'}"),
 )

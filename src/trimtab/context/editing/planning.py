@@ -21,6 +21,7 @@ from trimtab.context.shorten.fold import FoldRule, fold
 from trimtab.context.shorten.names import line_of, names_in
 from trimtab.context.shorten.pieces import Refused, Shortened
 from trimtab.context.shorten.truncate import truncate
+from trimtab.context.strings import distinctive_strings
 from trimtab.context.window.view import View
 from trimtab.types.edits import (
     Compact,
@@ -114,7 +115,7 @@ def _elide(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> P
             body = _shown_text(target)
             most = min(names, int(kit.count(body) * NAMES_SHARE))
             kept = names_in(body, standing=standing, max_tokens=most, count=kit.count)
-            standing.update(kept)
+            standing.update(distinctive_strings(" ".join(kept)))
             said = "\n".join(part for part in (said, line_of(kept)) if part)
         text = stub_for(target.slot, kit, summary=said, part=target.address.part)
         if any(isinstance(p, Image) for p in target.slot.base.parts):

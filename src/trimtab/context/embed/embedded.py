@@ -5,9 +5,9 @@
 `manager` is its public face; this is where the parts meet. `Setup` is all that a program decides.
 """
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import structs
@@ -28,18 +28,19 @@ from trimtab.context.editing.planning import plan
 from trimtab.context.embed.foreign import (
     EstimateTally,
     EstimateTokens,
-    FunctionPolicy,
     PolicyFunction,
     Summarizer,
     asked,
+    policy_of,
 )
 from trimtab.context.embed.log_in_memory import MemoryLog, drive
+from trimtab.context.embed.problems import Problem, event, problems_in
 from trimtab.context.embed.toolbox import Toolbox
+from trimtab.context.embed.unasked import placed, why_unasked
 from trimtab.context.engine import Engine
 from trimtab.context.markers import KEPT_OUTSIDE, RECALL, hides
 from trimtab.context.policies.base import Policy
 from trimtab.context.policies.fallback import Fallback
-from trimtab.context.policies.registry import find_policy
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings, Profile
 from trimtab.context.summary.summarise import Summariser
@@ -61,6 +62,8 @@ FormatName: TypeAlias = Literal["openai", "anthropic"]
 _APIS: Mapping[str, Api] = {"openai": "openai-chat", "anthropic": "anthropic"}
 _SESSION = "context"
 _NEVER = 1 << 60
+_MOST_TOKENS = 1 << 40
+"""More than any window has; larger numbers are slips, and don't go into every file."""
 _SUMMARISER_WINDOW = 32_768
 """What is taken for the window of the program's summarizer when the conversation's own is smaller."""
 
@@ -79,12 +82,22 @@ class Setup:
     tools: tuple[ToolSpec, ...] = ()
 
     def model(self) -> ModelInfo:
-        """What is known of the model: its wire and its window. Prices and cache are not. Raises `UsageError` for numbers that make no sense."""
-        if not isinstance(self.max_tokens, int) or isinstance(self.max_tokens, bool) or self.max_tokens < 1:
-            raise UsageError(f"max_tokens must be a positive number, not {self.max_tokens!r}", hint="Give the window.")
+        """What is known of the model: its wire and its window. Prices and cache are not. Raises `UsageError` for settings that make no sense."""
+        if type(self.max_tokens) is not int or not 1 <= self.max_tokens <= _MOST_TOKENS:
+            raise UsageError(
+                f"max_tokens must be a whole number above 0, not {self.max_tokens!r}",
+                hint="Give the window of the model, in tokens.",
+            )
         reserve = self.reserve
-        if reserve is not None and (not isinstance(reserve, int) or not 0 <= reserve < self.max_tokens):
-            raise UsageError(f"reserve must lie between 0 and max_tokens, not {reserve!r}", hint="Leave it out.")
+        if reserve is not None and (type(reserve) is not int or not 0 <= reserve < self.max_tokens):
+            raise UsageError(
+                f"reserve must be a whole number from 0 to below max_tokens, not {reserve!r}", hint="Leave it out."
+            )
+        for name, function in (("summarizer", self.summarizer), ("estimate_tokens", self.estimate_tokens)):
+            if function is not None and not callable(function):
+                raise UsageError(
+                    f"{name} must be a function, not {function!r}", hint="Leave it out, or give a function."
+                )
         form = format_named(self.format)
         return ModelInfo(
             provider=form.provider,
@@ -98,11 +111,12 @@ class Setup:
     def settings(self) -> EngineSettings:
         """Small windows get a small margin. Nothing is cut when it comes in: the log is the only place that holds the whole.
 
-        A result has a handle at its head only for a model that can use it: before tools are offered, messages go out as they came.
+        A result has a handle at its head only for a model that can use it: before tools are offered, messages go out as they came. System prompt
+        and tools are sent by the program, so here they are as it says.
         """
         safety = min(max(256, self.max_tokens * 2 // 100), self.max_tokens // 8)
         margins = Thresholds(reserve_tokens=self.reserve, safety_tokens=safety)
-        return EngineSettings(margins, headed_tokens=_NEVER, result_share=None)
+        return EngineSettings(margins, headed_tokens=_NEVER, result_share=None, epochs=False)
 
     def writer(self) -> Summariser | None:
         """The program's summarizer as the engine knows it."""
@@ -123,13 +137,13 @@ class Embedded:
         self.offered: Profile = "off"
         self.proposed: list[Action] = []
         self.request = ModelRequest(model, (), system=setup.system, tools=setup.tools, session_id=_SESSION)
-        policy = self._policy(setup.policy)
+        policy = policy_of(setup.policy, self.seen)
         self.engine = Engine(
             model,
             session_id=_SESSION,
             policy=policy,
             settings=setup.settings(),
-            tally=_tally(setup, model),
+            tally=_tally(setup, model, self._counter_failed),
             way_back=lambda _slot: KEPT_OUTSIDE if self.offered == "off" else RECALL,
             compactor=lambda: Compactor(setup.writer(), profile="general"),
         )
@@ -146,7 +160,10 @@ class Embedded:
         """Record messages; `usage` belongs to the first answer among them. Raises `VendorMessageError`, and then nothing was recorded."""
         for number, one in enumerate(given):
             self.format.decode(one, index=number)
-        for message in [m for one in given for m in self._remembered.decode(one)]:
+        for decoded in [m for one in given for m in self._remembered.decode(one)]:
+            message = placed(self.log.view, decoded)
+            if message is not decoded and isinstance(decoded, ToolResult):
+                self.log.record([event("result_without_call", why_unasked(self.log.view, decoded))])
             if isinstance(message, Assistant):
                 answer = message if usage is None else structs.replace(message, usage=usage)
                 usage = None
@@ -167,6 +184,10 @@ class Embedded:
     def seen(self, observation: Observation) -> dict[str, Any]:
         """The same as plain data."""
         return observed(self.log.view, observation, self.engine.budget)
+
+    def problems(self) -> list[Problem]:
+        """What gave way to something else, oldest first."""
+        return problems_in(self.log.archive.path())
 
     def propose(self, look: Look) -> list[Action]:
         """What the policy wants now, the most wanted first, and behind it what it wanted before and nobody did."""
@@ -255,16 +276,6 @@ class Embedded:
             self.engine.sent(asked, self.request)
             self._asked_at = asked_at
 
-    def _policy(self, policy: str | Policy | PolicyFunction) -> Policy:
-        if isinstance(policy, str):
-            return find_policy(policy)
-        if hasattr(policy, "decide"):
-            return cast(Policy, policy)
-        if callable(policy):
-            function = FunctionPolicy(policy, self.seen, getattr(policy, "__name__", "function"))
-            return Fallback(function, breaker=_NEVER)
-        raise UsageError("policy is neither a name nor a function", hint="Give 'rules', or a function of a dict.")
-
     def _has_way(self, slot: Slot, text: str) -> bool:
         """The program has every text (`ContextManager.recall`), so a stub that names no call is right, whatever the model has; one that does needs it."""
         hidden = hides(text)
@@ -311,13 +322,19 @@ class Embedded:
     def _summary(self, ask: Summarize) -> Summary | Failed:
         if self.setup.summarizer is None:
             return Failed("there is no summarizer")
-        return asked(self.setup.summarizer, ask, self.format)
+        answer = asked(self.setup.summarizer, ask, self.format)
+        if isinstance(answer, Failed):
+            self.log.record([event("summarizer_failed", answer.reason)])
+        return answer
+
+    def _counter_failed(self, why: str) -> None:
+        self.log.record([event("counter_failed", why)])
 
 
-def _tally(setup: Setup, model: ModelInfo) -> Tally:
+def _tally(setup: Setup, model: ModelInfo, tell: Callable[[str], None]) -> Tally:
     """Counts by the program's own function, else by ours: the program may send more than it told us, so a large report may be true."""
     if setup.estimate_tokens:
-        return EstimateTally(setup.estimate_tokens, Counter(model))
+        return EstimateTally(setup.estimate_tokens, Counter(model), tell=tell)
     return MeterTally(model, complete=False)
 
 

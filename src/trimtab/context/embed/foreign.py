@@ -1,5 +1,6 @@
 """Code of the program that embeds the engine: its policy, its counter, its summariser. The doors through which the engine calls it.
 
+    name, object, function ──▶ a policy                                   policy_of
     dict ──▶ policy function ──▶ action, a list of them, or None          FunctionPolicy
     text ──▶ estimate_tokens ──▶ a number                                 EstimateTally
     messages as dicts ──▶ summarizer ──▶ text                             asked
@@ -11,7 +12,7 @@ is none gives way to ours.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from msgspec import structs
 
@@ -20,10 +21,14 @@ from trimtab.context.asks import Failed, Summarize, Summary
 from trimtab.context.counting.anchor import Estimate
 from trimtab.context.counting.counter import Counter
 from trimtab.context.cycle.look import grew
-from trimtab.context.policies.base import Manners
+from trimtab.context.policies.base import Manners, Policy
+from trimtab.context.policies.fallback import Fallback
+from trimtab.context.policies.registry import find_policy, require_sense
+from trimtab.context.policies.remote import remote_of
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.vendor.formats import Format
 from trimtab.context.window.view import View
+from trimtab.types.errors import UsageError
 from trimtab.types.messages import Assistant, Message, Opaque, Text, Thinking, ToolCall, user
 from trimtab.types.text import scrub
 from trimtab.types.tools import ToolSpec
@@ -34,6 +39,8 @@ PolicyFunction: TypeAlias = Callable[[dict[str, Any]], Act | Iterable[Act] | Non
 Summarizer: TypeAlias = Callable[[list[dict[str, Any]]], str]
 """Gets a conversation that asks for a summary, and returns what the model said."""
 EstimateTokens: TypeAlias = Callable[[str], int]
+_NEVER = 1 << 60
+"""Failures after which a function isn't asked any more: it may need what its program has only later."""
 _OVERHEAD = 4
 """Tokens that a wire adds around a message, a call or a tool."""
 _MOST = 1 << 40
@@ -67,12 +74,47 @@ class FunctionPolicy:
         return tuple(one.model_dump() if hasattr(one, "model_dump") else one for one in first)
 
 
-class EstimateTally:
-    """Counts with the program's own function; what a provider reports changes nothing. Text that it can't count, and pictures, are ours to count."""
+def policy_of(policy: str | Policy | PolicyFunction, see: Callable[[Observation], dict[str, Any]]) -> Policy:
+    """The policy that a program means. Raises `UsageError` for what is none."""
+    if isinstance(policy, str):
+        found = find_policy(policy)
+        if remote_of(found) is not None:
+            raise UsageError(
+                "nobody here asks a policy behind a URL",
+                hint="Give a function that asks it, or drive the engine yourself.",
+            )
+        return found
+    if isinstance(policy, type):
+        raise UsageError(f"policy is the class {policy.__name__}", hint=f"Give an instance: {policy.__name__}().")
+    if hasattr(policy, "decide"):
+        if not callable(policy.decide) or not isinstance(name := getattr(policy, "name", None), str) or not name:
+            raise UsageError(
+                f"policy {type(policy).__name__} must have a name (text) and decide(observation)",
+                hint="Give it both, or give a function of what observe() returns.",
+            )
+        made = cast(Policy, policy)
+        require_sense(made)
+        return made
+    if callable(policy):
+        name = getattr(policy, "__name__", "function")
+        return Fallback(FunctionPolicy(policy, see, name if isinstance(name, str) else "function"), breaker=_NEVER)
+    raise UsageError(
+        f"policy is neither a name nor a function but {type(policy).__name__}",
+        hint="Give 'rules', or a function of a dict.",
+    )
 
-    def __init__(self, estimate: EstimateTokens, counter: Counter) -> None:
+
+class EstimateTally:
+    """Counts with the program's own function; what a provider reports changes nothing. Text that it can't count, and pictures, are ours to count.
+
+    `tell` hears of the first failure.
+    """
+
+    def __init__(self, estimate: EstimateTokens, counter: Counter, *, tell: Callable[[str], None]) -> None:
         self._estimate = estimate
         self._counter = counter
+        self._tell = tell
+        self._failed = False
         self._texts: dict[str, int] = {}
         self._sizes: dict[int, tuple[Message, int]] = {}
         self._sum: tuple[tuple[Message, ...], int] = ((), 0)
@@ -121,10 +163,14 @@ class EstimateTally:
     def _asked(self, text: str) -> int:
         try:
             said = self._estimate(text)
-            if isinstance(said, int | float) and 0 <= said < _MOST:
+            if isinstance(said, int | float) and not isinstance(said, bool) and 0 <= said < _MOST:
                 return int(said)
-        except Exception:  # noqa: BLE001, S110 - a door: the program's own function; ours counts instead
-            pass
+            problem = f"estimate_tokens returned {said!r:.40}, which is no number of tokens"
+        except Exception as raised:  # noqa: BLE001 - a door: the program's own function; ours counts instead
+            problem = f"estimate_tokens raised {type(raised).__name__}: {raised}"
+        if not self._failed:
+            self._failed = True
+            self._tell(f"{problem}; texts that it can't count are counted by us")
         return self._counter.text(text)
 
 

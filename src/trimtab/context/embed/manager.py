@@ -9,7 +9,7 @@ programs that want to do these themselves.
 """
 
 import dataclasses
-import json
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
@@ -19,8 +19,11 @@ from msgspec import structs
 from trimtab.context.actions import Action, action_of
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.outcomes import outcome
+from trimtab.context.embed.alone import alone
+from trimtab.context.embed.dumped import BROKEN, opened, refused, sealed
 from trimtab.context.embed.embedded import Embedded, FormatName, Setup
 from trimtab.context.embed.foreign import EstimateTokens, PolicyFunction, Summarizer
+from trimtab.context.embed.problems import Problem, problem
 from trimtab.context.embed.step_log import StepLog
 from trimtab.context.embed.toolbox import definition, spec_of
 from trimtab.context.policies.base import Policy
@@ -40,7 +43,6 @@ Reported: TypeAlias = Usage | Mapping[str, Any] | Dumps
 """The `usage` of an answer, as its API gives it."""
 KEEP = Action("keep", reason="nothing has to be done")
 """What a step returns when the policy wants nothing."""
-_VERSION = 1
 
 
 class ContextManager:
@@ -67,12 +69,17 @@ class ContextManager:
     ) -> None:
         if system is not None and not isinstance(system, str):
             raise UsageError(f"system must be text, not {type(system).__name__}", hint="Join its blocks to one text.")
+        if isinstance(tools, str | Mapping) or not isinstance(tools, Iterable):
+            raise UsageError(f"tools must be a list, not {type(tools).__name__}", hint="Give [] for none.")
         specs = tuple(spec_of(tool, number) for number, tool in enumerate(tools))
         setup = Setup(policy, max_tokens, summarizer, estimate_tokens, format, reserve, system or "", specs)
         self._inner = Embedded(setup)
         self._steps = StepLog()
         self._chosen: Action | None = None
         """What the last step returned."""
+        self._replaced: list[Problem] = []
+        """Settings that a dump has put in place of this object's own."""
+        self._lock = threading.Lock()
 
     @property
     def system(self) -> str:
@@ -97,8 +104,19 @@ class ContextManager:
         """How many steps were logged in all, those that `log` no longer holds included."""
         return self._steps.total
 
+    @property
+    def problems(self) -> list[dict[str, str]]:
+        """What went wrong and gave way to something else (the last 100), oldest first: `{kind, reason, entry}`. A program that wants all of it to work looks here.
+
+        `kind` is `policy_failed` (the rules decided), `summarizer_failed` or `summary_rejected` (a digest was written), `counter_failed` (we count),
+        `result_without_call` (no request can carry it as a result, so it stands as a message), `not_applied` (nothing came of what was wanted)
+        or `settings_replaced` (by `load`). `entry` is the id in the log.
+        """
+        return [*self._replaced, *self._inner.problems()]
+
     # What happens at each step
 
+    @alone
     def step(self, message: Given, usage: Reported | None = None) -> dict[str, Any]:
         """Take in what was said, ask the policy, and return the action that it wants most; nothing is done yet.
 
@@ -111,6 +129,7 @@ class ContextManager:
         self._steps.add(look, [self._chosen])
         return action_data(self._chosen)
 
+    @alone
     def run(self, message: Given, usage: Reported | None = None) -> list[dict[str, Any]]:
         """Take in what was said and do all that the policy wants; return what came of each action."""
         actions, look = self._decided(message, usage)
@@ -119,6 +138,7 @@ class ContextManager:
         self._steps.add(look, wanted)
         return [self._inner.execute(action, author=self._inner.author) for action in wanted]
 
+    @alone
     def execute(self, action: Mapping[str, Any] | Action | Dumps) -> dict[str, Any]:
         """Do one action, `{action, target | targets, reason, params}`, and return what came of it. Never raises for a bad action.
 
@@ -132,10 +152,12 @@ class ContextManager:
 
     # What is there
 
+    @alone
     def observe(self) -> dict[str, Any]:
         """Return the context as plain data: `active_context, summary_index, archive, used_tokens, max_tokens, budget, last_actions`."""
         return self._inner.seen(self._inner.observe())
 
+    @alone
     def messages(self) -> list[dict[str, Any]]:
         """Return the messages of the next request, valid for the format and within the budget. Raises `ContextFloor` when none such exist.
 
@@ -149,6 +171,7 @@ class ContextManager:
 
     # The tools of the model
 
+    @alone
     def tools(self, profile: Profile = "archive") -> list[dict[str, Any]]:
         """Return the context tools for the model, as the API takes them; from now on they are counted with each request.
 
@@ -156,41 +179,45 @@ class ContextManager:
         """
         return [definition(spec, self._inner.setup.format) for spec in self._inner.offer(profile)]
 
+    @alone
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> str:
         """Do what the model called one of `tools` for, and return what it is to read. Never raises for what the model sent."""
         return self._inner.toolbox.call(name, arguments)
 
     # Elsewhere and later
 
+    @alone
     def dump(self) -> str:
         """Return everything as JSON: the log, its edits, what was decided and what was learned; not the functions of the program."""
         setup = self._inner.setup
-        data = {
-            "trimtab_context": _VERSION,
-            "format": setup.format,
-            "max_tokens": setup.max_tokens,
-            "reserve": setup.reserve,
-            "system": setup.system,
-            "tools": setup.tools,
-            "log": self._steps.data(),
-            "chosen": self._chosen,
-            **self._inner.data(),
-        }
-        return msgspec.json.encode(data).decode()
+        return sealed(
+            {
+                "format": setup.format,
+                "max_tokens": setup.max_tokens,
+                "reserve": setup.reserve,
+                "system": setup.system,
+                "tools": setup.tools,
+                "log": self._steps.data(),
+                "chosen": self._chosen,
+                **self._inner.data(),
+            }
+        )
 
-    def load(self, text: str) -> "ContextManager":
-        """Go on with what `dump` gave, in place of this conversation; policy, summarizer and counter stay. Returns itself.
+    @alone
+    def load(self, text: str, *, max_tokens: int | None = None) -> "ContextManager":
+        """Go on with what `dump` gave, in place of this conversation. Returns itself.
 
-        Raises `UsageError` when it is no dump; then nothing has changed.
+        Policy, summarizer and counter stay; format, window, reserve, system prompt and tools are the dump's, and `problems` names those that were others here.
+        `max_tokens`: the window from here on, for a model with another one.
+
+        Raises `UsageError` when it is no dump, or not as it was written; then nothing has changed.
         """
+        data, own = opened(text), self._inner.setup
         try:
-            data = json.loads(text)
-            if not isinstance(data, dict) or data.get("trimtab_context") != _VERSION:
-                raise ValueError(f"it doesn't say that it is one of version {_VERSION}")
             setup = dataclasses.replace(
-                self._inner.setup,
+                own,
                 format=data["format"],
-                max_tokens=data["max_tokens"],
+                max_tokens=data["max_tokens"] if max_tokens is None else max_tokens,
                 reserve=data["reserve"],
                 system=data["system"],
                 tools=msgspec.convert(data["tools"], tuple[ToolSpec, ...]),
@@ -200,9 +227,10 @@ class ContextManager:
             steps = StepLog()
             steps.load(data["log"])
             chosen = msgspec.convert(data["chosen"], Action | None)
-        except (ValueError, KeyError, TypeError, AttributeError, UsageError) as problem:
-            raise UsageError(f"this is no dump of a context: {problem}", hint="Give what dump() returned.") from None
+        except BROKEN as broken:
+            raise refused(broken) from None
         self._inner, self._steps, self._chosen = inner, steps, chosen
+        self._replaced = _replaced(own, setup, wished=max_tokens is not None)
         return self
 
     def _decided(self, message: Given, usage: Reported | None) -> tuple[list[Action], Look]:
@@ -226,3 +254,22 @@ def _action(given: Mapping[str, Any] | Action | Dumps) -> Action | str:
     if isinstance(made, str):
         return made
     return structs.replace(made, targets=tuple(item_name(target) for target in made.targets))
+
+
+def _replaced(own: Setup, now: Setup, *, wished: bool) -> list[Problem]:
+    """What a dump has put in place of a program's own settings; `wished`: the window was asked for."""
+    names = (
+        ("format", "reserve", "system", "tools") if wished else ("max_tokens", "format", "reserve", "system", "tools")
+    )
+    return [
+        problem("settings_replaced", f"{name} is the dump's, {_short(now, name)}, not {_short(own, name)}")
+        for name in names
+        if getattr(own, name) != getattr(now, name)
+    ]
+
+
+def _short(setup: Setup, name: str) -> str:
+    value = getattr(setup, name)
+    if name == "tools":
+        return f"{len(value)} of them"
+    return f"{len(value):,} characters" if name == "system" else repr(value)

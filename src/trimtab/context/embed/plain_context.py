@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from trimtab.context.counting.counter import Counter
+from trimtab.context.embed.unasked import as_read
 from trimtab.context.summary.digest import digest
 from trimtab.context.summary.prompt import build_summary_prompt
 from trimtab.context.summary.redact import redact
@@ -17,7 +18,6 @@ from trimtab.context.summary.reply import Malformed, parse_reply
 from trimtab.context.vendor.formats import format_named
 from trimtab.context.vendor.plain import Dumps, VendorMessage, copied, plain_object
 from trimtab.context.vendor.remembered import Remembered
-from trimtab.context.window.pairs import pair
 from trimtab.types.errors import TrimtabError
 from trimtab.types.messages import Assistant, Message, ToolResult, User, user
 from trimtab.types.models import ModelInfo
@@ -90,11 +90,11 @@ class Context:
         """What is in view of the messages up to `end`."""
         messages = self._messages[:end]
         if self._summary is None:
-            return pair(messages)[0]
+            return as_read(messages)
         covered, summary = self._summary
         kept = [m for m in messages[:covered] if _instructs(m)]
         told = User(user(f"{_HEAD}\n{summary}").parts, origin="summary")
-        return pair([*kept, told, *messages[covered:]])[0]
+        return as_read([*kept, told, *messages[covered:]])
 
     def _border(self) -> int:
         """Up to where a summary may stand: calls that wait for an answer stay, and so does a request that nobody has answered yet."""

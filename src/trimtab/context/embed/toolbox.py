@@ -47,6 +47,7 @@ class Toolbox:
         self.memories = Memories(None, now=_now, redact=redact)
         page = max(200, min(_PAGE, engine.budget.room // 8))
         self.host = EngineHost(engine, view, request, drive, memos=self.memos, memories=self.memories, page_tokens=page)
+        engine.memos = self.memos.infos
         self._tools = {tool.spec.name: tool for tool in context_tools("pilot", self.host, refuse=self.host.refuse)}
 
     def specs(self, profile: Profile) -> tuple[ToolSpec, ...]:
@@ -70,7 +71,7 @@ class Toolbox:
 
     def text(self, handle: str) -> str | None:
         """The recorded text behind a handle, whole."""
-        found = self.host.resolve(handle)
+        found = self.host.resolve(handle) if isinstance(handle, str) else None
         return None if found is None else self.host.text_of(found)
 
     def data(self) -> dict[str, Any]:

@@ -14,12 +14,15 @@ from itertools import islice
 
 from trimtab.context.actions import Action, action_of
 from trimtab.context.policies.base import Manners, Policy, Wrapper, manners_of, unwrap
-from trimtab.context.policies.remote import Remote
+from trimtab.context.policies.remote import Remote, remote_of
 from trimtab.context.policies.rules import Rules
 from trimtab.context.policies.weighing import named
 from trimtab.context.seeing.observation import Observation
+from trimtab.types.text import scrub
 
 _MOST_ACTIONS = 500
+_LONGEST_PROBLEM = 300
+"""Characters of what foreign code says about its failure: a log is no place for its dumps."""
 _HIDDEN_TOO = frozenset({"reload", "keep", "compact", "restate", "pin", "unpin"})
 """Kinds that may name what isn't shown, or nothing."""
 
@@ -66,8 +69,7 @@ class Fallback:
     @property
     def remote(self) -> Remote | None:
         """The remote policy in the middle, if it is one and still asked: its answer has to be fetched, and goes to `judge`."""
-        core, _ = unwrap(self.primary)
-        return core if isinstance(core, Remote) and not self.broken else None
+        return None if self.broken else remote_of(self.primary)
 
     def decide(self, observation: Observation) -> Sequence[Action]:
         """Return the actions of `ask`."""
@@ -85,6 +87,7 @@ class Fallback:
         """Return what comes of an answer. `problem`: why there is none."""
         actions, nonsense = sensible(wanted, observation)
         problem = problem or nonsense
+        problem = problem if problem is None else scrub(problem[:_LONGEST_PROBLEM])
         self.failures = 0 if problem is None else self.failures + 1
         if problem is not None and not actions:
             return Verdict(self._instead(observation), self.rules.name, problem, self.broken)
@@ -130,4 +133,12 @@ def _guarded(policy: Policy, observation: Observation) -> tuple[Sequence[object]
     try:
         return tuple(islice(policy.decide(observation), _MOST_ACTIONS + 1)), None
     except Exception as problem:  # noqa: BLE001 - foreign code: a policy that fails gives way to the rules
-        return (), f"{type(problem).__name__}: {problem}"
+        return (), _said(problem)
+
+
+def _said(problem: Exception) -> str:
+    """Its kind and its words; an exception of others may not even have those."""
+    try:
+        return f"{type(problem).__name__}: {problem}"
+    except Exception:  # noqa: BLE001 - foreign code: as above
+        return type(problem).__name__

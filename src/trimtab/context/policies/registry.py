@@ -9,6 +9,7 @@ in words.
 
 import ast
 import dataclasses
+import math
 import re
 from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
@@ -88,8 +89,11 @@ def _parsed(part: str) -> tuple[str, dict[str, Any]]:
     name, arguments = found.group(1), found.group(2) or ""
     try:
         call = ast.parse(f"f({arguments})", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
+        names = [k.arg for k in call.keywords] if isinstance(call, ast.Call) else []
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args or None in names:
             raise ValueError("only NAME=VALUE")
+        if len(set(names)) < len(names):
+            raise ValueError("a parameter stands there twice")
         return name, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
     except (SyntaxError, ValueError, MemoryError, RecursionError) as problem:
         raise UsageError(
@@ -103,7 +107,10 @@ def _named(name: str, parameters: Mapping[str, Any]) -> Policy:
     if name in _PEERS:
         peer = _PEERS[name].peer
         if parameters.keys() <= {"scaled"}:
-            return dataclasses.replace(peer, scaled=bool(parameters.get("scaled", peer.scaled)))
+            scaled = parameters.get("scaled", peer.scaled)
+            if not isinstance(scaled, bool):
+                raise UsageError(f"bad parameter of policy {name!r}: scaled={scaled!r}", hint="Write True or False.")
+            return dataclasses.replace(peer, scaled=scaled)
         raise _no_parameter(name, parameters.keys() - {"scaled"}, {"scaled": peer.scaled})
     return _plug_in(name, parameters)
 
@@ -146,7 +153,23 @@ def _configured(name: str, make: type, parameters: Mapping[str, Any], **inner: P
     except msgspec.ValidationError as problem:
         raise UsageError(f"bad parameter of policy {name!r}: {problem}") from problem
     made: Policy = make(**values, **inner)
+    require_sense(made)
     return made
+
+
+def require_sense(policy: object) -> None:
+    """Raise `UsageError` when a policy of ours, or one within it, has a number for a parameter that means nothing: below 0, or not finite."""
+    if not dataclasses.is_dataclass(policy) or not type(policy).__module__.startswith("trimtab."):
+        return
+    for field in dataclasses.fields(policy):
+        value = getattr(policy, field.name)
+        if isinstance(value, int | float) and not 0 <= value < math.inf:
+            raise UsageError(
+                f"bad parameter of policy {getattr(policy, 'name', '')!r}: {field.name}={value!r}",
+                hint="Give a number from 0 on.",
+            )
+        if field.name == "inner":
+            require_sense(value)
 
 
 def _no_parameter(name: str, unknown: Set[str], known: Mapping[str, Any]) -> UsageError:

@@ -17,7 +17,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trimtab.context.actions import Action, ActionName
-from trimtab.context.cycle.ladder import FOLDED_TOKENS, LARGE, hideable, over_hard, stale, touchable, value
+from trimtab.context.cycle.ladder import (
+    FOLDED_TOKENS,
+    LARGE,
+    OUTDATED,
+    hideable,
+    outdated,
+    over_hard,
+    stale,
+    touchable,
+    value,
+)
 from trimtab.context.policies.weighing import gain_of, weigh
 from trimtab.context.seeing.observation import ItemFacts, Observation
 
@@ -104,6 +114,8 @@ class Rules:
         """A newer result holds what these held, so all of them go: they lose nothing, and waiting makes them no cheaper."""
         for item in stale(observation):
             batch.add("elide", item, "a newer result replaces it")
+        for item in outdated(observation):
+            batch.add("drop", item, OUTDATED)
         for item in observation.items:
             if item.failed_input and item.age >= self.fresh and item.arguments > self.least and touchable(item):
                 batch.add("offload", item, "the call failed")

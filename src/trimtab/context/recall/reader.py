@@ -14,6 +14,10 @@ class ArchiveReader(Protocol):
         """Return the id of the item that `name` means (handle, call id, entry id, label), or None."""
         ...
 
+    def near(self, name: str) -> Sequence[str]:
+        """Return names of items that may have been meant by one that there isn't, the nearest first."""
+        ...
+
     def text_of(self, name: str) -> str | None:
         """Return the recorded text of an item, whole, whatever the window shows of it; None when it has none."""
         ...

@@ -56,11 +56,7 @@ def recall(archive: ArchiveReader, *, query: str = "", name: str = "", number: i
 def _of_item(archive: ArchiveReader, name: str, query: str, number: int, max_tokens: int) -> Recalled:
     found = archive.resolve(name)
     if found is None:
-        return Recalled(
-            f"no item {_echo(name)}: use an id that a stub, a result's head or a list of hits shows, "
-            f"or search with {{query}}",
-            is_error=True,
-        )
+        return Recalled(_no_item(archive, name, max_tokens), is_error=True)
     text = archive.text_of(found)
     if text is None:
         return Recalled(f"item {_echo(name)} holds no text; its pictures come back with unarchive", is_error=True)
@@ -72,6 +68,16 @@ def _of_item(archive: ArchiveReader, name: str, query: str, number: int, max_tok
     head += "; there is no such page" if number != part.number else ""
     head += f"; go on with page {part.number + 1}]" if part.number < part.of else "; the end]"
     return Recalled(f"{head}\n{part.text}")
+
+
+def _no_item(archive: ArchiveReader, name: str, max_tokens: int) -> str:
+    """What is near, as far as it has room, and where ids stand."""
+    told = f"no item {_echo(name)}: "
+    rest = "use an id that a stub, a result's head or a list of hits shows, or search with {query}"
+    near = [one for one in archive.near(name) if len(one) <= _ECHO]
+    while near and archive.count(f"{told}near are {', '.join(near)}; {rest}") > max_tokens:
+        near.pop()
+    return f"{told}near are {', '.join(near)}; {rest}" if near else told + rest
 
 
 def _room(archive: ArchiveReader, name: str, max_tokens: int) -> int:

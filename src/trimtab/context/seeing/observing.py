@@ -18,7 +18,7 @@ from trimtab.context.seeing.resources import Resource, resource_of
 from trimtab.context.strings import arguments_text
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import Shown, View
-from trimtab.types.edits import Expire
+from trimtab.types.edits import Expire, Restate
 from trimtab.types.messages import Assistant, Message, ToolCall, ToolResult, User
 
 _RECENT = 3
@@ -93,6 +93,7 @@ class _Facts:
         self._recent_words = frozenset(index_words(_recent(look.view)))
         self._resources = observer.resources
         self._newer, self._first = _staleness(look.view, self._resource)
+        self._newer |= _said_again(look.view)
 
     def items(self) -> tuple[ItemFacts, ...]:
         made: list[ItemFacts] = []
@@ -265,6 +266,20 @@ def _staleness(view: View, resource_for: Callable[[Slot], Resource | None]) -> t
                 readers[resource.path] = []
             readers.setdefault(resource.path, []).append(index)
     return newer, first
+
+
+def _said_again(view: View) -> dict[int, str]:
+    """For each text at the tail that a newer one of its label replaces, the id of that."""
+    newer: dict[int, str] = {}
+    latest: dict[str, int] = {}
+    for applied in view.applied:
+        if not isinstance(applied.edit, Restate) or not applied.edit.label or applied.id in view.reverted:
+            continue
+        place = applied.slots[0]
+        if applied.edit.label in latest:
+            newer[latest[applied.edit.label]] = applied.id
+        latest[applied.edit.label] = place
+    return newer
 
 
 def _argument_tokens(message: Message, count: Callable[[str], int]) -> int:

@@ -4,8 +4,8 @@
     new edits   ──▶ results hidden, by kind of tool          ──▶ rate of regret by kind ──▶ how long such results are left alone
 
 Regretted is: reading a file again that was hidden and not written since; the same call made again; `recall` of a hidden item; bringing one back. All of it is
-read off the view, so it holds for any policy, any author and any agent. What is learned (`Learned`) is bounded and lasts as long as the process; a session that
-is opened again works it out from its log.
+read off the view, so it holds for any policy, any author and any agent. What is learned (`Learned`) is bounded; a session that is opened again works its own part
+out from its log, and what other sessions taught is `known`, which nothing here changes.
 """
 
 from collections.abc import Callable
@@ -100,22 +100,11 @@ class Learned(msgspec.Struct, frozen=True, omit_defaults=True):
         return sorted(rows, key=lambda row: (-self.regret(str(row["tool"])), str(row["tool"])))
 
 
-class Harm(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What edits of one session led to: counts of each cause, and the tokens and money that were spent again."""
-
-    reads: int = 0
-    repeats: int = 0
-    recalls: int = 0
-    reloads: int = 0
-    tokens: int = 0
-    usd: float | None = None
-    hidden: int = 0
-
-
 @dataclass(slots=True)
 class RegretLedger:
-    """Follows one conversation. `learned` may begin with what is known already; `input_price` is USD per million tokens of fresh input."""
+    """Follows one conversation. `learned` is what this one taught, `known` what others did; `input_price` is USD per million tokens of fresh input."""
 
+    known: Learned = field(default_factory=Learned)
     learned: Learned = field(default_factory=Learned)
     input_price: float | None = None
     bookings: list[Booking] = field(default_factory=list)
@@ -157,21 +146,9 @@ class RegretLedger:
             return 0.0
         if slot.id in self._regretted:
             return 1.0
-        return self.learned.regret(slot.base.tool_name)
-
-    def harm(self) -> Harm:
-        """What the edits of this session led to so far."""
-        causes = [booking.cause for booking in self.bookings]
-        prices = [booking.usd for booking in self.bookings]
-        return Harm(
-            reads=causes.count("read"),
-            repeats=causes.count("repeat"),
-            recalls=causes.count("recall"),
-            reloads=causes.count("reload"),
-            tokens=sum(booking.tokens for booking in self.bookings),
-            usd=None if None in prices else sum(price for price in prices if price is not None),
-            hidden=len(self._hidden),
-        )
+        tool = slot.base.tool_name
+        own = self.learned.kinds.get(tool)
+        return (self.known if own is None else self.known.having(tool, own)).regret(tool)
 
     def _continues(self, view: View) -> bool:
         index, slot = self._marked
@@ -247,25 +224,6 @@ class RegretLedger:
         self.bookings.append(booking)
         self._regretted.add(slot.id)
         self.learned = self.learned.having(booking.tool, KindRecord(0, 1, tokens, usd or 0.0, booking.later))
-
-
-def excused(view: View, call: ToolCall) -> str | None:
-    """The edit because of which a repeated call is no loop: it hid what the call asks for again. None: nothing is hidden, or there is no such result.
-
-    For whoever guards against a model that goes in circles.
-    """
-    wanted = resource_of(call)
-    culprit: str | None = None
-    for index in range(len(view.slots) - 1, -1, -1):
-        slot = view.slots[index]
-        if not isinstance(slot.base, ToolResult) or slot.base.call_id == call.id or slot.group is None:
-            continue
-        if _covers(view, index, wanted):
-            hidden = _hidden_by(view, index, view.step + 1)
-            if hidden is None:
-                return None
-            culprit = culprit or hidden.id
-    return culprit
 
 
 def _covers(view: View, index: int, wanted: Resource) -> bool:

@@ -6,6 +6,9 @@ What a later call takes from an old result is mostly a name: a path, a function,
 no more than the name needs no recall either. It also tells a model which result to fetch. Which kinds of names are used again was counted on recorded
 sessions (71,000 strings of 60 sessions): identifiers 8 to 11 in a hundred, files with an ending 9, words with dashes 9, bare folders 3, positions in
 files, times and numbers under 1.
+
+A name is shown with what its text has in front of it where that makes another name of it: `/etc/hosts.d`, `.github/ci.yml`, `~/notes.txt`, `../src/a.py`. Strings are compared
+without.
 """
 
 import re
@@ -18,6 +21,10 @@ Count = Callable[[str], int]
 TAKEN = 0.3
 """How often a name that a call wrote before is used again, about."""
 _HEAD = "names: "
+_WRITTEN = re.compile(r"~?[A-Za-z0-9_./\-:@]{8,}")
+_LEAD = re.compile(r"(?:(?:~?/|(?:\.\./)+)\.?|\.)(?=[A-Za-z0-9_@])")
+"""What in front of a name belongs to it: a root, a home, folders upwards, the dot of a hidden file."""
+_AROUND = "~./:-"
 _POSITION = re.compile(r":\d+")
 _ENDING = re.compile(r"\.[A-Za-z]{1,5}$")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
@@ -39,16 +46,18 @@ def names_line(
 def names_in(
     text: str, *, standing: Collection[str] = (), max_tokens: int, count: Count, taken: Iterable[str] = ()
 ) -> tuple[str, ...]:
-    """Return those names, the ones of most worth for each token first in line for the space that there is."""
+    """Return those names as the text writes them, the ones of most worth for each token first in line for the space that there is."""
     known = frozenset(taken)
     found = [string for string in distinctive_strings(text) if string not in standing]
+    leads = _leads(text)
     rated: list[tuple[float, int, str, int]] = []
     for number, string in enumerate(found):
         worth = max(worth_of(string), TAKEN if string in known else 0.0)
         if worth > 0:
-            size = count(f" {string}")
+            shown = leads.get(string, "") + string
+            size = count(f" {shown}")
             prominence = 1 + min(text.count(string), _OFTEN) / _OFTEN
-            rated.append((-worth * prominence / max(1, size), number, string, size))
+            rated.append((-worth * prominence / max(1, size), number, shown, size))
     left = max_tokens - count(_HEAD)
     kept: list[tuple[int, str]] = []
     for _, number, string, size in sorted(rated):
@@ -56,6 +65,15 @@ def names_in(
             kept.append((number, string))
             left -= size
     return tuple(string for _, string in sorted(kept))
+
+
+def _leads(text: str) -> dict[str, str]:
+    """What stands in front of each distinctive string where it first appears, for those where that matters."""
+    leads: dict[str, str] = {}
+    for written in _WRITTEN.findall(text):
+        lead = _LEAD.match(written)
+        leads.setdefault(written.strip(_AROUND), lead[0] if lead is not None else "")
+    return leads
 
 
 def line_of(names: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ must not outlive its session.
 """
 
 import os
+import re
 import threading
 from collections.abc import Callable
 from datetime import datetime
@@ -23,6 +24,7 @@ from trimtab.context.stores.memory_log import Delete, Facts, Memory, Record, dec
 from trimtab.context.stores.notes import clean_key
 from trimtab.types.text import scrub
 
+_LINE = re.compile(r":\d[\d:-]*\Z")
 _R = TypeVar("_R", bound=Record)
 Redact = Callable[[str], str]
 """Returns a text without the secrets in it."""
@@ -31,8 +33,18 @@ Redact = Callable[[str], str]
 class Memories:
     """The memories in `path`, made when the first one comes; None keeps them in this process alone. Safe for threads and other processes."""
 
-    def __init__(self, path: Path | None, *, now: Callable[[], datetime], redact: Redact, disk: Disk = disk) -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        now: Callable[[], datetime],
+        redact: Redact,
+        folder: Path | None = None,
+        disk: Disk = disk,
+    ) -> None:
         self.path = path
+        self.folder = folder
+        """Where the files lie that memories name as their sources."""
         self.bad_lines = 0
         """Lines that could not be read, as of the last look."""
         self._now = now
@@ -54,6 +66,13 @@ class Memories:
         with self._guard:
             self._look()
             return self._memories.get(self._clean(key))
+
+    def changed(self, memory: Memory) -> tuple[str, ...]:
+        """Return those sources of a memory that are files and were written since it last changed: what it says of them may hold no more."""
+        if self.folder is None or not memory.updated:
+            return ()
+        since = datetime.fromisoformat(memory.updated).timestamp()
+        return tuple(source for source in memory.source if _written(self.folder, source) > since)
 
     def keep(self, facts: Facts) -> Memory:
         """Keep a record, redacted and with the present time; return the memory as it is then. Raises `StoreError`."""
@@ -120,6 +139,15 @@ class Memories:
         records, self.bad_lines = decode_records(data)
         self._memories = fold(records, {})
         self._seen = (status.st_ino, len(data)) if status else None
+
+
+def _written(folder: Path, source: str) -> float:
+    """When a file was written last, in seconds since 1970; 0 for what is none. A line number behind its name doesn't count."""
+    try:
+        path = Path(folder, _LINE.sub("", source))
+        return path.stat().st_mtime if path.is_file() else 0.0
+    except (OSError, ValueError):
+        return 0.0
 
 
 def _ends_clean(path: Path) -> bool:

@@ -27,7 +27,7 @@ class SessionSummary:
     """What a list shows of a session.
 
     `cwd` is the one recorded last; `created` is as the file says, `modified` that of the file; `usage` maps `provider/model` to the sum
-    of what was reported; `damage` counts what opening it would repair.
+    of what was reported, for answers and for the summaries that compactions show; `damage` counts what opening it would repair.
     """
 
     id: str
@@ -58,7 +58,17 @@ class _Line(msgspec.Struct):
     message: _Answer
 
 
+class _Compaction(msgspec.Struct):
+    usage: Usage | None = None
+    model: str | None = None
+
+
+class _Edited(msgspec.Struct):
+    edit: _Compaction
+
+
 _line = msgspec.json.Decoder(_Line)
+_edited = msgspec.json.Decoder(_Edited)
 
 
 def summarise(path: Path) -> SessionSummary:
@@ -69,7 +79,11 @@ def summarise(path: Path) -> SessionSummary:
     usage: dict[str, Usage] = {}
     prompt = ""
     for number, entry in file.found.numbered():
-        if archive.add(entry, line=number) is None or entry.type != "message":
+        if archive.add(entry, line=number) is None:
+            continue
+        if entry.type == "edit" and b'"usage":{' in entry.raw:
+            _add_written(usage, entry)
+        if entry.type != "message":
             continue
         answer = _answer(entry)
         if answer is None or (answer.role == "user" and not prompt):
@@ -97,6 +111,16 @@ def modified_at(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
+
+
+def _add_written(usage: dict[str, Usage], entry: Entry) -> None:
+    """Add what the summary of a compaction took."""
+    try:
+        written = _edited.decode(entry.raw).edit
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return
+    if written.usage is not None and written.model:
+        usage[written.model] = usage.get(written.model, Usage()) + written.usage
 
 
 def _answer(entry: Entry) -> _Answer | None:

@@ -1,13 +1,13 @@
 """Summaries that were made before, found again by what they are of.
 
     key      hash of the content, prompt version, model        the same content is never summarised twice
-    source   path or address, with its version                 the same document elsewhere reuses its summary; a changed one makes it stale
+    source   path or address of the document                   one that reads otherwise now has a new summary, and the one of its old text goes
 
-A value in memory that can be written down and read back; the least recently used give way. It decides nothing: a stale summary is
-returned as stale, and the caller says what that means.
+The content of a document is its text alone, whichever call of whichever session read it: so another session finds the summary again, and only
+while the text is the same. A value in memory; the least recently used give way. What of it is worth a file is in `take_unsaved`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -16,35 +16,28 @@ import msgspec
 
 from trimtab.types.codec import encode_message
 from trimtab.types.messages import Message
-from trimtab.types.usage import Usage
 
 
 class SummaryKey(msgspec.Struct, frozen=True):
     """What makes two requests for a summary the same."""
 
     content: str
-    """`content_hash` of what is summarised."""
+    """`content_hash` of what is summarised; of a document it is the version."""
     prompt: str
     """Version of the wording, and what else steers it."""
     model: str
-    """Who writes it; `digest` when nobody does."""
+    """Who writes it."""
 
 
 class KeptSummary(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A summary with all that is known of its making."""
+    """A summary with what is known of its making."""
 
     key: SummaryKey
     """What it is found by."""
     text: str
     """The accepted text."""
-    analysis: str = ""
-    """What the model noted first; for the log."""
     source: str | None = None
     """Path or address of the document, when it is of one."""
-    version: str | None = None
-    """Version of that document: a hash, an etag, a time."""
-    usage: Usage | None = None
-    """What it cost."""
     meta: dict[str, Any] = {}
     """What else is known."""
 
@@ -62,64 +55,43 @@ def content_hash(content: str | Sequence[Message], *, previous: str | None = Non
 
 @dataclass(slots=True)
 class SummaryCache:
-    """At most `limit` summaries. `versions` is the newest version seen of each source."""
+    """At most `limit` summaries."""
 
     limit: int = 512
-    versions: dict[str, str] = field(default_factory=dict)
     _kept: dict[SummaryKey, KeptSummary] = field(default_factory=dict)
+    _unsaved: list[KeptSummary] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def get(self, key: SummaryKey) -> KeptSummary | None:
-        """The summary of that key, unless its source has changed since."""
-        kept = self._kept.get(key)
-        if kept is None or self.is_stale(kept):
-            return None
-        self._kept[key] = self._kept.pop(key)
+        """The summary of that key."""
+        kept = self._kept.pop(key, None)
+        if kept is not None:
+            self._kept[key] = kept
         return kept
 
     def put(self, kept: KeptSummary) -> None:
-        """Keep a summary; it is the most recently used one now. It doesn't make an older version of its source the newest again."""
-        self._kept.pop(kept.key, None)
-        self._kept[kept.key] = kept
-        if kept.source is not None and kept.version is not None:
-            self.versions.setdefault(kept.source, kept.version)
-        while len(self._kept) > self.limit:
-            self._kept.pop(next(iter(self._kept)))
+        """Keep a summary; it is the most recently used one now."""
+        self.fill((kept,))
+        if kept.source is not None:
+            self._unsaved.append(kept)
 
-    def of_source(self, source: str, *, version: str | None = None) -> tuple[KeptSummary, ...]:
-        """All summaries of a source, newest first; with `version` only those of that version."""
-        found = [k for k in self._kept.values() if k.source == source and version in (None, k.version)]
-        return tuple(reversed(found))
+    def fill(self, summaries: Iterable[KeptSummary]) -> None:
+        """Keep what was written down elsewhere, the oldest first."""
+        for kept in summaries:
+            for old in [k for k, other in self._kept.items() if k == kept.key or replaces(kept, other)]:
+                del self._kept[old]
+            self._kept[kept.key] = kept
+            while len(self._kept) > self.limit:
+                self._kept.pop(next(iter(self._kept)))
 
-    def saw(self, source: str, version: str) -> tuple[KeptSummary, ...]:
-        """Take note of a source's version, and return the summaries that are stale by it."""
-        self.versions[source] = version
-        return tuple(kept for kept in self.of_source(source) if self.is_stale(kept))
-
-    def is_stale(self, kept: KeptSummary) -> bool:
-        """Whether another version of its source has been seen since."""
-        return kept.source is not None and self.versions.get(kept.source, kept.version) != kept.version
-
-    def dump(self) -> bytes:
-        """All of it as JSON."""
-        return msgspec.json.encode(_Dump(tuple(self._kept.values()), self.versions))
-
-    @classmethod
-    def load(cls, data: bytes, *, limit: int = 512) -> "SummaryCache":
-        """Return the cache in `data`; an empty one when it can't be read, since every summary can be made again."""
-        cache = cls(limit=limit)
-        try:
-            dump = msgspec.json.decode(data, type=_Dump)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            return cache
-        cache.versions.update(dump.versions)
-        for kept in dump.kept:
-            cache.put(kept)
-        return cache
+    def take_unsaved(self) -> tuple[KeptSummary, ...]:
+        """The summaries of documents that came since this was asked last, without what only this session's log needs."""
+        unsaved, self._unsaved = self._unsaved, []
+        return tuple(msgspec.structs.replace(kept, meta={"mode": kept.meta.get("mode")}) for kept in unsaved)
 
 
-class _Dump(msgspec.Struct, frozen=True):
-    kept: tuple[KeptSummary, ...]
-    versions: dict[str, str]
+def replaces(new: KeptSummary, old: KeptSummary) -> bool:
+    """Whether `old` is of an earlier text of the document that `new` is of, and so stale."""
+    return new.source is not None and new.source == old.source and new.key.content != old.key.content

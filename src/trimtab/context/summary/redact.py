@@ -31,10 +31,11 @@ _SHAPES = (
     _Shape("key", ("sk-", "sk_", "pk-", "pk_", "rk-", "rk_"), re.compile(_MODELS)),
     _Shape("token", ("bearer ",), re.compile(r"(?<=[Bb]earer )[0-9A-Za-z._~+/-]{12,}={0,2}")),
     _Shape("token", ("basic ",), re.compile(r"(?<=[Bb]asic )(?=[A-Za-z+/]*\d)[0-9A-Za-z+/]{12,}={0,2}")),
-    _Shape("password", ("://",), re.compile(r"(?<=://)[^\s/:@\[\]]{1,64}:[^\s/@\[\]]{1,128}(?=@)")),
+    _Shape("password", ("://",), re.compile(r"(?<=://)[^\s/:@\[\]]{0,64}:[^\s/\"'<>\[\]]{1,256}(?=@)")),
+    _Shape("token", ("sig=",), re.compile(r"(?<=[?&]sig=)[0-9A-Za-z%+/]{16,}={0,2}")),
 )
 _NAME = r"(?:pass(?:word|wd|phrase)|secret|credential|(?:api|access|private|auth|secret)[_-]?key|token)(?:[_-]?(?:key|value|id|s))?"
-_NAME_HINTS = ("passw", "passphrase", "secret", "credential", "key", "token")
+_NAME_HINTS = ("passw", "pwd", "passphrase", "secret", "credential", "key", "token")
 _ASSIGNED = re.compile(
     rf"""
     (?P<name> {_NAME} ["']? \s{{0,3}} (?: [:=]>? | \bis\b ) \s{{0,3}} ) (?!["']?\[secret:)
@@ -42,6 +43,17 @@ _ASSIGNED = re.compile(
     """,
     re.I | re.X,
 )
+_KEYED = re.compile(
+    r"(?P<name>\b(?:Account|SharedAccess|Primary|Secondary|Storage)Key\s?=\s?)[0-9A-Za-z+/_-]{16,}={0,3}", re.I
+)
+_PAIR = re.compile(
+    r"""
+    (?P<name> (?P<behind> ;\s? )? \b (?:password|pwd) \s? = \s? )
+    [^\s;"'<>()\[\]{}$]{1,200} (?(behind) | (?= ;\s?[A-Za-z][\w ]{1,40}= ) )
+    """,
+    re.I | re.X,
+)
+"""A part of a connection string (`Server=…;Password=…`): whatever its value looks like, what stands beside it tells that it is one."""
 
 
 def redact(text: str) -> str:
@@ -50,7 +62,11 @@ def redact(text: str) -> str:
     for shape in _SHAPES:
         if any(hint in lower for hint in shape.hints):
             text = shape.pattern.sub(f"[secret: {shape.kind}]", text)
-    return _ASSIGNED.sub(_hide, text) if any(hint in lower for hint in _NAME_HINTS) else text
+    if not any(hint in lower for hint in _NAME_HINTS):
+        return text
+    for pattern in (_KEYED, _PAIR):
+        text = pattern.sub(lambda match: f"{match['name']}[secret: value]", text)
+    return _ASSIGNED.sub(_hide, text)
 
 
 def _hide(match: re.Match[str]) -> str:

@@ -30,10 +30,10 @@ from trimtab.context.summary.prompt import (
 from trimtab.context.summary.redact import redact
 from trimtab.context.summary.sources import Source, sources_of, spoken_text
 from trimtab.types.messages import Message
-from trimtab.types.models import ModelRequest
+from trimtab.types.models import ModelRequest, Price, add_costs, cost_usd
 from trimtab.types.usage import Usage
 
-Mode = Literal["in_place", "serialised", "digest", "none"]
+Mode = Literal["in_place", "serialised", "digest", "blocks", "none"]
 Asking: TypeAlias = Generator[Summarize, Summary | Failed, "SummaryOutcome"]
 
 _MOST_LOST = 50
@@ -52,17 +52,20 @@ class Summariser:
     max_output: int
     thinks: bool = False
     strict: bool = True
+    prices: tuple[Price, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class InPlace:
-    """The request as it was sent, up to the last message of the run, for a summary behind it. `tokens`: its size; `window`: of its model."""
+    """The request as it was sent, up to the last message of the run, for a summary behind it. `tokens`: its size, of which the provider's cache
+    serves `cached`; `window`: of its model; `max_output`: what such a request asks for otherwise.
+    """
 
     request: ModelRequest
     tokens: int
     window: int
     max_output: int
-    thinks: bool = False
+    cached: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ class Job:
 
     `previous`: the earlier summary that is updated; None: those among the messages. `facts`: of what that summary stands for; they are
     audited too, so that a rule outlives any number of compactions. `later` are the messages that stay. `replaces_tokens`: what the run takes in a request, if more than its text counts.
+    `source`: the document that the one message shows, by path or address; its summary is found again by the text alone, whoever reads it.
     `wanted`: how long the summary may be. `cost_in_place`, `cost_serialised`: the bills of the two ways; None: unknown, which loses.
     `attempts`: ways tried at most before the digest. `facts_share`: of the wanted size, for the facts block.
     """
@@ -94,12 +98,16 @@ class Job:
     turn_goes_on: bool = False
     facts_share: float = 0.25
     digest_allowed: bool = True
+    source: str | None = None
     cache: SummaryCache | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryOutcome:
-    """The text for the edit, unframed, facts block included; or mode `none` and no text. `rejected`: what led nowhere, in words."""
+    """The text for the edit, unframed, facts block included; or mode `none` and no text. `rejected`: what led nowhere, in words.
+
+    `usage` and `usd` are of all requests on the way, those that led nowhere too; `usd` is None when a price isn't known.
+    """
 
     text: str
     mode: Mode
@@ -107,13 +115,16 @@ class SummaryOutcome:
     usage: Usage | None = None
     meta: dict[str, Any] = field(default_factory=dict)
     rejected: tuple[str, ...] = ()
+    usd: float | None = 0.0
 
 
 @dataclass(slots=True)
 class _Asked:
     """What the asks so far came to."""
 
+    prices: dict[str, tuple[Price, ...]]
     usage: Usage | None = None
+    usd: float | None = 0.0
     ms: int = 0
     calls: int = 0
     model: str = ""
@@ -128,8 +139,11 @@ class _Asked:
         self.ms += answer.ms
         self.model = answer.model or self.model
         self.provider.update(answer.meta or {})
-        if answer.usage is not None:
-            self.usage = answer.usage if self.usage is None else self.usage + answer.usage
+        if answer.usage is None:
+            self.usd = None
+            return
+        self.usage = answer.usage if self.usage is None else self.usage + answer.usage
+        self.usd = add_costs(self.usd, cost_usd(answer.usage, self.prices.get(answer.model, ())))
 
 
 _Way: TypeAlias = Generator[Summarize, Summary | Failed, Verdict | None]
@@ -138,7 +152,7 @@ _Way: TypeAlias = Generator[Summarize, Summary | Failed, Verdict | None]
 def summarise(job: Job) -> Asking:
     """Return, in the end, what may stand in place of the job's messages."""
     job = _without_earlier_summary(job)
-    asked = _Asked()
+    asked = _Asked(_prices(job))
     key = _key(job)
     if job.cache is not None and (kept := job.cache.get(key)) is not None:
         made: Mode = "in_place" if kept.meta.get("mode") == "in_place" else "serialised"
@@ -150,8 +164,8 @@ def summarise(job: Job) -> Asking:
         text, facts = _with_facts(job, verdict.summary)
         meta = _meta(job, key, asked) | facts | {"mode": mode, "analysis": verdict.analysis}
         if job.cache is not None:
-            job.cache.put(KeptSummary(key, text, verdict.analysis, usage=asked.usage, meta=meta))
-        return SummaryOutcome(text, mode, asked.model or None, asked.usage, meta, tuple(asked.rejected))
+            job.cache.put(KeptSummary(key, text, source=job.source, meta=meta))
+        return SummaryOutcome(text, mode, asked.model or None, asked.usage, meta, tuple(asked.rejected), asked.usd)
     return _without_model(job, key, asked)
 
 
@@ -174,7 +188,7 @@ def ways(job: Job) -> tuple[Literal["in_place", "serialised"], ...]:
     unknown = float("inf")
     if job.in_place is not None and _fits_in_place(job, job.in_place):
         found.append((unknown if job.cost_in_place is None else job.cost_in_place, "in_place"))
-    if job.summariser is not None and _room(job, job.summariser) > 0:
+    if job.summariser is not None and room_of(job, job.summariser) > 0:
         found.append((unknown if job.cost_serialised is None else job.cost_serialised, "serialised"))
     return tuple(mode for _, mode in sorted(found, key=lambda way: way[0]))
 
@@ -187,7 +201,7 @@ def output_limit(wanted: int, *, most: int, window: int, thinks: bool = False) -
 def _in_place(job: Job, asked: _Asked) -> _Way:
     place = job.in_place
     assert place is not None
-    limit = output_limit(job.wanted, most=place.max_output, window=place.window, thinks=place.thinks)
+    limit = _in_place_limit(job, place)
     language = _language(job)
     instruction = in_place_instruction(
         instructions=job.instructions,
@@ -197,7 +211,11 @@ def _in_place(job: Job, asked: _Asked) -> _Way:
         turn_goes_on=job.turn_goes_on,
     )
     asked.version = prompt_version(job.profile)
-    answer = yield Summarize((instruction,), "in_place", limit, purpose=job.purpose, request=place.request)
+    most = limit
+    if place.request.thinking is not None:
+        # What a model may think can hang on the output that is asked for, and with another allowance the cache is another one.
+        most = max(limit, min(place.max_output, place.window - in_place_size(job, place) - _margin(place.window)))
+    answer = yield Summarize((instruction,), "in_place", most, purpose=job.purpose, request=place.request)
     return _judged("in_place", answer, job, asked, limit, last=True, language=language)
 
 
@@ -206,7 +224,7 @@ def _serialised(job: Job, asked: _Asked) -> _Way:
     assert writer is not None
     limit = output_limit(job.wanted, most=writer.max_output, window=writer.window, thinks=writer.thinks)
     language = _language(job)
-    room = _room(job, writer)
+    room = room_of(job, writer)
     summary = job.previous
     verdict: Verdict | None = None
     for step in plan_passes(job.messages, room=room, count=job.count, turn_goes_on=job.turn_goes_on):
@@ -264,13 +282,13 @@ def _with_facts(job: Job, summary: str) -> tuple[str, dict[str, Any]]:
     found = audit(summary, (*job.facts, *facts_of(job.messages, ids=job.ids, later=job.later)))
     room = min(int(job.wanted * job.facts_share), job.replaces_tokens - job.count(summary) - 2)
     block = facts_block(found.missing, max_tokens=max(0, room), count=job.count)
-    text = f"{summary}\n\n{block.text}" if block.text else summary
+    text = f"{summary}\n\n{redact(block.text)}" if block.text else summary
     told = {
         "present": found.present,
         "added": len(block.shown),
         "left_out": len(block.left_out),
         "unused": found.unimportant,
-        "lost": [f"{fact.kind}: {fact.text} [{fact.source}]" for fact in block.left_out[:_MOST_LOST]],
+        "lost": [redact(f"{fact.kind}: {fact.text} [{fact.source}]") for fact in block.left_out[:_MOST_LOST]],
     }
     return text, {"audit": told}
 
@@ -288,14 +306,25 @@ def _without_model(job: Job, key: SummaryKey, asked: _Asked) -> SummaryOutcome:
             text, facts = _with_facts(job, text)
             meta |= facts
         if text and job.count(text) < job.replaces_tokens:
-            return SummaryOutcome(text, "digest", None, asked.usage, meta, tuple(asked.rejected))
-    return SummaryOutcome("", "none", None, asked.usage, meta, tuple(asked.rejected))
+            return SummaryOutcome(text, "digest", None, asked.usage, meta, tuple(asked.rejected), asked.usd)
+    return SummaryOutcome("", "none", None, asked.usage, meta, tuple(asked.rejected), asked.usd)
+
+
+def _prices(job: Job) -> dict[str, tuple[Price, ...]]:
+    """By the models that may answer."""
+    prices = {job.summariser.model: job.summariser.prices} if job.summariser else {}
+    if job.in_place is not None:
+        prices[job.in_place.request.model.ref] = job.in_place.request.model.prices
+    return prices
 
 
 def _key(job: Job) -> SummaryKey:
     steering = content_hash(f"{job.wanted} {job.instructions}")[:12]
     model = job.summariser.model if job.summariser else job.in_place.request.model.ref if job.in_place else "digest"
-    content = content_hash(job.messages, previous=job.previous)
+    if job.source is not None and len(job.messages) == 1:
+        content = content_hash(Source("", job.messages[0]).text)
+    else:
+        content = content_hash(job.messages, previous=job.previous)
     return SummaryKey(content, f"{prompt_version(job.profile)}-{steering}", model)
 
 
@@ -321,13 +350,22 @@ def _least_words(job: Job, limit: int) -> int:
     return least_detail(job.replaces_tokens, max_output=limit)
 
 
+def in_place_size(job: Job, place: InPlace) -> int:
+    """Tokens of the request in place, with its instruction."""
+    instruction = in_place_instruction(instructions=job.instructions, profile=job.profile)
+    return place.tokens + job.count(Source("", instruction).text)
+
+
+def _in_place_limit(job: Job, place: InPlace) -> int:
+    thinks = place.request.thinking is not None
+    return output_limit(job.wanted, most=place.max_output, window=place.window, thinks=thinks)
+
+
 def _fits_in_place(job: Job, place: InPlace) -> bool:
-    instruction = job.count(Source("", in_place_instruction(instructions=job.instructions, profile=job.profile)).text)
-    limit = output_limit(job.wanted, most=place.max_output, window=place.window, thinks=place.thinks)
-    return place.tokens + instruction + limit + _margin(place.window) <= place.window
+    return in_place_size(job, place) + _in_place_limit(job, place) + _margin(place.window) <= place.window
 
 
-def _room(job: Job, writer: Summariser) -> int:
+def room_of(job: Job, writer: Summariser) -> int:
     """Tokens for the transcript in the summariser's own window."""
     limit = output_limit(job.wanted, most=writer.max_output, window=writer.window, thinks=writer.thinks)
     empty = build_summary_prompt((), previous=job.previous, instructions=job.instructions, profile=job.profile)

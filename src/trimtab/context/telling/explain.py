@@ -76,7 +76,8 @@ def price(cost: EditCost) -> str:
     if cost.cache_usd:
         parts.append(f"${cost.cache_usd:.4f} of cache")
     if cost.model_tokens:
-        parts.append(f"{cost.model_tokens:,} tokens of a model")
+        usd = f" (${cost.model_usd:.4f})" if cost.model_usd else ""
+        parts.append(f"{cost.model_tokens:,} tokens of a model{usd}")
     if cost.ms:
         parts.append(f"{cost.ms:,} ms")
     return f", cost {', '.join(parts)}" if parts else ""

@@ -2,20 +2,22 @@
 
     active_context   an item each, with the name that an action may use, its size and how it starts
     archive          item ─▶ handle: whatever `recall` reads of what is hidden or shortened
-    summary_index    item ─▶ the text in its place, where that came from, and how old it is
+    summary_index    item ─▶ the text in its place, where that came from, how old it is, and whether its source reads otherwise now
 
 Everything is what JSON can hold, so policies elsewhere, logs and scripts read the same.
 """
 
-import hashlib
 from typing import Any
 
 import msgspec
 
 from trimtab.context.actions import Action
 from trimtab.context.budget import Budget
-from trimtab.context.naming import name_of
+from trimtab.context.naming import body_of, name_of
+from trimtab.context.seeing.documents import document_of, stale_documents
 from trimtab.context.seeing.observation import Observation
+from trimtab.context.summary.cache import content_hash
+from trimtab.context.summary.redact import redact
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import Applied, View
 from trimtab.types.edits import Compact, Compress, Elide, Fold, Summarize, Truncate, edit_kind
@@ -24,6 +26,8 @@ from trimtab.types.messages import Text
 _PREVIEW = 120
 """Characters of an item that an observation shows."""
 _LAST = 5
+_HASH = 16
+"""Hex digits that are enough to tell texts apart."""
 
 
 def observed(view: View, observation: Observation, budget: Budget) -> dict[str, Any]:
@@ -84,29 +88,39 @@ def archive(view: View) -> dict[str, str]:
 
 
 def summary_index(view: View) -> dict[str, dict[str, Any]]:
-    """Return, for each item that another text stands for, that text and what it was made of."""
+    """Return, for each item that another text stands for, that text and what it was made of.
+
+    `source` and `version` (a hash of its text) are there where the item shows a document; `stale`: something that it was made of reads otherwise now.
+    """
     rows: dict[str, dict[str, Any]] = {}
+    stale = stale_documents(view)
     for index, slot in enumerate(view.slots):
         if slot.lead is not None and (applied := view.edit(slot.lead)) is not None:
-            rows[slot.lead] = _row(view, applied, applied.slots, _text_of(applied, slot.lead))
+            rows[slot.lead] = _row(view, applied, applied.slots, _text_of(applied, slot.lead), stale)
         for edit_id in reversed(slot.edits):
             made = view.edit(edit_id) if edit_id not in view.reverted else None
             if slot.state in ("full", "gone") or made is None:
                 continue
             if text := _text_of(made, slot.id):
-                rows[slot.id] = _row(view, made, (index,), text)
+                rows[slot.id] = {**_row(view, made, (index,), text, stale), **_document(view, slot)}
                 break
     return rows
 
 
-def _row(view: View, applied: Applied, places: tuple[int, ...], text: str) -> dict[str, Any]:
+def _document(view: View, slot: Slot) -> dict[str, Any]:
+    name = document_of(view, slot)
+    return {} if name is None else {"source": redact(name), "version": content_hash(body_of(slot.base))[:_HASH]}
+
+
+def _row(view: View, applied: Applied, places: tuple[int, ...], text: str, stale: frozenset[int]) -> dict[str, Any]:
     return {
         "summary": text,
         "kind": edit_kind(applied.edit),
         "sources": [_handle(view, place, view.slots[place]) for place in sorted(places)],
         "edit": applied.id,
-        "hash": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16],
+        "hash": content_hash(text)[:_HASH],
         "age": view.step - applied.step,
+        "stale": not stale.isdisjoint(places),
     }
 
 

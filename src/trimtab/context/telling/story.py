@@ -9,10 +9,12 @@ Pure: the view says what is shown, the archive what the log holds of its edits. 
 import dataclasses
 
 import msgspec
+from msgspec import structs
 
 from trimtab.context.archive import Archive
 from trimtab.context.cycle.look import Look
 from trimtab.context.naming import name_of
+from trimtab.context.seeing.regret import Booking, RegretLedger
 from trimtab.context.telling.blame import Blamed, HiddenBy, blame
 from trimtab.context.telling.explain import LogRow, text_of
 from trimtab.context.window.overlays import Address
@@ -54,7 +56,8 @@ class ItemStory(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class EditStory(msgspec.Struct, frozen=True, omit_defaults=True):
     """One edit or revert. `now` tells the state of each item that it touches; `used` and `used_without` are tokens of the next request as it
-    stands, and with this taken back (none where it doesn't hold), of at most `limit`.
+    stands, and with this taken back (none where it doesn't hold). `over`: that might be more than `limit`. `regrets`: what it hid and was
+    fetched again.
     """
 
     row: LogRow
@@ -63,6 +66,8 @@ class EditStory(msgspec.Struct, frozen=True, omit_defaults=True):
     used: int
     limit: int
     used_without: int | None = None
+    over: bool = False
+    regrets: tuple[Booking, ...] = ()
 
 
 def item_story(look: Look, archive: Archive, name: str) -> ItemStory | None:
@@ -107,11 +112,26 @@ def edit_story(look: Look, row: LogRow) -> EditStory:
     view = look.view
     applied = view.edit(view.edit_behind(row.entry_id))
     holds = row.entry_id not in view.reverted
-    without = None
+    used, without, over = look.estimate.tokens, None, False
     if holds and applied is not None:
-        without = look.used + grown(look, view.with_revert("?without", row.entry_id))
+        more = grown(look, view.with_revert("?without", row.entry_id))
+        without, over = used + more, look.used + more > look.budget.hard
     now: dict[str, str] = {name_of(view.slots[i]): view.slots[i].state for i in (applied.slots if applied else ())}
-    return EditStory(row, holds, now, look.used, look.budget.hard, without)
+    return EditStory(row, holds, now, used, look.budget.hard, without, over, _regrets(look, row.entry_id))
+
+
+def _regrets(look: Look, edit: str) -> tuple[Booking, ...]:
+    """What is booked to an edit, worked out anew from the whole conversation."""
+    prices = look.request.model.prices
+    ledger = RegretLedger(input_price=prices[0].input if prices else None)
+    ledger.update(look.view, look.tally.message)
+    booked = (booking for booking in ledger.bookings if booking.edit == edit)
+    return tuple(structs.replace(booking, target=_known_as(look.view, booking.target)) for booking in booked)
+
+
+def _known_as(view: View, slot_id: str) -> str:
+    address = view.find(slot_id)
+    return slot_id if address is None else name_of(view.slots[address.index])
 
 
 def grown(look: Look, after: View) -> int:

@@ -40,6 +40,6 @@ def archive_tool(host: ContextToolHost) -> ContextTool:
             return acted(host, Action("reload", ids))
         summary = call.summary.strip()
         params = {"summary": summary} if summary else {}
-        return acted(host, Action("elide", ids, params), kept=("summary",) if summary else ())
+        return acted(host, Action("elide", ids, params))
 
     return ContextTool(archive_spec(), handle)

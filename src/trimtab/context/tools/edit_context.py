@@ -58,7 +58,7 @@ def edit_context_tool(host: ContextToolHost) -> ContextTool:
         action = _ACTIONS[call.action](call, name)
         if isinstance(action, ToolReply):
             return action
-        return acted(host, action, kept=("summary",) if action.action == "summarize" else ())
+        return acted(host, action)
 
     return ContextTool(edit_context_spec(), handle)
 

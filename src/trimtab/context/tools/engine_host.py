@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from trimtab.context.actions import Action
 from trimtab.context.engine import Engine
-from trimtab.context.markers import known_markers, refuse_markers
+from trimtab.context.markers import KEPT_OUTSIDE, RECALL, known_markers, refuse_markers
 from trimtab.context.naming import body_of, name_of, text_of
 from trimtab.context.stores.memories import Memories
 from trimtab.context.stores.notes import MemoStore
 from trimtab.context.tools.host import Outcome
+from trimtab.context.tools.indexes import MEMORIES, memory_index
 from trimtab.context.window.overlays import Address
 from trimtab.context.window.view import View
-from trimtab.types.edits import Compact, Offload, edit_kind
+from trimtab.types.edits import Compact, Offload, Restate, edit_kind
+from trimtab.types.errors import StoreError
 from trimtab.types.messages import ToolResult
 from trimtab.types.models import ModelRequest
 
@@ -91,6 +93,13 @@ class EngineHost:
             return body_of(slot.base, address.part) if address.part < len(slot.base.parts) else None
         return text_of(slot)
 
+    def near(self, name: str) -> Sequence[str]:
+        """Names of items of the path that may have been meant, the nearest first."""
+        from trimtab.context.recall.near import near_names  # noqa: PLC0415 - for the rare name that there isn't
+
+        slots = self.view().slots
+        return near_names(name, [name_of(slot) for slot in slots if slot.answered and not slot.note])
+
     def search(self, query: str, limit: int) -> "Sequence[Hit]":
         """Items of the path that hold `query`, the best first."""
         with self._guard:
@@ -109,14 +118,37 @@ class EngineHost:
         """The context as it stands."""
         return self.drive(self._observed())
 
+    def recollection(self) -> Action | None:
+        """The wish to say what the long-term memory holds, by key and summary; None when there is nothing, or when that was said last, whoever took it back."""
+        from trimtab.context.cycle.tail import most_of, stated  # noqa: PLC0415 - not before there are memories
+
+        try:
+            kept = self.memories.all()
+        except StoreError:
+            return None
+        text = memory_index(kept, count=self.count, most=most_of(self.engine.budget.room))
+        last = stated(self.view(), MEMORIES)
+        if not text or (last is not None and isinstance(last.edit, Restate) and last.edit.text == text):
+            return None
+        return Action("restate", params={"text": text, "label": MEMORIES}, reason="what earlier sessions kept")
+
     def refuse(self, arguments: object, *, searched: Collection[str] = ()) -> str | None:
-        """Why a tool must not write these arguments: they hold a stub or pointer of this session. None: it may.
+        """Why a tool must not write these arguments: they hold a stub or pointer of this session, or are nothing but the form of one. None: it may.
 
         `searched` are names of arguments that are only looked for.
         """
         with self._guard:
             known = self._markers()
-        return refuse_markers(arguments, known, searched=searched) if known else None
+        return refuse_markers(arguments, known, searched=searched, way_to=self._way_to)
+
+    def _way_to(self, name: str) -> str | None:
+        """How the item of that name is read; None when there is none, or no way to it."""
+        view = self.view()
+        address = view.find(name)
+        if address is None or view.slots[address.index].note:
+            return None
+        way = self.engine.way_of(view.slots[address.index])
+        return f"recall id={name}" if way == RECALL else f"read path={way}" if way and way != KEPT_OUTSIDE else None
 
     def _acted(self, action: Action) -> "Generator[Ask, Answer, Applied]":
         view = self.view()

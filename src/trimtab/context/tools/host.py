@@ -63,11 +63,10 @@ Refuse: TypeAlias = Callable[[object], str | None]
 
 @dataclass(frozen=True, slots=True)
 class ToolReply:
-    """What a model reads. `kept` names arguments whose text is kept elsewhere now, so later requests need not carry it."""
+    """What a model reads."""
 
     text: str
     is_error: bool = False
-    kept: tuple[str, ...] = ()
 
 
 Handler: TypeAlias = Callable[[Mapping[str, Any]], ToolReply]
@@ -81,9 +80,9 @@ class ContextTool:
     handle: Handler
 
 
-def acted(host: ContextToolHost, action: Action, *, kept: tuple[str, ...] = ()) -> ToolReply:
+def acted(host: ContextToolHost, action: Action) -> ToolReply:
     """Do one action and tell its outcome."""
     outcomes = host.act([action])
     done = bool(outcomes) and all(outcome.done for outcome in outcomes)
     text = "; ".join(" ".join(outcome.text.split()) for outcome in outcomes) or "nothing was done"
-    return ToolReply(text, is_error=not done, kept=kept if done else ())
+    return ToolReply(text, is_error=not done)

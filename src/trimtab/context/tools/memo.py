@@ -3,16 +3,17 @@
 Content that holds a live stub or pointer is refused before it reaches the store: it would keep the name of a text for the text.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import msgspec
 
 from trimtab.context.recall.pages import page
-from trimtab.context.stores.note_files import Memo, MemoInfo
+from trimtab.context.stores.note_files import Memo
 from trimtab.context.stores.notes import clean_key
 from trimtab.context.tools.arguments import NUMBER, TEXT, missing, one_of, read, spec
 from trimtab.context.tools.host import ContextTool, ContextToolHost, Refuse, ToolReply
+from trimtab.context.tools.indexes import memo_list
 from trimtab.types.errors import StoreError
 from trimtab.types.tools import ToolSpec
 
@@ -70,12 +71,6 @@ def memo_tool(host: ContextToolHost, *, refuse: Refuse) -> ContextTool:
     return ContextTool(memo_spec(), handle)
 
 
-def memo_index(infos: Iterable[MemoInfo]) -> str:
-    """Return the memos by key, size and summary: what stands near the end of a request, and what `list` answers."""
-    rows = [f"{info.key} ({info.size:,} bytes): {info.summary}" for info in infos]
-    return "\n".join(rows) or "no memos yet"
-
-
 def _write(host: ContextToolHost, call: MemoArguments, refuse: Refuse) -> ToolReply:
     if not call.content.strip():
         return missing("content", "write")
@@ -86,12 +81,11 @@ def _write(host: ContextToolHost, call: MemoArguments, refuse: Refuse) -> ToolRe
     if reason := refuse({"key": call.key, "summary": call.summary, "content": call.content}):
         return ToolReply(reason, is_error=True)
     info = host.memos.write(call.key, call.content, summary=" ".join(call.summary.split()))
-    text = f"kept memo {info.key!r}, version {info.version}: {info.size:,} bytes, verified"
-    return ToolReply(text, kept=("content",))
+    return ToolReply(f"kept memo {info.key!r}, version {info.version}: {info.size:,} bytes, verified")
 
 
 def _list(host: ContextToolHost, call: MemoArguments) -> ToolReply:
-    return ToolReply(page(memo_index(host.memos.infos()), call.page, host.page_tokens, host.count).text)
+    return ToolReply(page(memo_list(host.memos.infos()), call.page, host.page_tokens, host.count).text)
 
 
 def _read(host: ContextToolHost, call: MemoArguments) -> ToolReply:

@@ -1,6 +1,6 @@
 """The `memory` tool: what outlives the session, with what it is about and how it hangs together."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -65,11 +65,6 @@ def memory_tool(host: ContextToolHost, *, refuse: Refuse) -> ContextTool:
     return ContextTool(memory_spec(), handle)
 
 
-def memory_index(memories: Iterable[Memory]) -> str:
-    """Return memories by key and summary: what stands near the end of a request."""
-    return "\n".join(f"{memory.key}: {memory.summary}" for memory in memories) or "no memories yet"
-
-
 def _change(host: ContextToolHost, call: MemoryArguments, refuse: Refuse) -> ToolReply:
     if call.action == "memorize" and not (call.summary or "").strip():
         return missing("summary", "memorize")
@@ -81,9 +76,7 @@ def _change(host: ContextToolHost, call: MemoryArguments, refuse: Refuse) -> Too
     fields = {name: getattr(call, name) for name in ("content", *_LISTS)}
     summary = None if call.summary is None else " ".join(call.summary.split())
     memory = host.memories.keep(kinds[call.action](key=call.key, summary=summary, **fields))
-    return ToolReply(
-        f"kept memory {memory.key!r}: {len(memory.content):,} characters", kept=("content",) if call.content else ()
-    )
+    return ToolReply(f"kept memory {memory.key!r}: {len(memory.content):,} characters")
 
 
 def _load(host: ContextToolHost, call: MemoryArguments) -> ToolReply:
@@ -93,7 +86,9 @@ def _load(host: ContextToolHost, call: MemoryArguments) -> ToolReply:
     from trimtab.context.recall.related import related  # noqa: PLC0415 - loaded with the first memory that is read
 
     others = related(memory, host.memories.all())
-    text = "\n".join((_shown(memory), *(f"related {other.key}: {other.summary}" for other in others)))
+    changed = host.memories.changed(memory)
+    stale = [f"written since: {'; '.join(changed)}; look there before you rely on this"] if changed else []
+    text = "\n".join((_shown(memory), *stale, *(f"related {other.key}: {other.summary}" for other in others)))
     return ToolReply(page(text, 1, host.page_tokens, host.count).text)
 
 

@@ -34,7 +34,6 @@ def plan_tool(host: ContextToolHost) -> ContextTool:
             return call
         if not call.strategy.strip():
             return missing("strategy", "plan")
-        action = Action("restate", params={"text": call.strategy.strip(), "label": LABEL})
-        return acted(host, action, kept=("strategy",))
+        return acted(host, Action("restate", params={"text": call.strategy.strip(), "label": LABEL}))
 
     return ContextTool(plan_spec(), handle)

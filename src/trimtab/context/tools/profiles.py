@@ -1,7 +1,5 @@
 """Which context tools a model has, by profile: the setting `context.tools`."""
 
-from typing import get_args
-
 from trimtab.context.settings import Profile
 from trimtab.context.tools.archive import archive_tool
 from trimtab.context.tools.context_status import context_status_tool
@@ -11,8 +9,6 @@ from trimtab.context.tools.memo import memo_tool
 from trimtab.context.tools.memory import memory_tool
 from trimtab.context.tools.plan import plan_tool
 from trimtab.context.tools.recall import recall_tool
-
-PROFILES: tuple[str, ...] = get_args(Profile)
 
 
 def context_tools(profile: Profile, host: ContextToolHost, *, refuse: Refuse) -> tuple[ContextTool, ...]:

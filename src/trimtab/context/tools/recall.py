@@ -7,6 +7,7 @@ import msgspec
 
 from trimtab.context.tools.arguments import NUMBER, TEXT, item_name, read, spec
 from trimtab.context.tools.host import ContextTool, ContextToolHost, ToolReply
+from trimtab.types.errors import StoreError
 from trimtab.types.tools import ToolSpec
 
 
@@ -34,6 +35,16 @@ def recall_tool(host: ContextToolHost) -> ContextTool:
         from trimtab.context.recall.search import recall  # noqa: PLC0415 - a session that never recalls pays nothing
 
         answer = recall(host, query=call.query, name=name, number=call.page, max_tokens=host.page_tokens)
-        return ToolReply(answer.text, is_error=answer.is_error)
+        told = _memo_of(host, name) if answer.is_error and name else ""
+        return ToolReply(answer.text + told, is_error=answer.is_error)
 
     return ContextTool(recall_spec(), handle)
+
+
+def _memo_of(host: ContextToolHost, name: str) -> str:
+    """Where the name is a memo's and no item's: how that is read."""
+    try:
+        found = any(info.key == name for info in host.memos.infos())
+    except StoreError:
+        return ""
+    return f"; there is a memo of that key: memo action=read key={name}" if found else ""

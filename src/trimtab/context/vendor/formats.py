@@ -73,6 +73,6 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
 
 def format_named(name: str) -> Format:
     """Return a format. Raises `UsageError` when there is none of that name."""
-    if name in FORMATS:
+    if isinstance(name, str) and name in FORMATS:
         return FORMATS[name]
     raise UsageError(f"no message format {name!r}", hint=f"Use one of: {', '.join(FORMATS)}.")

@@ -4,12 +4,13 @@ What a session file can't hold is refused here, so no later write of a message f
 """
 
 import math
-from collections.abc import Mapping
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from trimtab.context.vendor.errors import At
 from trimtab.types.text import scrub
 
+T = TypeVar("T")
 MAX_DEPTH = 100
 """Deeper nesting than in any real message; cyclic values end here too."""
 
@@ -46,11 +47,12 @@ def plain(value: object, at: At, depth: int = 0) -> Any:
     if depth >= MAX_DEPTH:
         raise at.wrong("is nested too deeply", "Give plain JSON; look for a value that contains itself.")
     if isinstance(value, Mapping):
+        value = value if type(value) is dict else _asked(value, dict, at)  # no code of the program runs in between
         return {_name(k, at): plain(v, at.key(str(k)), depth + 1) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [plain(v, at.item(n), depth + 1) for n, v in enumerate(value)]
     if isinstance(value, Dumps) and not isinstance(value, type):
-        return plain(_dump(value, at), at, depth + 1)
+        return plain(_asked(value, _dumped, at), at, depth + 1)
     raise at.wrong(f"holds {type(value).__name__}, which is not JSON", "Give strings, numbers, lists and dicts.")
 
 
@@ -82,8 +84,12 @@ def _name(key: object, at: At) -> str:
     raise at.wrong(f"has a key that is {type(key).__name__}", "Give strings as keys.")
 
 
-def _dump(value: Dumps, at: At) -> object:
+def _dumped(value: Dumps) -> Any:
+    return value.model_dump(mode="json", exclude_unset=True)
+
+
+def _asked(value: T, how: Callable[[T], Any], at: At) -> Any:
     try:
-        return value.model_dump(mode="json", exclude_unset=True)
-    except (TypeError, ValueError, AttributeError) as problem:
-        raise at.wrong(f"could not be dumped ({problem})", "Give a dict.") from None
+        return how(value)
+    except Exception as problem:  # noqa: BLE001 - a door: an object of the program, with code of its own
+        raise at.wrong(f"could not be read ({type(problem).__name__}: {problem})", "Give a dict.") from None

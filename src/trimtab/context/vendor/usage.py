@@ -11,7 +11,8 @@ Numbers that are missing, null or no count are 0; a part larger than its whole i
 from collections.abc import Mapping
 from typing import Any
 
-from trimtab.context.vendor.plain import Dumps
+from trimtab.context.vendor.errors import VendorMessageError
+from trimtab.context.vendor.plain import Dumps, plain_object
 from trimtab.types.errors import UsageError
 from trimtab.types.usage import Usage
 
@@ -22,7 +23,7 @@ def usage_of(given: Usage | Mapping[str, Any] | Dumps | None) -> Usage | None:
     """Return the counts in `given`, None for None. Raises `UsageError` when it is no usage of a known shape."""
     if given is None or isinstance(given, Usage):
         return given
-    fields = given if isinstance(given, Mapping) else _dumped(given)
+    fields = _fields(given)
     if "prompt_tokens" in fields or "completion_tokens" in fields:
         return _chat(fields)
     if "input_tokens" in fields or "output_tokens" in fields:
@@ -89,7 +90,12 @@ def _count(fields: Mapping[str, Any], name: str) -> int:
     return int(value) if 0 < value < 2**63 else 0
 
 
-def _dumped(given: object) -> Mapping[str, Any]:
-    if not isinstance(given, Dumps):
+def _fields(given: object) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping | Dumps) or isinstance(given, type):
         raise UsageError(f"usage must be an object, not {type(given).__name__}", hint=_HINT)
-    return given.model_dump(mode="json", exclude_unset=True)
+    if isinstance(given, dict):
+        return given
+    try:
+        return plain_object(given, 0)
+    except VendorMessageError as problem:
+        raise UsageError(f"usage can't be read: {problem.message.partition(': ')[2]}", hint=_HINT) from None

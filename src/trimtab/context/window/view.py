@@ -149,6 +149,10 @@ class View:
         """Ids of the calls without a real answer, in order. A call that was passed over stays one of them."""
         return tuple(self._call_id(index) for index in self._open)
 
+    def awaits(self, call_id: str) -> bool:
+        """Whether a result for that call finds a place: the last answer that made the call still waits for it."""
+        return any(not self.slots[index].answered for index in self._places_of_call(call_id))
+
     @property
     def is_waiting(self) -> bool:
         """Whether the newest answer still waits for a result, so that what fills the place changes nothing that was passed. See `is_passed`."""

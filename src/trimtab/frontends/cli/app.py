@@ -16,10 +16,10 @@ import click
 from trimtab import __version__
 from trimtab.frontends.cli.commands import COMMANDS
 from trimtab.frontends.cli.completers import attached
+from trimtab.frontends.cli.printable import indented
 from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.frontends.cli.slips import refuse_slip
 from trimtab.types.errors import TrimtabError
-from trimtab.types.text import strip_terminal
 
 _RUN = "run"
 
@@ -141,5 +141,5 @@ def _options_of(ctx: click.Context | None) -> list[str]:
 
 
 def _complain(message: str, hint: str) -> None:
-    text = strip_terminal(f"trimtab: {message}" + (f"\n  {hint}" if hint else ""))
+    text = f"trimtab: {indented(message)}" + (f"\n  {indented(hint)}" if hint else "")
     sys.stderr.write(wrapped(text, width_of(sys.stderr)) + "\n")

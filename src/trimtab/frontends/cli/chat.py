@@ -58,6 +58,7 @@ async def converse(project: Project, choice: Choice, *, takeover: bool = False) 
         printer.say(f"{session.model.ref} in {session.project.cwd}. /help lists commands, Ctrl-D leaves.")
         async with anyio.create_task_group() as group:
             group.start_soon(printer.follow, events)
+            session.work_beside(group.start_soon, between_turns=sys.stdin.isatty())
             loop = ChatLoop(session, printer, start=group.start_soon, interactive=sys.stdin.isatty())
             group.start_soon(_heed_signals, loop, group.cancel_scope.cancel)
             await loop.run(Lines(sys.stdin.fileno()))

@@ -13,6 +13,7 @@ from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask
 from trimtab.context.editing.applying import Done, Outcome
 from trimtab.frontends.cli.context_text import biggest_lines, meter_lines
+from trimtab.frontends.cli.printable import one_line
 from trimtab.frontends.cli.screen import counted
 from trimtab.types.edits import Compact
 from trimtab.types.errors import TrimtabError, UsageError
@@ -35,7 +36,7 @@ class ContextTalk(Protocol):
 async def show_context(talk: ContextTalk) -> None:
     """Tell the meter and the biggest items."""
     context = talk.session.context
-    talk.tell("\n".join(await context.transcript.run(_looked(context))))
+    talk.tell("\n".join(map(one_line, await context.transcript.run(_looked(context)))))
 
 
 async def compact(talk: ContextTalk, instructions: str) -> None:
@@ -48,7 +49,7 @@ async def compact(talk: ContextTalk, instructions: str) -> None:
     for event in context.transcript.take_news():
         await talk.session.feed.publish(event)
     for done in outcome.done:
-        talk.tell(_compaction(done))
+        talk.tell(one_line(_compaction(done)))
 
 
 def _compaction(done: Done) -> str:
@@ -74,7 +75,7 @@ async def revert(talk: ContextTalk, target: str) -> None:
     made = await context.transcript.run(context.engine.revert(view, context.request(), target))
     if isinstance(made, str):
         raise TrimtabError(made, hint="The conversation is as it was.")
-    talk.tell(f"took back {target}")
+    talk.tell(one_line(f"took back {target}"))
 
 
 def _looked(context: OpenContext) -> Generator[Ask, Answer, list[str]]:

@@ -1,11 +1,11 @@
 """`trimtab context`: what a model sees of a session and why, and a person's hand on it.
 
 show, log, explain, blame     read: no lock, nothing is written
+learned                       reads, or removes, what the sessions of a folder taught
 bisect                        reads, and runs a check on forks that go again
 restore, pin, unpin, revert   write to the session, with every check that a running one makes
 """
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ from trimtab.context.telling.dropped import dropped_facts
 from trimtab.context.telling.explain import context_log
 from trimtab.context.telling.layers import active_context, archive, summary_index
 from trimtab.context.telling.story import edit_story, item_story
-from trimtab.frontends.cli import completers
+from trimtab.frontends.cli import completers, context_learned
 from trimtab.frontends.cli.context_answers import (
     bisect_data,
     budget,
@@ -42,7 +42,10 @@ from trimtab.frontends.cli.context_text import (
     meter_lines,
     shown_names,
 )
+from trimtab.frontends.cli.ending import Ended, ending
 from trimtab.frontends.cli.messages import message_text
+from trimtab.frontends.cli.numbers import WINDOW, Seconds
+from trimtab.frontends.cli.printable import json_text, one_line
 from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.types.errors import UsageError
 from trimtab.types.text import strip_terminal
@@ -54,7 +57,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="As JSON.")
 _MODEL = click.option(
     "--model", metavar="P/M", shell_complete=completers.models, help="Count for this model, not for the session's last."
 )
-_WINDOW = click.option("--window", type=click.IntRange(min=1), metavar="N", help="As if the window had N tokens.")
+_WINDOW = click.option("--window", type=WINDOW, metavar="N", help="As if the window had N tokens.")
 _SETS = click.option("--set", "sets", metavar="KEY=VALUE", multiple=True, help="Any setting, as in config.toml.")
 _TAKEOVER = click.option("--takeover", is_flag=True, help="Take a session over that another host has locked.")
 _REASON = click.option("--reason", default="", help="Why, for the log.")
@@ -78,6 +81,9 @@ def command(ctx: click.Context) -> None:
     """See and change what a model sees of a session. SESSION is an id, the start of one, a path, or last."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
+
+
+command.add_command(context_learned.command)
 
 
 @command.command("show")
@@ -106,7 +112,7 @@ def show(session: str, *, as_text: bool, as_json: bool, **how: Any) -> int:
         head = f"session {saved.log.header.id} · {saved.engine.model.ref} · window {look.budget.window:,}"
         _print([head, *meter_lines(look, observation, policy=saved.engine.manager.policy_name), ""])
         for line in item_table(look, observation, width_of(sys.stdout)):
-            click.echo(strip_terminal(line))
+            click.echo(line)
     return 0
 
 
@@ -177,7 +183,7 @@ def blame_(session: str, what: str, *, as_json: bool, **how: Any) -> int:
         elif found:
             _print(blame_text(found, {entry.id: entry.time for entry in saved.path}))
         else:
-            click.echo(strip_terminal(f"nothing of this session's branch holds {what!r}"), err=True)
+            click.echo(one_line(f"nothing of this session's branch holds {what!r}"), err=True)
         return 0 if found else 1
 
 
@@ -230,7 +236,7 @@ def revert_(session: str, edit: str, *, reason: str, as_json: bool, **how: Any) 
 @click.option(
     "--timeout",
     "timeout_s",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     default=600.0,
     show_default=True,
     metavar="S",
@@ -242,12 +248,17 @@ def revert_(session: str, edit: str, *, reason: str, as_json: bool, **how: Any) 
 def bisect_(session: str, *, check: str, timeout_s: float, verbose: bool, as_json: bool, sets: tuple[str, ...]) -> int:
     """Find the edit that broke a run: take edits back by halves on forks of the session, and run CMD on each.
 
-    The session itself stays as it is. Exit code 0 when an edit is to blame, 1 when none is.
+    The session itself stays as it is. Exit code 0 when an edit is to blame, 1 when none is. A signal ends the check with everything that it started.
     """
     with _opened(session, {"sets": sets}) as saved:
         assert saved.log.path is not None
         wanted = Check(check, saved.project.cwd, saved.project.env, timeout_s, quiet=not verbose)
-        done = bisect(saved.project, saved.log.path, suspects(saved.view), wanted, tell=_tell_trial)
+        try:
+            with ending() as stop:
+                edits = suspects(saved.view)
+                done = bisect(saved.project, saved.log.path, edits, wanted, tell=_tell_trial, waiting=stop.waiting)
+        except Ended as end:
+            return end.code
         rows = {row.entry_id: row for row in context_log(saved.path, whole=saved.whole)}
         guilty = [rows[edit] for edit in done.found.guilty]
         times = {entry.id: entry.time for entry in saved.path}
@@ -256,7 +267,7 @@ def bisect_(session: str, *, check: str, timeout_s: float, verbose: bool, as_jso
         elif guilty:
             _print(guilty_lines(done, guilty, times, session))
         else:
-            click.echo(f"no edit is to blame: {done.found.reason}", err=True)
+            click.echo(one_line(f"no edit is to blame: {done.found.reason}"), err=True)
         return 0 if guilty else 1
 
 
@@ -273,7 +284,7 @@ def _opened(session: str, how: dict[str, Any], *, write: bool = False) -> Iterat
         takeover=bool(how.get("takeover")),
     ) as saved:
         for note in saved.notes:
-            click.echo(strip_terminal(f"note: {note}"), err=True)
+            click.echo(one_line(f"note: {note}"), err=True)
         yield saved
 
 
@@ -307,8 +318,8 @@ def _tell_trial(tried: Tried) -> None:
 def _print(lines: Iterable[str]) -> None:
     width = width_of(sys.stdout)
     for line in lines:
-        click.echo(wrapped(strip_terminal(line), width))
+        click.echo(wrapped(one_line(line), width))
 
 
 def _print_json(value: object) -> None:
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    click.echo(json_text(value))

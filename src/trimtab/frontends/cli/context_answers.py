@@ -38,9 +38,11 @@ def granted_lines(came: Granted) -> list[str]:
         return [f"{came.unchanged}; nothing was written"]
     lines = [f"{edit_kind(d.entry.edit)} {', '.join(came.names)}: edit {d.entry_id}" for d in came.done]
     lines += [f"took back {came.revert}"] if came.revert else []
-    size = f"{came.before:,} → {came.after:,}" if came.before != came.after else f"{came.after:,}"
+    before, after = came.before, came.after
+    size = f"{before.tokens:,} → {after.tokens:,}" if before != after else f"{after.tokens:,}"
+    most = f" (at most {after.upper:,})" if after.upper > after.tokens else ""
     pinned = f"; pinned items have {came.pinned:,}" if came.pinned else ""
-    return [*lines, f"the next request has {size} of {came.limit:,} tokens{pinned}"]
+    return [*lines, f"the next request has {size}{most} of {came.limit:,} tokens{pinned}"]
 
 
 def granted_data(session_id: str, came: Granted) -> dict[str, Any]:
@@ -61,8 +63,9 @@ def granted_data(session_id: str, came: Granted) -> dict[str, Any]:
         "names": list(came.names),
         "reverted": came.revert,
         "unchanged": came.unchanged or None,
-        "used_before": came.before,
-        "used": came.after,
+        "used_before": came.before.tokens,
+        "used": came.after.tokens,
+        "at_most": came.after.upper,
         "limit": came.limit,
         "pinned": came.pinned,
     }

@@ -1,4 +1,8 @@
-"""What `trimtab context` prints: the meter, the items, the log and stories, as lines. Pure; whoever prints wraps and strips."""
+"""What `trimtab context` prints: the meter, the items, the log and stories, as lines. Pure.
+
+Each line is one line for the reader too: whoever prints wraps it, and makes what it holds of names, reasons and texts harmless (`printable.one_line`); the
+table and the biggest items do so themselves, since they are fitted here.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,10 +10,12 @@ from trimtab.context.cycle.floor import floor_of
 from trimtab.context.cycle.look import Look
 from trimtab.context.naming import name_of
 from trimtab.context.seeing.observation import ItemFacts, Observation
+from trimtab.context.seeing.regret import Cause
 from trimtab.context.telling.blame import Blamed, Later
 from trimtab.context.telling.dropped import DroppedFact
 from trimtab.context.telling.explain import LogRow, listed, price
 from trimtab.context.telling.story import EditStory, ItemStory, Touch
+from trimtab.frontends.cli.printable import one_line
 from trimtab.frontends.cli.screen import counted, table
 from trimtab.types.codec import Entry
 from trimtab.types.messages import Assistant, Message, Text, ToolCall
@@ -39,10 +45,11 @@ def meter_lines(look: Look, observation: Observation, *, policy: str) -> list[st
 
 def item_table(look: Look, observation: Observation, width: int | None) -> list[str]:
     """The items of the next request in order, a line each."""
-    rows = [("NAME", "KIND", "STATE", "TOKENS", "AGE", "TEXT")]
+    rows: list[tuple[str, ...]] = [("NAME", "KIND", "STATE", "TOKENS", "AGE", "TEXT")]
     for item, shown in zip(observation.items, look.view.shown(), strict=True):
         state = f"{item.state}, pinned" if item.pinned else item.state
-        rows.append((item_name(item), _kind(item), state, f"{item.tokens:,}", str(item.age), _preview(shown.message)))
+        row = (item_name(item), _kind(item), state, f"{item.tokens:,}", str(item.age), _preview(shown.message))
+        rows.append(tuple(map(one_line, row)))
     return table(rows, width, elastic=5)
 
 
@@ -56,7 +63,8 @@ def biggest_lines(observation: Observation, most: int) -> list[str]:
     items = sorted(observation.items, key=lambda item: (-item.tokens, item.position))[:most]
     width = max((len(f"{item.tokens:,}") for item in items), default=0)
     return [
-        f"  {item.tokens:>{width},}  {item_name(item)} ({_kind(item)}, {item.state}, age {item.age})" for item in items
+        one_line(f"  {item.tokens:>{width},}  {item_name(item)} ({_kind(item)}, {item.state}, age {item.age})")
+        for item in items
     ]
 
 
@@ -121,6 +129,14 @@ def ways_back(story: ItemStory, session: str) -> list[str]:
     return [*ways, f"the model: recall id={story.item.name}"]
 
 
+_REGRETTED: Mapping[Cause, str] = {
+    "read": "read again",
+    "repeat": "called again",
+    "recall": "recalled",
+    "reload": "brought back",
+}
+
+
 def edit_lines(story: EditStory, time: str, session: str) -> list[str]:
     """The story of an edit."""
     row = story.row
@@ -128,8 +144,14 @@ def edit_lines(story: EditStory, time: str, session: str) -> list[str]:
     if story.now:
         states = [f"{name} ({state})" for name, state in story.now.items()]
         lines.append(f"  now: {listed(states)}")
+    for regret in story.regrets:
+        usd = f", ${regret.usd:.4f}" if regret.usd else ""
+        later = "1 request later" if regret.later == 1 else f"{regret.later} requests later"
+        lines.append(
+            f"  {_REGRETTED[regret.cause]}: {regret.target} at step {regret.step}, {later}; {regret.tokens:,} tokens{usd}"
+        )
     if story.used_without is not None:
-        over = f", over the limit of {story.limit:,}" if story.used_without > story.limit else ""
+        over = f", which may be over the limit of {story.limit:,}" if story.over else ""
         lines.append(f"  without it the next request has {story.used_without:,} tokens instead of {story.used:,}{over}")
         if not over:
             lines.append(f"  way back: trimtab context revert {session} {row.entry_id}")

@@ -5,21 +5,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-import msgspec
 
 from trimtab.config.home import find_home
 from trimtab.context.policies.registry import find_policy, known_policies
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.dump_file import dump_file
+from trimtab.frontends.cli.numbers import WINDOW
+from trimtab.frontends.cli.printable import json_text, one_line
 from trimtab.frontends.cli.screen import counted, table, width_of
 from trimtab.sessions.detect import FORMATS
-from trimtab.sessions.replay.batch import Input, Report, Wish, expanded, replayed, report_of
+from trimtab.sessions.importers.gathering import CUT
+from trimtab.sessions.replay.batch import Entry, Input, Report, Wish, expanded, replayed, report_of
 from trimtab.sessions.replay.card import Card, card_of
 from trimtab.sessions.replay.homes import agent_folders, sessions_in
 from trimtab.sessions.replay.models import Terms, price_of
 from trimtab.sessions.replay.report import Figures
 from trimtab.types.errors import UsageError
-from trimtab.types.text import strip_terminal
 
 _HEAD = (
     "POLICY",
@@ -50,7 +51,7 @@ _HEAD = (
 )
 @click.option(
     "--window",
-    type=click.IntRange(min=1),
+    type=WINDOW,
     metavar="N",
     help="Tokens of the whole window, room for the answer included. Default: as recorded.",
 )
@@ -80,7 +81,7 @@ def command(
     sent.
     """
     names = _named(policies)
-    terms = Terms(window, price_of(price) if price else None)
+    terms = Terms(window, None if price is None else price_of(price))
     if everywhere:
         if files or dump or format_:
             raise UsageError("--all takes no files, --dump or --format", hint="Leave them out, or leave --all out.")
@@ -89,24 +90,33 @@ def command(
         raise UsageError("no file to replay", hint="Name session files or folders, or take --all.")
     if len(names) > 1 and (as_json or dump):
         raise UsageError("--json and --dump take one policy", hint="Run it once for each.")
-    inputs = list(expanded(files, lambda: sys.stdin.buffer.read()))
-    if not inputs:
-        click.echo(
-            strip_terminal(
-                f"no session of a known agent lies in {', '.join(files)}; trimtab replay --all looks where agents keep theirs"
-            ),
-            err=True,
-        )
+    inputs = _inputs(files)
     reports = [_replayed(inputs, name, terms, format_, dump, predict=as_json) for name in names]
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(reports[0].as_data()), indent=2).decode())
+        click.echo(json_text(reports[0].as_data()))
     else:
         _print(reports)
     for line in _notes(reports):
-        click.echo(strip_terminal(line), err=True)
+        click.echo(one_line(line), err=True)
     for entry in reports[0].failed:
-        click.echo(strip_terminal(f"{entry.file}: {entry.error}"), err=True)
-    return 1 if reports[0].failed else 0
+        click.echo(one_line(f"{entry.file}: {entry.error}"), err=True)
+    return 1 if reports[0].failed or any(map(_is_cut, reports[0].entries)) else 0
+
+
+def _inputs(names: Sequence[str]) -> list[Input]:
+    """The files to read. Each folder without a session is named."""
+    found: list[Input] = []
+    for name in names:
+        here = list(expanded([name], lambda: sys.stdin.buffer.read()))
+        if not here:
+            text = f"no session of a known agent lies in {name}; trimtab replay --all looks where agents keep theirs"
+            click.echo(one_line(text), err=True)
+        found += here
+    return found
+
+
+def _is_cut(entry: Entry) -> bool:
+    return entry.recording is not None and entry.recording.cut
 
 
 def _replayed(
@@ -142,14 +152,14 @@ def _print(reports: Sequence[Report]) -> None:
     sessions = sum(entry.figures is not None for entry in reports[0].entries)
     click.echo(f"{counted(sessions, 'session')}, {counted(reports[0].total.steps, 'request')}")
     for line in table(_rows([(report.policy, report.total) for report in reports]), width_of(sys.stdout)):
-        click.echo(line)
+        click.echo(one_line(line))
 
 
 def _notes(reports: Sequence[Report]) -> list[str]:
     """Each note once, with the file that it is about, or how many those are."""
     files: dict[str, dict[str, None]] = {}
     for entry in (entry for report in reports for entry in report.entries):
-        for note in entry.notes:
+        for note in (*entry.notes, *([CUT] if _is_cut(entry) else [])):
             files.setdefault(note, {})[entry.file] = None
     return [
         f"{next(iter(named)) if len(named) == 1 else counted(len(named), 'file')}: note: {note}"
@@ -172,8 +182,9 @@ def _report_card(names: Sequence[str], terms: Terms, *, yes: bool, as_json: bool
         click.echo("no agent has left sessions in this home", err=True)
         return 0
     if not yes:
-        listed = "\n".join(f"  {name}: {folder}" for name, folder in folders.items())
-        click.echo(strip_terminal(f"This reads, and neither changes nor sends, the sessions in\n{listed}"), err=True)
+        click.echo("This reads, and neither changes nor sends, the sessions in", err=True)
+        for name, folder in folders.items():
+            click.echo(one_line(f"  {name}: {folder}"), err=True)
         if sys.stdin is None or not sys.stdin.isatty():
             raise UsageError("nobody is there to ask", hint="Add --yes.")
         click.confirm("Read them?", abort=True, err=True)
@@ -184,12 +195,12 @@ def _report_card(names: Sequence[str], terms: Terms, *, yes: bool, as_json: bool
     policies = dict.fromkeys(("none", *names))
     card = card_of(inputs, {name: find_policy(name) for name in policies}, terms)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(card.as_data()), indent=2).decode())
+        click.echo(json_text(card.as_data()))
         return 0
     for line in _card_lines(card):
-        click.echo(strip_terminal(line))
+        click.echo(one_line(line))
     for line in table(_rows(card.policies), width_of(sys.stdout)):
-        click.echo(line)
+        click.echo(one_line(line))
     return 0
 
 

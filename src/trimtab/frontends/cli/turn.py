@@ -53,6 +53,7 @@ async def drive(
         stop = _Stop(session)
         async with anyio.create_task_group() as listening:
             listening.start_soon(stop.heed)
+            session.work_beside(listening.start_soon)
             async with anyio.create_task_group() as showing:
                 watcher = session.feed.subscribe()
                 if mode == "json":

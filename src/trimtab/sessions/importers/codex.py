@@ -193,6 +193,7 @@ class _Reader:
         self._window = count_of(info.get("model_context_window")) or self._window
         if not info or total == self._total:
             return
+        last = last or _less(mapping_of(total), mapping_of(self._total))
         self._total = total
         prompt = count_of(last.get("input_tokens"))
         cached = min(prompt, count_of(last.get("cached_input_tokens")))
@@ -264,6 +265,12 @@ class _Reader:
             tuple(m for entry in history if (m := _message(entry)) is not None) if isinstance(history, list) else None
         )
         self.gathering.compacted(text_of(item.get("message")), replacement=exact, time=time, before_tokens=self._prompt)
+
+
+def _less(total: dict[str, Any], before: dict[str, Any]) -> dict[str, int]:
+    """What one call added to the totals, for files that hold nothing else; a total that fell began anew."""
+    anew = count_of(total.get("input_tokens")) < count_of(before.get("input_tokens"))
+    return {key: count_of(total[key]) - (0 if anew else count_of(before.get(key))) for key in total}
 
 
 def _output(output: Any) -> tuple[list[Part], bool]:

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from trimtab.sessions.importers.running_totals import NOTE as RUNNING_TOTALS
+from trimtab.sessions.importers.running_totals import per_call
 from trimtab.sessions.lenient import json_object, json_text, too_deep
 from trimtab.sessions.recorded import Answered, Came, Compacted, Event, Recording
 from trimtab.sessions.source import Source
@@ -29,6 +31,9 @@ from trimtab.types.messages import (
     User,
 )
 from trimtab.types.usage import Usage
+
+CUT = "the archive is cut or damaged: what follows that place is missing"
+"""What is said of a recording that could only be unpacked in part."""
 
 
 @dataclass(slots=True)
@@ -145,18 +150,22 @@ class Gathering:
         (named, provider), _ = self._models.most_common(1)[0] if self._models else (("", ""), 0)
         said = [*notes, *(f"left out: {n} {what}" for what, n in sorted(self.left_out.items()))]
         if source.cut:
-            said.append("the archive is cut: what follows is missing")
+            said.append(CUT)
+        events = per_call(self.events)
+        if events != self.events:
+            said.append(RUNNING_TOTALS)
         return Recording(
             file=source.name,
             format=format,
             model=named or model,
-            events=tuple(self.events),
+            events=tuple(events),
             provider=provider,
             window=window,
             system=system,
             id=id,
             cwd=cwd,
             bad_lines=source.bad_lines,
+            cut=source.cut,
             notes=tuple(said),
         )
 

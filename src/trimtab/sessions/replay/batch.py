@@ -108,10 +108,17 @@ def expanded(names: Iterable[str], stdin: Callable[[], bytes]) -> Iterator[Input
     for name in names:
         if name == STDIN:
             yield Input("-", stdin())
-        elif Path(name).is_dir():
+        elif _is_folder(name):
             yield from (Input(str(path), path) for path in find_recordings(Path(name)))
         else:
             yield Input(name, Path(name))
+
+
+def _is_folder(name: str) -> bool:
+    try:
+        return Path(name).is_dir()
+    except OSError:  # a name that no file can have; reading it says so
+        return False
 
 
 def replayed(inputs: Iterable[Input], wish: Wish) -> Iterator[Entry]:

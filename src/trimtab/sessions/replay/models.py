@@ -15,6 +15,8 @@ from trimtab.types.models import CacheRules, ModelInfo, Price
 
 DEFAULT_WINDOW = 200_000
 """Tokens of a window that neither the file nor the catalogue knows."""
+_DEAREST = 1_000_000
+"""USD per million tokens that no price is above."""
 _ANTHROPIC = CacheRules("explicit", minimum=1024, lookback=20, breakpoints=4, ttl_s=300)
 _PREFIX = CacheRules("prefix", minimum=1024, granularity=128, ttl_s=300)
 _ANTHROPIC_FORMATS = frozenset({"claude-code", "anthropic"})
@@ -46,8 +48,11 @@ def price_of(text: str) -> Price:
             f"--price {text!r} is not four figures",
             hint="Such as --price 5,0.5,6.25,25: in, cache read, cache write, out.",
         ) from None
-    if min(fresh, read, write, out) < 0:
-        raise UsageError(f"--price {text!r} has a figure below zero", hint="USD per million tokens.")
+    if not all(0 <= figure <= _DEAREST for figure in (fresh, read, write, out)):
+        raise UsageError(
+            f"--price {text!r} has a figure below zero, above {_DEAREST:,}, or that is no number",
+            hint="Give USD per million tokens.",
+        )
     return Price(input=fresh, output=out, cache_read=read, cache_write=write)
 
 

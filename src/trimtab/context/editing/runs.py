@@ -1,0 +1,117 @@
+"""Runs: which messages give way to a summary, and what whoever writes it is told of them.
+
+    action ──places_of──▶ indices of slots: those of its targets, or all but the end ──told──▶ messages, ids, what stays, facts from below
+
+The border never falls into a group: a call goes with its results. The newest request, pinned items and calls without an answer stay.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from msgspec import structs
+
+from trimtab.context.actions import Action
+from trimtab.context.cycle.look import Look
+from trimtab.context.editing.applying import shown_size
+from trimtab.context.editing.checks import newest_request
+from trimtab.context.naming import name_of
+from trimtab.context.summary.facts import Fact, facts_of
+from trimtab.context.summary.frame import unframed
+from trimtab.context.window.view import View
+from trimtab.types.messages import Assistant, Message, Text, ToolResult, User
+
+KEEP_SHARE = 0.4
+"""Of the target: how much of the end of the conversation stays when nobody says how much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a summariser is told of a run: its messages with their ids, the messages that stay, and facts of what earlier summaries in it stand for.
+
+    `turn_goes_on`: the run ends within a turn.
+    """
+
+    messages: tuple[Message, ...]
+    ids: tuple[str, ...]
+    later: tuple[Message, ...]
+    facts: tuple[Fact, ...]
+    turn_goes_on: bool
+
+
+def places_of(look: Look, action: Action, *, immune: Collection[str] = ()) -> list[int]:
+    """The indices of the slots that a compaction takes: those of the action's targets, or all but the end.
+
+    `immune` are ids of slots that somebody has just brought back: they stay, unless they are named or everything has to go.
+    """
+    view = look.view
+    if action.targets:
+        found = [address.index for name in action.targets if (address := view.find(name)) is not None]
+        wanted = {index for start in found for index in view.group(start)}
+    elif action.params.get("whole") is True:
+        wanted = set(range(len(view.slots)))
+    else:
+        wanted = set(range(_end(look, kept_of(look, action))))
+        found = [address.index for name in immune if (address := view.find(name)) is not None]
+        wanted.difference_update(index for start in found for index in view.group(start))
+    newest = newest_request(view)
+    return [i for i in sorted(wanted) if i != newest and _compactable(view, i)]
+
+
+def kept_of(look: Look, action: Action) -> int:
+    """Tokens of the end that stay at least."""
+    keep = action.params.get("keep_tokens")
+    return keep if isinstance(keep, int) else int(look.budget.target * KEEP_SHARE)
+
+
+def told(view: View, run: Sequence[int]) -> Told:
+    """What is told of `run`."""
+    shown = [(message, name_of(view.slots[i])) for i in run for message in view.slots[i].shown]
+    taken = set(run)
+    later = tuple(m for index, slot in enumerate(view.slots) if index not in taken for m in slot.shown)
+    messages = tuple(_unframed(message) for message, _ in shown)
+    ids = tuple(name for _, name in shown)
+    return Told(messages, ids, later, _facts_below(view, run, later), _turn_goes_on(view, run))
+
+
+def _end(look: Look, keep_tokens: int) -> int:
+    """The index behind which at least `keep_tokens` stand, at a border between groups; the last group always stays."""
+    view = look.view
+    kept = 0
+    index = len(view.slots)
+    while index > 0:
+        group = view.group(index - 1)
+        if kept and kept >= keep_tokens:
+            break
+        kept += shown_size(view, group, look.tally.message)
+        index = group.start
+    return index
+
+
+def _compactable(view: View, index: int) -> bool:
+    members = [view.slots[i] for i in view.group(index)]
+    if any(slot.pinned or (isinstance(slot.base, ToolResult) and not slot.answered) for slot in members):
+        return False
+    slot = view.slots[index]
+    return bool(slot.shown)
+
+
+def _turn_goes_on(view: View, run: Sequence[int]) -> bool:
+    """Whether the run ends within a turn: what stands behind it is an answer, not something the user said."""
+    behind = next((s for s in view.slots.range(run[-1] + 1, len(view.slots)) if s.shown), None)
+    return behind is not None and isinstance(behind.base, Assistant)
+
+
+def _unframed(message: Message) -> Message:
+    """An earlier summary without its frame."""
+    if not isinstance(message, User) or message.origin != "summary":
+        return message
+    parts = tuple(structs.replace(p, text=unframed(p.text)) if isinstance(p, Text) else p for p in message.parts)
+    return structs.replace(message, parts=parts)
+
+
+def _facts_below(view: View, run: Sequence[int], later: tuple[Message, ...]) -> tuple[Fact, ...]:
+    """What the user said in messages that earlier summaries of the run stand for: it outlives any number of compactions."""
+    leads = (view.edit(lead) for index in run if (lead := view.slots[index].lead) is not None)
+    places = sorted({place for applied in leads if applied is not None for place in applied.slots})
+    said = [view.slots[place] for place in places if isinstance(view.slots[place].base, User)]
+    return facts_of([slot.base for slot in said], ids=[slot.id for slot in said], later=later) if said else ()

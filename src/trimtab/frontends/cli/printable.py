@@ -1,0 +1,32 @@
+"""Text from outside in our own lines: a name, a reason or a file name stays where it was put, and no terminal obeys it.
+
+one_line    a field of a row: a line break in it is shown as \\n, so it can't begin a row of its own
+indented    a message of several lines: those that go on stand behind two spaces, where no row of ours begins
+json_text   a value as JSON; what terminals obey is written as an escape, which JSON reads as the same text
+"""
+
+import re
+
+import msgspec
+
+from trimtab.types.text import strip_terminal
+
+_BREAKS = re.compile("[\n\u2028\u2029]")
+_BREAKS_AND_SPACES = re.compile("[\n\u2028\u2029] *")
+_OBEYED = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def one_line(text: str) -> str:
+    """Return `text` as it may stand within a line."""
+    return _BREAKS.sub(r"\\n", strip_terminal(text)).replace("\t", " ")
+
+
+def indented(text: str) -> str:
+    """Return `text` as it may stand behind the first word of a line of ours."""
+    return _BREAKS_AND_SPACES.sub("\n  ", strip_terminal(text).rstrip("\n"))
+
+
+def json_text(value: object) -> str:
+    """Return `value` as indented JSON."""
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
