@@ -116,6 +116,8 @@ def test_without_a_way_back_nothing_stands_in_for_a_text_but_a_summary(arguments
 def test_every_file_that_stands_for_a_text_was_kept_with_that_text(arguments: bool) -> None:
     session = full("files", arguments=arguments)
     session.engine._way_back = lambda slot: f"/kept/{name(slot)}.txt"
+    every = tuple(slot.id for slot in session.view.slots)
+    session.act(Action("offload", every), Action("elide", every))
     session.prepare()
     kept = {key: text for ask in session.outside.asked if isinstance(ask, Keep) for key, text in ask.texts.items()}
     edits = [entry.edit for entry in session.edits]

@@ -225,7 +225,7 @@ def _without_pictures(run: _Run, edits: Sequence[Wish]) -> Generator[Ask, Answer
     if run.look.used > run.look.budget.hard:  # a note may take more than a small picture
         if run.desk.policy_name == "none":
             raise over_with_policy_off(run.look)
-        yield from _climb(run, forced=False)
+        yield from _climb(run, forced=False, marked=False)
 
 
 def _take(run: _Run, outcome: Outcome, actions: Sequence[Action], *, author: str) -> Generator[Ask, Answer, int]:

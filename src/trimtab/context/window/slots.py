@@ -8,7 +8,6 @@ Overlays are never removed (`layers`). So taking one edit back leaves all others
 the same bytes the later one wins.
 """
 
-import dataclasses
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import assert_never
@@ -58,38 +57,50 @@ class Slot:
     @property
     def recorded(self) -> "Slot":
         """The slot as if no edit had touched it."""
-        return dataclasses.replace(self, layers=NONE).rendered(())
+        return self._under(NONE, ())
 
     def rendered(self, reverted: Collection[str]) -> "Slot":
         """Return the slot with what is shown computed anew. `reverted` matters to a slot that an edit made (`note`)."""
-        look = self.layers.effect
-        summary = look.summary
-        body = None if look.hidden or (self.note and self.note in reverted) else _shown(self.base, look)
-        lead = () if summary is None else (User((Text(summary[1]),), origin="summary"),)
-        return dataclasses.replace(
-            self,
-            shown=lead if body is None else (*lead, body),
-            state="gone" if body is None else look.state,
-            lead=None if summary is None else summary[0],
-            pinned=bool(look.pinned),
-            expires=look.expires or None,
-        )
+        return self._under(self.layers, reverted)
 
     def with_overlays(self, overlays: tuple[Overlay, ...], reverted: Collection[str]) -> "Slot":
         """Return the slot with more overlays on top."""
         layers = self.layers
         for overlay in overlays:
             layers = layers.with_overlay(overlay)
-        return dataclasses.replace(self, layers=layers).rendered(reverted)
+        return self._under(layers, reverted)
 
     def switched(self, start: int, edit_id: str, reverted: Collection[str]) -> "Slot":
         """Return the slot once that edit, whose overlays begin at `start`, was taken back, or holds again, as `reverted` says."""
-        layers = self.layers.switched(start, edit_id, holds=edit_id not in reverted)
-        return dataclasses.replace(self, layers=layers).rendered(reverted)
+        return self._under(self.layers.switched(start, edit_id, holds=edit_id not in reverted), reverted)
 
     def without(self, edit_id: str, reverted: Collection[str]) -> "Slot":
         """Return the slot as it would be if that edit didn't hold."""
-        return dataclasses.replace(self, layers=self.layers.without(edit_id)).rendered({*reverted, edit_id})
+        return self._under(self.layers.without(edit_id), {*reverted, edit_id})
+
+    def _under(self, layers: Layers, reverted: Collection[str]) -> "Slot":
+        look = layers.effect
+        summary = look.summary
+        body = None if look.hidden or (self.note and self.note in reverted) else _shown(self.base, look)
+        lead = () if summary is None else (User((Text(summary[1]),), origin="summary"),)
+        # Field by field: a summary lays something on every slot that it covers, and a general copy takes several times as long.
+        return Slot(
+            self.id,
+            self.base,
+            self.step,
+            self.turn,
+            self.group,
+            self.end,
+            self.answered,
+            self.stored,
+            self.note,
+            layers,
+            lead if body is None else (*lead, body),
+            "gone" if body is None else look.state,
+            None if summary is None else summary[0],
+            bool(look.pinned),
+            look.expires or None,
+        )
 
 
 def _shown(base: Message, look: Effect) -> Message | None:

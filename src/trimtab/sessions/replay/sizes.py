@@ -20,13 +20,17 @@ class Sizes:
     def __init__(self, model: ModelInfo, *, hidden: int = 0, counter: Counter | None = None) -> None:
         self.counter = counter or Counter(model)
         self.hidden = hidden
+        self._texts: dict[str, int] = {}
         self._sizes: dict[int, tuple[Message, int]] = {}
         self._fixed: dict[tuple[str, tuple[ToolSpec, ...]], int] = {}
         self._seen: tuple[View, int] = (View(), 0)
 
     def text(self, text: str) -> int:
         """Tokens of a text."""
-        return self.counter.text(text)
+        known = self._texts.get(text)
+        if known is None:
+            known = self._texts[text] = self.counter.text(text)
+        return known
 
     def message(self, message: Message) -> int:
         """Tokens of a message as later requests carry it."""
