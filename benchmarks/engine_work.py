@@ -8,6 +8,7 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from trimtab.context.actions import Action
 from trimtab.context.archive import Archive
@@ -34,42 +35,37 @@ MODEL = ModelInfo(
 
 def step(items: int) -> float:
     """An answer with a call, its result, and the next request, far below the soft threshold: the median of many."""
-    engine, log, request = _session(items)
-    took = []
+    session, took = _session(items), []
     for number in range(TIMES):
         answer, result = _step(items + number)
         start = time.perf_counter()
-        engine.answered(answer)
-        log.append([answer, engine.admit(result)])
-        drive(engine.prepare(log.view, request), log)
+        session.answer(answer, result)
+        session.prepare()
         took.append(time.perf_counter() - start)
     return statistics.median(took)
 
 
 def edit(items: int) -> float:
     """One wish of a person: a result that stands somewhere is hidden, planned, checked and recorded."""
-    engine, log, request = _session(items)
     took = []
-    for number in range(TIMES):
-        call_id = f"c{items // 4 + 7 * number}"
+    for session, call_id in _to_hide(items):
         start = time.perf_counter()
-        outcome = drive(engine.act(log.view, request, [Action("elide", (call_id,))], author="user"), log)
+        session.hide(call_id)
         took.append(time.perf_counter() - start)
-        if not outcome.done:
-            raise RuntimeError(outcome.refused)
-        drive(engine.prepare(log.view, request), log)
+        session.prepare()
+        session.answer(*_step(items + len(took)))
     return statistics.median(took)
 
 
 def after_edit(items: int) -> float:
     """The request behind such an edit."""
-    engine, log, request = _session(items)
     took = []
-    for number in range(TIMES):
-        drive(engine.act(log.view, request, [Action("elide", (f"c{items // 4 + 7 * number}",))], author="user"), log)
+    for session, call_id in _to_hide(items):
+        session.hide(call_id)
         start = time.perf_counter()
-        drive(engine.prepare(log.view, request), log)
+        session.prepare()
         took.append(time.perf_counter() - start)
+        session.answer(*_step(items + len(took)))
     return statistics.median(took)
 
 
@@ -104,12 +100,53 @@ def count(_: int) -> float:
     return sum(map(len, texts)) / 1e6 / (time.process_time() - start)
 
 
-def _session(items: int) -> tuple[Engine, MemoryLog, ModelRequest]:
-    engine, log = Engine(MODEL, session_id="s"), MemoryLog()
-    request = ModelRequest(MODEL, (), system="You are helpful.")
-    log.append([user("do it"), *(m for n in range(items // 2) for m in _step(n))])
-    drive(engine.prepare(log.view, request), log)
-    return engine, log, request
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """A conversation, and what manages it."""
+
+    engine: Engine
+    log: MemoryLog
+    request: ModelRequest
+
+    def prepare(self) -> None:
+        """The next request."""
+        drive(self.engine.prepare(self.log.view, self.request), self.log)
+
+    def answer(self, answer: Assistant, result: ToolResult) -> None:
+        """The request was answered with a call, and the call by its tool."""
+        self.engine.answered(answer)
+        self.log.append([answer, self.engine.admit(result)])
+
+    def learn(self) -> None:
+        """Take in what the answer reported; a step does so, whoever edits afterwards doesn't pay for it."""
+        self.engine.look(self.log.view, self.request)
+
+    def hide(self, call_id: str) -> None:
+        """A person's wish. Raises `RuntimeError` when nothing comes of it."""
+        wish = Action("elide", (call_id,))
+        outcome = drive(self.engine.act(self.log.view, self.request, [wish], author="user"), self.log)
+        if not outcome.done:
+            raise RuntimeError(outcome.refused)
+
+
+def _session(items: int) -> _Session:
+    session = _Session(Engine(MODEL, session_id="s"), MemoryLog(), ModelRequest(MODEL, (), system="You are helpful."))
+    session.log.append([user("do it"), *(m for n in range(items // 2 - 1) for m in _step(n))])
+    session.prepare()
+    session.answer(*_step(items // 2 - 1))
+    session.prepare()
+    return session
+
+
+def _to_hide(items: int) -> Iterator[tuple[_Session, str]]:
+    """So many results to hide, each once, the first of them a good way from the end; a short session gives few, so another one follows."""
+    left = TIMES
+    while left > 0:
+        session = _session(items)
+        for number in range(items // 4, min(items // 2, items // 4 + left)):
+            left -= 1
+            session.learn()
+            yield session, f"c{number}"
 
 
 def _step(number: int) -> tuple[Assistant, ToolResult]:

@@ -22,6 +22,8 @@ REPO = Path(__file__).resolve().parent.parent
 LONG, SHORT = 50_000, 10
 TAU_LIMIT = 10_000
 """Tau's longer sessions take minutes."""
+WINDOW = 100_000_000
+"""Tokens; nothing is shortened in it."""
 ROUNDS = 3
 
 
@@ -75,10 +77,11 @@ def _append_rows(ours: Install, long: Path, short: Path) -> list[Row]:
 
 
 def _resume_rows(ours: Install, theirs: Install | None, server: Server, files: dict[int, Path]) -> list[Row]:
-    """A whole run that adds one prompt and one answer to a session. The request holds the whole session, as nothing shortens it here."""
+    """A whole run that adds one prompt and one answer to a session, in a window so large that the request holds all of it."""
     rows = []
     for entries, path in files.items():
-        run = trimtab(ours, server, "words-1", "--session", str(path))
+        window = ("--set", f"providers.local.context_window={WINDOW}")
+        run = trimtab(ours, server, "words-1", *window, "--session", str(path))
         peer = ""
         if theirs and entries <= TAU_LIMIT:
             peer = _used(tau(theirs, "words-1", "--session", write_tau_session(theirs, entries)))

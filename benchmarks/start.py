@@ -68,15 +68,20 @@ def start_rows(ours: Install, theirs: Install | None, server: Server) -> list[Ro
 
 
 def request_rows(ours: Install, theirs: Install | None, server: Server) -> list[Row]:
-    """Bytes of the first request for `hi`, all tools on."""
-    trimtab(ours, server, "words-1", "--no-session")
+    """Bytes of the first request for `hi`, all eight tools on; with the context tools of the default profile beside it."""
+    trimtab(ours, server, "words-1", "--no-session", "--set", "context.tools=off")
     size = server.sizes()[-1]
+    trimtab(ours, server, "words-1", "--no-session")
+    more = server.sizes()[-1] - size
     peer = ""
     if theirs:
         before = len(server.sizes())
         tau(theirs, "words-1")
         peer = " + ".join(f"{n:,}" for n in server.sizes()[before:]) + " bytes"
-    return [Row("first request for `hi`", f"{size:,} bytes", "<= 6,144", size <= 6144, peer)]
+    return [
+        Row("first request for `hi`, context tools off", f"{size:,} bytes", "<= 6,144", size <= 6144, peer),
+        Row("what the context tools add to it", f"{more:,} bytes", "<= 3,072", more <= 3072),
+    ]
 
 
 def json_rows(ours: Install, theirs: Install | None, server: Server) -> list[Row]:

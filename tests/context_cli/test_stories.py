@@ -12,7 +12,7 @@ from trimtab.context.cycle.look import Look, look
 from trimtab.context.cycle.tally import MeterTally
 from trimtab.context.telling.dropped import dropped_facts
 from trimtab.context.telling.explain import text_of
-from trimtab.context.telling.story import grown, item_story, whole
+from trimtab.context.telling.story import grown, item_story
 from trimtab.context.window.brought_back import brought_back
 from trimtab.context.window.fold import fold
 from trimtab.context.window.view import View
@@ -85,7 +85,7 @@ def test_every_item_has_a_story_and_its_one_undoing_edit_undoes_it(steps: list[A
         address = view.find(name)
         assert address is not None
         slot = view.with_revert("undo", story.undone_by).slots[address.index]
-        assert slot.shown == whole(slot).shown
+        assert slot.shown == slot.recorded.shown
 
 
 @given(steps=EDITS, more=EDITS)

@@ -108,7 +108,8 @@ async def test_the_handle_stands_at_the_head_of_the_result_and_never_moves(tmp_p
 async def test_without_context_tools_no_result_gets_a_handle_and_hidden_ones_are_read_from_files(
     tmp_path: Path,
 ) -> None:
-    room, provider = SmallRoom.at(tmp_path, tools="off"), Heard([*READ_ALL, says("done")])
+    room = SmallRoom.at(tmp_path, tools="off", policy="rules(left=0.35, compact_from=1.0)")
+    provider = Heard([*READ_ALL, says("done")])
     async with room.open(provider=provider) as session:
         turn = await session.prompt("read all")
         assert turn.reason == "stop"

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from counting.kit import GPT, LOCAL, MODELS, OPUS, SONNET, answer, counter, messages, result, words
 from trimtab.context.budget import budget_for
-from trimtab.context.counting.anchor import Estimate, Meter
+from trimtab.context.counting.anchor import Meter
+from trimtab.context.counting.estimate import Estimate
 from trimtab.types.messages import Assistant, Message, Text, Thinking, user
 from trimtab.types.models import ModelInfo
 from trimtab.types.tools import ToolSpec
@@ -169,14 +170,6 @@ def test_added_tools_and_a_changed_prompt_are_a_change_like_any_other():
     before = found.estimate().tokens
     found.fixed(words(400), (ToolSpec("t", words(100), {}),))
     assert found.estimate().tokens - before == pytest.approx(515, abs=25)
-
-
-def test_a_dropped_anchor_leaves_visible_size_and_what_is_hidden():
-    found, _ = conversation()
-    before = found.estimate().tokens
-    found.forget()
-    assert found.estimate().anchored is False
-    assert found.estimate().tokens == pytest.approx(before, rel=0.01)
 
 
 def test_another_model_counts_the_conversation_anew_and_keeps_what_is_hidden():

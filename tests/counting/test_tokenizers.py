@@ -54,7 +54,6 @@ def test_an_unknown_vocabulary_is_o200k():
 
 def test_without_the_library_counts_are_guesses(without_toktok):
     assert tokenizers.count(["hello world", ""], "o200k_base") == [tokenizers.guess("hello world", "o200k_base"), 0]
-    assert not tokenizers.available("o200k_base")
 
 
 def test_a_library_that_is_not_there_is_no_error(monkeypatch):
@@ -67,7 +66,3 @@ def test_a_library_that_is_not_there_is_no_error(monkeypatch):
         assert tokenizers.load() is None
     finally:
         tokenizers.load.cache_clear()
-
-
-def test_a_vocabulary_that_the_library_lacks_is_not_available():
-    assert not tokenizers.available("gemini")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from support.requests_made import EXPLICIT, PREFIX, PRICE, request, segment
+from support.requests_made import EXPLICIT, PREFIX, PRICE, exactly, mark_edited, request, segment
 from trimtab.context.economics import (
     CacheState,
     MarkedEdit,
@@ -13,8 +13,6 @@ from trimtab.context.economics import (
     Situation,
     bill,
     decide,
-    exactly,
-    mark_edited,
     remaining,
 )
 from trimtab.types.models import CacheRules

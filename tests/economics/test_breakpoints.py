@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.requests_made import EXPLICIT, PREFIX, request, rules, segment, sent, shapes
-from trimtab.context.economics import CacheState, RequestShape, bill, mark_edited, message_marks, place
+from support.requests_made import EXPLICIT, PREFIX, mark_edited, request, rules, segment, sent, shapes
+from trimtab.context.economics import CacheState, RequestShape, bill, message_marks, place
 from trimtab.types.models import CacheRules
 
 

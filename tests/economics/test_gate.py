@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.requests_made import EXACT, EXPLICIT, FLAT, NO_CACHE, PREFIX, PRICE, request, rules, segment, sent
+from support.requests_made import EXACT, EXPLICIT, FLAT, NO_CACHE, PREFIX, PRICE, exactly, request, rules, segment, sent
 from trimtab.context.economics import (
+    Decision,
     MarkedEdit,
     Remaining,
     RequestShape,
@@ -15,7 +16,6 @@ from trimtab.context.economics import (
     bill,
     break_even_calls,
     decide,
-    exactly,
     pays,
 )
 from trimtab.types.models import CacheRules, Price
@@ -28,6 +28,10 @@ def situation(shape: RequestShape = REQUEST, row: CacheRules = EXACT, calls: int
     """The next request after one that was the same: everything is cached."""
     made = Situation(shape, sent(shape, row), row, exactly(calls), (PRICE,))
     return replace(made, **rest)
+
+
+def saved(made: Decision) -> float:
+    return made.keep_usd - made.edit_usd
 
 
 def edit(index: int, after: int = 20, before: int = 500, **rest: object) -> MarkedEdit:
@@ -49,7 +53,7 @@ def test_the_gate_agrees_with_the_closed_form_in_its_case(
     price = Price(input=write, output=1.0, cache_read=read)
     made = decide([MarkedEdit("e", 1, evicted, 0)], situation(shape, EXACT, calls, prices=(price,)))
     closed = evicted * read * calls - suffix * (write - read)
-    assert made.saved_usd * 1e6 == pytest.approx(closed if made.apply else 0.0, abs=1e-3)
+    assert saved(made) * 1e6 == pytest.approx(closed if made.apply else 0.0, abs=1e-3)
     if abs(closed) > 1e-3:
         assert bool(made.apply) == pays(evicted, suffix, read, write, calls) == (closed > 0)
         assert made.break_even == pytest.approx(break_even_calls(evicted, suffix, read, write))
@@ -66,7 +70,7 @@ def test_an_edit_that_does_not_pay_yet_is_marked_and_applied_when_enough_calls_a
     assert (few.apply, few.mark, few.reason) == ((), ("e2",), "1 edit marked: not enough calls are left to pay for it")
     assert (many.apply, many.mark, many.reason) == (("e2",), (), "1 edit applied: it pays over the calls that are left")
     assert few.break_even == many.break_even == pytest.approx(9 * 4_000 / 480)
-    assert many.saved_usd > 0 == few.saved_usd
+    assert saved(many) > 0 == saved(few)
 
 
 def test_bytes_that_were_never_sent_are_edited_at_once_whatever_the_cache() -> None:
@@ -83,7 +87,7 @@ def test_bytes_that_were_never_sent_are_edited_at_once_whatever_the_cache() -> N
         ({"cold": True}, "2 edits applied: the cache is cold"),
         ({"broken_at": 0}, "2 edits applied: a break happens anyway"),
         ({"broken_at": 1}, "2 edits applied: a break happens anyway"),
-        ({"hard": True}, "2 edits applied: the hard limit leaves no choice"),
+        ({"need": 10_000}, "2 edits applied: the hard limit leaves no choice"),
         ({"rules": NO_CACHE}, "2 edits applied: there is no cache to break"),
     ],
 )
@@ -107,6 +111,15 @@ def test_an_edit_that_pays_waits_while_more_are_expected_until_they_make_a_batch
     assert decide(few, situation(calls=500)).apply == ("e7", "e6", "e5")
 
 
+def test_where_so_much_has_to_go_the_cheapest_batch_that_is_large_enough_goes_and_the_rest_waits() -> None:
+    edits = [edit(2), edit(6), edit(9)]
+    assert decide(edits, situation(calls=1)).apply == ()
+    made = [decide(edits, situation(calls=1, need=need)) for need in (1, 480, 481, 960, 961, 5_000)]
+    assert [len(m.apply) for m in made] == [1, 1, 2, 2, 3, 3]
+    assert made[0].apply == ("e9",)
+    assert made[0].reason == "1 edit applied: the hard limit leaves no choice"
+
+
 def test_a_break_far_back_makes_only_the_edits_behind_it_free() -> None:
     made = decide([edit(1), edit(6), edit(9)], situation(calls=1, broken_at=6))
     assert (made.apply, made.mark) == (("e9", "e6"), ("e1",))
@@ -122,52 +135,48 @@ def test_an_edit_that_takes_nothing_out_is_refused() -> None:
     assert (made.apply, made.mark, made.refuse) == ((), (), ("e4", "e3"))
 
 
-def test_the_call_that_wrote_a_summary_is_part_of_the_price() -> None:
-    at_cost = decide([edit(10)], situation(calls=5)).saved_usd
-    assert decide([edit(10, text_usd=at_cost * 0.9)], situation(calls=5)).apply == ("e10",)
-    assert decide([edit(10, text_usd=at_cost * 1.1)], situation(calls=5)).mark == ("e10",)
-
-
 def test_without_a_price_the_same_question_is_asked_in_tokens() -> None:
     made = [decide([edit(2)], situation(calls=n, prices=())) for n in (5, 80)]
-    assert [(bool(m.apply), m.priced) for m in made] == [(False, False), (True, False)]
+    assert [bool(m.apply) for m in made] == [False, True]
 
 
 def test_a_breakpoint_cache_reads_up_to_the_last_boundary_before_the_edit_not_up_to_the_edit() -> None:
-    made = decide([edit(9)], situation(row=EXPLICIT, hard=True))
+    made = decide([edit(9)], situation(row=EXPLICIT, need=10_000))
     assert made.broken == 5_000, "only the system prompt's boundary stands in front"
 
 
+def test_all_that_stands_behind_a_break_is_one_of_the_batches_however_many_edits_there_are() -> None:
+    shape = request(1_000, *[500] * 100)
+    edits = [edit(index, after=100) for index in range(1, 101)]
+    for broken_at in range(1, 101):
+        made = decide(edits, situation(shape, calls=1, broken_at=broken_at))
+        assert made.mark == tuple(f"e{index}" for index in range(broken_at - 1, 0, -1))
+
+
 edits_of_ten = st.lists(
-    st.builds(
-        edit,
-        st.integers(1, 10),
-        st.integers(0, 600),
-        sent=st.booleans(),
-        text_usd=st.sampled_from([0.0, 0.0, 0.001, 0.1]),
-    ),
+    st.builds(edit, st.integers(1, 10), st.integers(0, 600), sent=st.booleans()),
     max_size=6,
     unique_by=lambda e: e.index,
 )
 
 
-@given(edits_of_ten, rules, st.integers(1, 60), st.integers(0, 900), st.booleans())
+@given(edits_of_ten, rules, st.integers(1, 60), st.integers(0, 900), st.sampled_from([0, 0, 300, 900, 9_000]))
 def test_a_decision_takes_every_edit_once_and_never_makes_the_session_dearer(
-    edits: list[MarkedEdit], row: CacheRules, calls: int, growth: int, hard: bool
+    edits: list[MarkedEdit], row: CacheRules, calls: int, growth: int, need: int
 ) -> None:
-    made = decide(edits, situation(row=row, calls=calls, growth=growth, hard=hard))
+    made = decide(edits, situation(row=row, calls=calls, growth=growth, need=need))
     assert sorted([*made.apply, *made.mark, *made.refuse]) == sorted(e.id for e in edits)
-    assert made.removed == sum(e.gain for e in edits if e.id in made.apply)
     assert [*made.apply] == sorted(made.apply, key=lambda name: -int(name[1:]))
-    assert hard or made.edit_usd <= made.keep_usd
-    assert not (hard and made.mark)
+    assert need or made.edit_usd <= made.keep_usd
+    gone = sum(e.gain for e in edits if e.id in made.apply)
+    assert not need or gone >= need or not made.mark
 
 
 @given(edits_of_ten, st.sampled_from([PREFIX, EXPLICIT, EXACT]), st.integers(1, 15))
 def test_a_batch_is_never_dearer_than_the_same_edits_one_by_one(
     edits: list[MarkedEdit], row: CacheRules, calls: int
 ) -> None:
-    edits = [replace(e, sent=True, text_usd=0.0) for e in edits if e.gain > 0]
+    edits = [replace(e, sent=True) for e in edits if e.gain > 0]
     together = _bill_of_calls([{e.index: e for e in edits}], row, calls + len(edits))
     one_by_one = _bill_of_calls([{e.index: e} for e in edits], row, calls + len(edits))
     assert together <= one_by_one + 1e-12
@@ -194,9 +203,9 @@ def _bill_of_calls(steps: list[dict[int, MarkedEdit]], row: CacheRules, calls: i
 def test_the_expected_price_is_that_of_asking_the_bill_call_by_call(
     edits: list[MarkedEdit], row: CacheRules, ends: list[int], growth: int, prices: tuple[Price, ...]
 ) -> None:
-    edits = [replace(e, sent=True, text_usd=0.0) for e in edits if e.gain > 0]
+    edits = [replace(e, sent=True) for e in edits if e.gain > 0]
     likely = Remaining(tuple((calls, 1 / len(ends)) for calls in ends))
-    made = decide(edits, situation(row=row, remaining=likely, growth=growth, prices=prices, hard=True))
+    made = decide(edits, situation(row=row, remaining=likely, growth=growth, prices=prices, need=10_000))
     changes = {e.index: segment(f"stub {e.index}", e.after) for e in edits}
     expected = sum(_drive(REQUEST.edited(changes), row, calls, growth, prices) for calls in ends) / len(ends)
     assert made.edit_usd == pytest.approx(expected)

@@ -8,8 +8,8 @@ from trimtab.context.economics import Bill, Savings
 def test_the_account_adds_requests_and_batches_and_takes_the_price_of_summaries_off() -> None:
     account = (
         Savings()
-        .with_request(Bill(80, 20, 0, 0.02), Bill(180, 20, 0, 0.05))
-        .with_batch(3, broken=400, text_tokens=100, text_usd=0.01)
+        .with_request(Bill(80, 20, 0, 0.02), Bill(180, 20, 0, 0.05), broken=400)
+        .with_batch(3, text_tokens=100, text_usd=0.01)
         .with_request(Bill(90, 10, 0, 0.01), Bill(200, 10, 0, 0.04))
     )
     assert (account.requests, account.edits, account.batches, account.broken_tokens) == (2, 3, 1, 400)

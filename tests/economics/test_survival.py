@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trimtab.context.economics import exactly, expected_remaining, remaining
+from trimtab.context.economics import expected_remaining, remaining
 from trimtab.context.economics.survival import QUANTILES, calibration, fit
 
 
@@ -22,10 +22,6 @@ def test_at_every_point_at_least_one_call_is_left_and_the_weights_are_a_distribu
 
 def test_a_session_that_lasted_long_is_expected_to_last_longer() -> None:
     assert 60 < expected_remaining(4) < expected_remaining(32) < expected_remaining(200) < 100
-
-
-def test_who_knows_says_so() -> None:
-    assert (exactly(7).mean, exactly(0).points) == (7.0, ((1, 1.0),))
 
 
 def test_a_table_is_fitted_on_lengths_and_conditions_on_what_has_passed() -> None:

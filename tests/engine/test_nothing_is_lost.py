@@ -44,7 +44,8 @@ def asked(*calls: ToolCall) -> View:
 
 @pytest.mark.parametrize("name", ["memo", "archive", "memory"])
 def test_arguments_that_nest_without_end_are_no_housekeeping(name: str) -> None:
-    assert housekeeping(asked(ToolCall("c", name, None, DEEP)), sent=0, is_large=lambda _: False) == ()
+    view = asked(ToolCall("c", name, None, DEEP))
+    assert housekeeping(view, range(len(view.slots)), is_large=lambda _: False) == ()
 
 
 def test_an_edit_with_arguments_that_nest_without_end_folds_and_shows_them_as_they_are() -> None:
@@ -115,6 +116,8 @@ def test_without_a_way_back_nothing_stands_in_for_a_text_but_a_summary(arguments
 def test_every_file_that_stands_for_a_text_was_kept_with_that_text(arguments: bool) -> None:
     session = full("files", arguments=arguments)
     session.engine._way_back = lambda slot: f"/kept/{name(slot)}.txt"
+    every = tuple(slot.id for slot in session.view.slots)
+    session.act(Action("offload", every), Action("elide", every))
     session.prepare()
     kept = {key: text for ask in session.outside.asked if isinstance(ask, Keep) for key, text in ask.texts.items()}
     edits = [entry.edit for entry in session.edits]

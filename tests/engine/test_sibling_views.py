@@ -45,7 +45,7 @@ def siblings() -> list[View]:
     [
         lambda: MeterTally(MODEL),
         lambda: Sizes(MODEL),
-        lambda: EstimateTally(len, Counter(MODEL)),
+        lambda: EstimateTally(len, Counter(MODEL), tell=lambda _note: None),
     ],
     ids=["meter", "sizes", "foreign"],
 )

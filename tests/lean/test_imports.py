@@ -92,3 +92,35 @@ def test_a_model_without_http_loads_no_http_client(tmp_path: Path) -> None:
     seen = loaded(cli, _COMMAND.format(argv=["-p", "hi", "--model", cli.script({"text": "hello"})]))
     assert "trimtab.coding.session" in seen
     assert roots(seen) & {"httpx2", "httpcore2", "h11"} == set()
+
+
+SELDOM = (
+    "trimtab.context.counting.anchor",
+    "trimtab.context.counting.counter",
+    "trimtab.context.cycle.account",
+    "trimtab.context.cycle.cycle",
+    "trimtab.context.cycle.deciding",
+    "trimtab.context.cycle.managing",
+    "trimtab.context.cycle.marks",
+    "trimtab.context.economics",
+    "trimtab.context.editing.applying",
+    "trimtab.context.editing.compacting",
+    "trimtab.context.editing.planning",
+    "trimtab.context.recall.index",
+    "trimtab.context.seeing.observing",
+    "trimtab.context.seeing.regret",
+    "trimtab.context.shorten",
+    "trimtab.context.telling",
+    "trimtab.context.tools.edit_context",
+    "trimtab.context.tools.memory",
+    "trimtab.context.tools.plan",
+    "trimtab.context.validate.mend",
+)
+
+
+def test_a_first_request_with_room_to_spare_loads_neither_what_counts_nor_what_edits(tmp_path: Path) -> None:
+    """A short question pays for the view, the validator and the tools that the model is told of."""
+    cli = Cli.at(tmp_path)
+    seen = loaded(cli, _COMMAND.format(argv=["-p", "hi", "--model", cli.script({"text": "hello"})]))
+    assert "trimtab.context.engine" in seen
+    assert {name for name in seen if name.startswith(SELDOM)} == set()

@@ -11,6 +11,9 @@ from trimtab.context.policies.summary import SummaryPolicy
 from trimtab.context.policies.truncate import Truncate
 from trimtab.context.policies.weighing import Weight, weigh
 
+HIDING = Rules(left=0.35)
+"""With an aim that hiding alone reaches in these small windows."""
+
 
 def test_none_wants_nothing_even_over_the_limit():
     assert NoPolicy().decide(seen(work(20), used=19_000)) == ()
@@ -84,7 +87,7 @@ def test_rules_never_hide_both_of_two_equal_results():
 def test_rules_leave_what_was_used_lately_and_what_is_new():
     items = work(11)
     items[2] = replace(items[2], referenced=1, last_used=1)
-    chosen = targets(Rules().decide(seen(items)))
+    chosen = targets(HIDING.decide(seen(items)))
     assert "t0" not in chosen
     assert not {"t10", "t9", "t8"} & set(chosen)
     assert "t1" in chosen
@@ -98,8 +101,9 @@ def test_over_the_hard_limit_rules_take_hot_items_last_and_only_until_the_reques
         *(result(n, 3_000, age=0, group=None) for n in range(1, 5)),
     ]
     over = seen(items, used=15_000).hard
-    assert targets(Rules().decide(seen(items, used=over + 2_000)), "elide") == ["t0"]
-    chosen = targets(Rules().decide(seen(items, used=over + 5_000)), "elide")
+    rules = Rules(left=0.35, compact_from=1.0)
+    assert targets(rules.decide(seen(items, used=over + 2_000)), "elide") == ["t0"]
+    chosen = targets(rules.decide(seen(items, used=over + 5_000)), "elide")
     assert (chosen[0], len(chosen)) == ("t0", 2)
 
 
@@ -124,7 +128,7 @@ def test_results_of_kinds_that_were_fetched_again_are_left_alone_longer():
     items = [prompt(0)]
     for number in range(11):
         items += [answer(number, age=10 - number), result(number, age=10 - number, regret=1.0 if number < 4 else 0.0)]
-    chosen = targets(Rules().decide(seen(items)))
+    chosen = targets(HIDING.decide(seen(items)))
     assert not {"t0", "t1", "t2", "t3"} & set(chosen)
     assert {"t4", "t5"} <= set(chosen)
 
@@ -132,7 +136,7 @@ def test_results_of_kinds_that_were_fetched_again_are_left_alone_longer():
 def test_large_arguments_of_old_calls_give_way_before_results():
     items = work(4)
     items[1] = replace(items[1], arguments=5_000, tokens=5_100)
-    first, *_ = Rules().decide(seen(items, used=13_000))
+    first, *_ = HIDING.decide(seen(items, used=13_000))
     assert (first.action, first.targets) == ("offload", ("a0",))
 
 
@@ -146,8 +150,14 @@ def test_a_large_result_that_was_often_used_is_folded():
 def test_rules_compact_only_when_hiding_is_far_from_enough():
     talk = [prompt(n, 1_000, turn=n) for n in range(13)]
     (action,) = Rules().decide(seen(talk))
-    assert (action.action, action.params) == ("compact", {"keep_tokens": 2_362, "mode": "digest", "names": 2_700})
-    assert "compact" not in {a.action for a in Rules().decide(seen(work(12)))}
+    assert (action.action, action.params) == ("compact", {"keep_tokens": 1_012, "mode": "digest", "names": 2_700})
+    assert "compact" not in {a.action for a in HIDING.decide(seen(work(12)))}
+
+
+def test_what_a_summary_covers_needs_no_stub_beside_it():
+    items = [*work(4), *(prompt(n, 2_000, turn=n) for n in range(5))]
+    (action,) = Rules().decide(seen(items))
+    assert action.action == "compact"
 
 
 def test_what_rules_hide_keeps_its_names():

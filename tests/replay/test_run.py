@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.recordings import answered, call, compacted, long_session, recording, result, said
+from trimtab.context.policies.peer_table import PEERS
 from trimtab.context.policies.registry import find_policy
 from trimtab.sessions.replay.dump import dumped
 from trimtab.sessions.replay.models import Terms, model_of
 from trimtab.sessions.replay.report import figures_of, total_of
 from trimtab.sessions.replay.run import Plan, prepare, replay
-from trimtab.types.models import Price
+from trimtab.types.models import Price, cost_usd
 
 PRICE = Price(input=10.0, output=50.0, cache_read=1.0, cache_write=12.5)
 WINDOW = 20_000
@@ -20,6 +21,10 @@ WINDOW = 20_000
 def run(session, policy="rules", *, window=WINDOW, price=PRICE, items=False):
     model = model_of(session, Terms(window, price))
     return replay(prepare(session), Plan(find_policy(policy), model, items=items))
+
+
+def usd(usages, price=PRICE):
+    return sum(cost_usd(usage, (price,)) for usage in usages)
 
 
 def test_a_step_is_one_api_message():
@@ -76,7 +81,7 @@ def test_a_request_costs_what_the_bill_and_its_output_come_to():
     session = recording(said("go"), answered(text="hello", prompt=9_000, output=100))
     (step,) = run(session, "none").steps
     written = step.prompt - step.cached
-    assert step.usd == pytest.approx((step.cached * 1.0 + written * 12.5 + 100 * 50.0) / 1e6, rel=1e-3)
+    assert usd(step.paid) == pytest.approx((step.cached * 1.0 + written * 12.5 + 100 * 50.0) / 1e6, rel=1e-3)
 
 
 def test_none_ignores_the_window_and_counts_overflows():
@@ -119,14 +124,23 @@ def test_a_need_that_is_not_visible_costs_one_reload_and_its_text_is_in_view_fro
     *_, step, following = run(long_session(40), "truncate", items=True).steps
     reload = (step.prompt * 1.0 + 60 * 50.0) / 1e6
     assert step.states == ("lost",)
-    assert step.usd > reload
+    assert usd(step.paid) > reload
     assert not [item for item in step.items if item.call_id.startswith("reload")]
     assert [item.state for item in following.items if item.call_id == "reload-1"] == ["full"]
 
 
 def test_pessimistically_each_hidden_need_repeats_its_call_too():
     step = run(long_session(40), "truncate").steps[-2]
-    assert step.usd_pessimistic - step.usd > (step.prompt * 1.0 + 60 * 50.0) / 1e6
+    assert usd(step.repeated) > (step.prompt * 1.0 + 60 * 50.0) / 1e6
+
+
+@pytest.mark.parametrize("policy", ["none", "truncate", "mask", "summary", *sorted(row.name for row in PEERS)])
+def test_who_weighs_no_prices_does_the_same_at_any_so_one_replay_can_be_priced_at_each(policy):
+    dear = Price(input=10.0, output=50.0, cache_read=5.0, cache_write=12.5)
+    cheap, again = run(long_session(60), policy), run(long_session(60), policy, price=dear)
+    assert again.steps == cheap.steps
+    assert figures_of(cheap, (dear,)) == figures_of(again)
+    assert figures_of(cheap).cost_usd == pytest.approx(usd(usage for step in cheap.steps for usage in step.paid))
 
 
 def test_a_model_without_a_known_price_costs_null():

@@ -1,8 +1,11 @@
 """Requests as the economics sees them, made of plain numbers, and strategies for histories of them."""
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
-from trimtab.context.economics import CacheState, RequestShape, Segment, shape_of
+from trimtab.context.economics import CacheState, Remaining, RequestShape, Segment, place, shape_of
 from trimtab.types.models import CacheRules, Price
 
 EXPLICIT = CacheRules("explicit", minimum=100, lookback=20, breakpoints=4, ttl_s=300)
@@ -26,6 +29,21 @@ def request(*sizes: int, model: str = "m", fixed: int = 1) -> RequestShape:
 def sent(shape: RequestShape, rules: CacheRules) -> CacheState:
     """The cache after that one request."""
     return CacheState().after(shape, rules)
+
+
+def exactly(calls: int) -> Remaining:
+    """The distribution of somebody who knows: so many calls are left."""
+    return Remaining(((max(calls, 1), 1.0),))
+
+
+def mark_edited(
+    made: RequestShape, indexes: Iterable[int], written: Iterable[tuple[int, int]], row: CacheRules
+) -> RequestShape:
+    """An edited request with the breakpoints of an edit step. `indexes`: its segments that were changed."""
+    changed = tuple(indexes)
+    if not changed:
+        return made
+    return replace(made, marks=place(made, written, row, edited_at=min(changed), edited_to=max(changed) + 1))
 
 
 rules = st.builds(

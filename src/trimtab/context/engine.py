@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import structs
 
 from trimtab.context.budget import Budget, budget_for
-from trimtab.context.counting.anchor import Estimate
-from trimtab.context.counting.counter import Counter
+from trimtab.context.counting.estimate import Estimate
 from trimtab.context.cycle.faults import faultfinder
 from trimtab.context.cycle.front import Front, front_of, is_notice
 from trimtab.context.cycle.look import Look, Tally, look
@@ -38,11 +37,13 @@ from trimtab.types.models import ModelInfo, ModelRequest
 if TYPE_CHECKING:
     from trimtab.context.actions import Action
     from trimtab.context.asks import Answer, Ask
+    from trimtab.context.counting.counter import Counter
     from trimtab.context.counting.ratio import CalibrationState
     from trimtab.context.cycle.account import Account
     from trimtab.context.cycle.epochs import Epochs
     from trimtab.context.cycle.ladder import Step
     from trimtab.context.cycle.managing import Manager
+    from trimtab.context.cycle.marks import Waiting
     from trimtab.context.cycle.tail import Memos
     from trimtab.context.editing.applying import Outcome
     from trimtab.context.editing.compacting import Compactor
@@ -57,7 +58,8 @@ _LEAST_CAP = 1_000
 class Status:
     """The meter. `used` is None while nothing is certain; `upper` is the end of the band that decisions use.
 
-    `over`: the next request doesn't fit as it is. `savings`: what edits saved and cost so far.
+    `over`: the next request doesn't fit as it is. `savings`: what edits saved and cost so far. `waiting`: the edits that wait until they pay;
+    None: there are none.
     """
 
     used: int | None
@@ -65,6 +67,7 @@ class Status:
     budget: Budget
     over: bool
     savings: dict[str, int | float | None]
+    waiting: "Waiting | None" = None
 
 
 class Engine:
@@ -91,7 +94,7 @@ class Engine:
         tally: Tally | None = None,
         steps: "Sequence[Step] | None" = None,
         compactor: "Callable[[], Compactor] | None" = None,
-        counter: Callable[[ModelInfo], Counter] = Counter,
+        counter: "Callable[[ModelInfo], Counter] | None" = None,
         regret: "Callable[[], Learned] | None" = None,
         memos: "Memos | None" = None,
     ) -> None:
@@ -118,7 +121,7 @@ class Engine:
         self._account: Account | None = None
         self._counter = counter
         self.known_regret = regret
-        self._take(model, tally or MeterTally(model, counter=counter(model)))
+        self._take(model, tally or MeterTally(model, make=counter))
 
     def use_model(
         self, model: ModelInfo, *, tally: Tally | None = None, settings: EngineSettings | None = None
@@ -130,7 +133,7 @@ class Engine:
         self._learn()  # what the last answer reported is about the model that gave it
         self._last = None
         self.settings = settings or self.settings
-        self._take(model, tally or _switched(self.tally, MeterTally(model, counter=self._counter(model))))
+        self._take(model, tally or _switched(self.tally, MeterTally(model, make=self._counter)))
         if self._manager is not None:
             self._manager.use_model()
 
@@ -170,7 +173,7 @@ class Engine:
     def calibration(self) -> "CalibrationState | None":
         """What was learned about the model's counts; None while no report was taken in."""
         tally = self.tally
-        return tally.counter.learned if isinstance(tally, MeterTally) else None
+        return tally.counter.learned if isinstance(tally, MeterTally) and tally.counts else None
 
     @property
     def regret(self) -> "Learned | None":
@@ -296,7 +299,10 @@ class Engine:
         now = self.look(view, request)
         known = now.estimate.known
         savings = self.account.savings.as_data()
-        return Status(now.estimate.tokens if known else None, now.used, now.budget, now.used > now.budget.hard, savings)
+        waiting = self._manager.waiting if self._manager is not None else None
+        return Status(
+            now.estimate.tokens if known else None, now.used, now.budget, now.used > now.budget.hard, savings, waiting
+        )
 
     def look(self, view: View, request: ModelRequest) -> Look:
         """Count the request that `view` makes of `request`, with the system prompt and the tools that are sent."""
@@ -357,7 +363,7 @@ class Engine:
 
     def _is_quiet(self, now: Look) -> bool:
         """Whether this request needs nobody's decision: there is room, and nothing to tidy."""
-        if now.used >= now.budget.soft:
+        if now.used >= now.budget.soft or (self._manager is not None and self._manager.rides(now)):
             return False
         if not isinstance(self.policy, str) and manners_of(self.policy).early:
             return False
@@ -365,8 +371,9 @@ class Engine:
 
     def untidy(self, now: Look) -> "Sequence[Action]":
         """What to tidy before it is first sent: see `housekeeping`."""
-        sent = self._account.sent_count(now) if self._account else 0
-        return housekeeping(now.view, sent=sent, is_large=self._is_large)
+        places, most = range(len(now.view.slots)), self._most_shown
+        fresh = places if self._account is None else self._account.unsent(now)
+        return housekeeping(now.view, fresh, is_large=lambda result: self._is_large(result, most))
 
     def tail(self, now: Look) -> "Sequence[Action]":
         """What has to be said again at the end, for an edit took it out of sight; see `tail`. Looked for once after each change."""
@@ -385,8 +392,7 @@ class Engine:
         share = self.settings.result_share
         return None if share is None else max(_LEAST_CAP, int(self.budget.room * share))
 
-    def _is_large(self, result: ToolResult) -> bool:
-        most = self._most_shown
+    def _is_large(self, result: ToolResult, most: int | None) -> bool:
         if most is None or 4 * sum(len(part.text) for part in result.parts if isinstance(part, Text)) < most:
             return False  # as in `admit`
         return self.tally.message(result) > most

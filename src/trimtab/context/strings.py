@@ -16,9 +16,11 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterator
 from threading import Lock
+from typing import Generic, TypeVar
 
 from trimtab.types.messages import ToolCall
 
+T = TypeVar("T")
 _RUN = re.compile(r"[A-Za-z0-9_./\-:@]{8,}")
 _ENDS = "./:-"
 _SEPARATED = re.compile(r"[0-9_./\-:@]|[a-z0-9][A-Z]")
@@ -85,38 +87,38 @@ class Strings:
         return found
 
 
-class Kept:
-    """Strings of the texts that were asked about last. `most`: characters of all texts together. Safe for threads.
+class Kept(Generic[T]):
+    """What was found in the texts that were asked about last. `most`: characters of all texts together. Safe for threads.
 
-    The strings of a text, each once, have no more characters than the text.
+    For what is a part of its text, each part once: it has no more characters than the text.
     """
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.size = 0
-        self._answers: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+        self._answers: OrderedDict[str, T] = OrderedDict()
         self._guard = Lock()
 
     def __len__(self) -> int:
         return len(self._answers)
 
-    def get(self, text: str) -> tuple[str, ...] | None:
-        """The strings of a text, if they are still there."""
+    def get(self, text: str) -> T | None:
+        """What was found in a text, if it is still there."""
         with self._guard:
             known = self._answers.get(text)
             if known is not None:
                 self._answers.move_to_end(text)
             return known
 
-    def put(self, text: str, strings: tuple[str, ...]) -> None:
-        """Keep the strings of a text, and let go what was asked about longest ago."""
+    def put(self, text: str, found: T) -> None:
+        """Keep what was found in a text, and let go what was asked about longest ago."""
         with self._guard:
             if text not in self._answers:
                 self.size += len(text) + _ENTRY
-            self._answers[text] = strings
+            self._answers[text] = found
             while self.size > self.most:
                 gone, _ = self._answers.popitem(last=False)
                 self.size -= len(gone) + _ENTRY
 
 
-_kept = Kept(_MOST)
+_kept: Kept[tuple[str, ...]] = Kept(_MOST)

@@ -13,7 +13,6 @@ from trimtab.coding.context.learned import Experience, experience_of
 from trimtab.coding.project import Project
 from trimtab.config.settings import ContextSettings
 from trimtab.context.budget import Thresholds
-from trimtab.context.counting.counter import Counter, Tokenize
 from trimtab.context.engine import Engine
 from trimtab.context.naming import handle_number, name_of
 from trimtab.context.settings import EngineSettings, Profile
@@ -23,6 +22,7 @@ from trimtab.types.codec import Entry
 from trimtab.types.models import ModelInfo
 
 if TYPE_CHECKING:
+    from trimtab.context.counting.counter import Counter, Tokenize
     from trimtab.context.editing.compacting import Compactor
     from trimtab.context.summary.cache import SummaryCache
     from trimtab.context.summary.summarise import Summariser
@@ -45,7 +45,7 @@ def build_engine(
     now: Callable[[], float],
     compactor: "Callable[[], Compactor] | None" = None,
     experience: Experience | None = None,
-    tokenizers: Callable[[ModelInfo], Tokenize | None] = lambda _model: None,
+    tokenizers: "Callable[[ModelInfo], Tokenize | None]" = lambda _model: None,
 ) -> Engine:
     """Return the engine for a session. `experience` is what earlier ones taught, of this project unless told otherwise; `tokenizers` gives a server's own for a model. `archive` is the folder of hidden bodies for a model without `recall` that can open files.
 
@@ -54,6 +54,12 @@ def build_engine(
     settings = context_settings(project, model)
     chosen = chosen_tools(settings, project.settings.tools)
     experience = experience or experience_of(project, log)
+
+    def counter(model: ModelInfo) -> "Counter":
+        from trimtab.context.counting.counter import Counter  # noqa: PLC0415 - a small first request needs no count
+
+        return Counter(model, tokenize=tokenizers(model), learned=lambda: experience.calibration(model))
+
     return Engine(
         model,
         session_id=log.header.id,
@@ -63,7 +69,7 @@ def build_engine(
         next_handle=next_handle(log),
         way_back=_way_back(chosen.way_back, archive),
         compactor=compactor or (lambda: make_compactor(model)),
-        counter=lambda model: Counter(model, tokenize=tokenizers(model), learned=lambda: experience.calibration(model)),
+        counter=counter,
         regret=experience.regret,
     )
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
-from trimtab.context.counting.counter import Tokenize
 from trimtab.providers.resolve import is_loopback
 from trimtab.types.errors import UsageError
 from trimtab.types.models import ModelInfo
 
 if TYPE_CHECKING:
+    from trimtab.context.counting.counter import Tokenize
     from trimtab.providers.tokenize import ServerTokenizer
 
 _HAVE_ONE = ("llamacpp", "vllm")
@@ -29,7 +29,7 @@ class Tokenizers:
     project: Project
     _made: "list[tuple[ServerTokenizer, bool]]" = field(default_factory=list)
 
-    def of(self, model: ModelInfo) -> Tokenize | None:
+    def of(self, model: ModelInfo) -> "Tokenize | None":
         """Return what counts texts for `model`; None: nothing but us. No server is asked yet."""
         said = self.project.settings.providers.get(model.provider)
         wanted = said.tokenizer if said is not None else None

@@ -40,6 +40,8 @@ from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelInfo, ModelRequest
 
 T = TypeVar("T")
+_FILLING = 2
+"""A request of the soft threshold's size divided by this may be followed by one above it."""
 
 
 class ManagedTranscript:
@@ -74,6 +76,8 @@ class ManagedTranscript:
         self._turn = anyio.Lock()
         self._bare: ModelRequest | None = None
         """What was asked for last, before any message was put in."""
+        self._tokens = 0
+        """The size of that request."""
         self.background = Background()
 
     async def append(self, messages: Sequence[Message]) -> tuple[str, ...]:
@@ -81,7 +85,7 @@ class ManagedTranscript:
         async with self._turn:
             ids = await anyio.to_thread.run_sync(self._append, messages)
         bare, writers = self._bare, self._summarisers
-        if writers and bare and bare.model == self.engine.model and self.background.begins_after(messages):
+        if writers and bare and self._is_filling(bare) and self.background.begins_after(messages):
             self.background.begin(partial(self._prepare_ahead, bare, writers))
         return ids
 
@@ -130,6 +134,10 @@ class ManagedTranscript:
         """What requests for summaries took since this was asked last."""
         return self._summarisers.take_spent() if self._summarisers is not None else Spent()
 
+    def _is_filling(self, request: ModelRequest) -> bool:
+        """Whether the last request was so large that a closer look may find a summary to prepare; while there is room, nothing is counted for that."""
+        return request.model == self.engine.model and self._tokens >= self.engine.budget.soft // _FILLING
+
     async def _prepare_ahead(self, request: ModelRequest, summarisers: Summarisers) -> None:
         """Have the summary written that the policy is about to need. The engine works under the lock, the model outside of it."""
         async with self._turn:
@@ -157,7 +165,7 @@ class ManagedTranscript:
                 await self._take_leave(request, self._departed)
             view = await anyio.to_thread.run_sync(self.log.snapshot)
             prepared = await self._drive(self.engine.prepare(view, request, after=refusal))
-            self._sent, self._asked = prepared.request, prepared
+            self._sent, self._asked, self._tokens = prepared.request, prepared, prepared.tokens
         return Prompt(prepared.request, prepared.tokens, self._news(prepared))
 
     async def _take_over(self) -> None:

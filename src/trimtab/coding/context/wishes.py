@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 from trimtab.coding.context.saved import SavedContext
 from trimtab.context.actions import Action, ActionName
-from trimtab.context.counting.anchor import Estimate
+from trimtab.context.counting.estimate import Estimate
 from trimtab.context.cycle.floor import floor_of
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.applying import Done
 from trimtab.context.editing.planning import plan
 from trimtab.context.naming import body_of, name_of
 from trimtab.context.recall.pages import page_ends
-from trimtab.context.telling.story import grown, whole
+from trimtab.context.telling.story import grown
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
 from trimtab.types.edits import Edit, Pin
@@ -55,7 +55,7 @@ def restore(saved: SavedContext, name: str, *, page: int | None = None, reason: 
     """Bring an item back: whole, or one page of it. Raises `UsageError` for an unknown name or a page that it hasn't, and `WishRefused`."""
     target = item_named(saved, name)
     slot = _slot(saved.view, target)
-    if page is None and slot.shown == whole(slot).shown:
+    if page is None and slot.shown == slot.recorded.shown:
         return _granted(saved, saved.look(), unchanged=f"{name_of(slot)} is shown whole already")
     params: dict[str, object] = {}
     if page is not None:

@@ -22,6 +22,7 @@ from math import ceil
 import msgspec
 
 from trimtab.context.counting.counter import Counter, ends_turn
+from trimtab.context.counting.estimate import Estimate
 from trimtab.context.counting.ratio import Calibration, CalibrationState
 from trimtab.context.counting.size import Size
 from trimtab.types.messages import Assistant, Message
@@ -34,19 +35,6 @@ _FAR = 3.0
 """Times our count: no tokenizer is that far off when nothing of the request is hidden from us …"""
 _UNSEEN = 20_000
 """… but for so many tokens that a provider may put around it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """Tokens of the next request. `upper` is the end of the band that decisions use; never under `tokens`, and neither is negative.
-
-    `anchored`: rests on a reported total. `known`: rests on one, or on a request of which nothing is hidden; a meter says "unknown" otherwise.
-    """
-
-    tokens: int
-    upper: int
-    known: bool
-    anchored: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,12 +180,6 @@ class Meter:
         known = self.complete or calibration.hidden is not None
         width = calibration.band * calibration.deviation(self._totals.all)
         return _estimate(tokens, width, known=known, anchored=False)
-
-    def forget(self) -> None:
-        """Drop all anchors: nothing is known any more of what was sent."""
-        self._anchors.clear()
-        self._edited = None
-        self._last_report = 0
 
     @property
     def state(self) -> MeterState:

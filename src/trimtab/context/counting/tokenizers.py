@@ -37,11 +37,6 @@ def load() -> BatchCount | None:
     return found
 
 
-def available(vocabulary: str) -> bool:
-    """Say whether counts in `vocabulary` are exact here. Loads the library."""
-    return vocabulary in VOCABULARIES and load() is not None
-
-
 def count(texts: Sequence[str], vocabulary: str) -> list[int]:
     """Return the tokens of each text: exact where the vocabulary is at hand, else by classes of characters. Unknown names are o200k.
 

@@ -1,7 +1,7 @@
 """The account: what the provider's cache holds, what the next request costs, and whether an edit pays.
 
     look ──shape──▶ segments in wire order ──bill──▶ tokens read, written, fresh; money
-    edits ──gate──▶ those that pay now, those that wait
+    marked edits ──gate──▶ those that pay now, those that wait
     answer's usage ──settle──▶ the cache as it is, what was saved
 
 It keeps what lasts from request to request and is otherwise arithmetic on values of `economics`.
@@ -13,16 +13,18 @@ from typing import Any
 
 import msgspec
 
-from trimtab.context.cycle.look import Look, grew
+from trimtab.context.cycle.look import Look
+from trimtab.context.cycle.marks import Waiting
 from trimtab.context.economics.bill import Bill, bill, bill_of
 from trimtab.context.economics.breakpoints import message_marks, place
 from trimtab.context.economics.cache_state import CacheState
 from trimtab.context.economics.cold import Warmth
-from trimtab.context.economics.gate import Decision, MarkedEdit, Situation, decide
+from trimtab.context.economics.gate import MarkedEdit, Situation, decide
 from trimtab.context.economics.savings import Savings
 from trimtab.context.economics.shapes import RequestShape, Segment, key_of, shape_of
 from trimtab.context.economics.survival import remaining
-from trimtab.context.editing.applying import Passed, shown_size
+from trimtab.context.editing.applying import shown_size
+from trimtab.context.window.view import View
 from trimtab.types.codec import encode_message
 from trimtab.types.edits import Edit, EditCost, Restate
 from trimtab.types.messages import Assistant, Message
@@ -38,8 +40,17 @@ class _Shaped:
     """The shape of the last look, and what it was made of."""
 
     fixed_key: bytes
-    messages: tuple[Message, ...]
+    view: View
     shape: RequestShape
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """Which of the edits, by number, are due; what each costs; what waits."""
+
+    due: frozenset[int]
+    waiting: Waiting
+    cost: EditCost
 
 
 @dataclass(slots=True)
@@ -55,10 +66,13 @@ class Account:
     calls: int = 0
     removed: int = 0
     """Tokens that edits have taken out of the request so far."""
-    last_decision: Decision | None = None
     _keys: dict[int, tuple[Message, bytes]] = field(default_factory=dict)
     _shaped: _Shaped | None = None
     _last: RequestShape | None = None
+    _showed: View | None = None
+    """What the last request showed."""
+    _placed: tuple[RequestShape, RequestShape] | None = None
+    """The next request, without and with its breakpoints."""
 
     def shape(self, look: Look) -> RequestShape:
         """The request as the cache sees it. Costs what is new while the view only grows."""
@@ -68,13 +82,13 @@ class Account:
         if known is None or known.fixed_key != fixed_key:
             base = shape_of([Segment(fixed_key, look.fixed, 2)], model=request.model.ref, fixed=1)
             start = 0
-        elif grew(known.messages, messages):
-            base, start = known.shape, len(known.messages)
+        elif look.view.extends(known.view):
+            base, start = known.shape, len(known.view.messages())
         else:
             base, start = self._reshaped(known, messages, look)
         fresh = [self._segment(message, look.tally.message(message)) for message in messages[start:]]
         shape = base.extended(fresh) if fresh else base
-        self._shaped = _Shaped(fixed_key, messages, shape)
+        self._shaped = _Shaped(fixed_key, look.view, shape)
         return shape
 
     @property
@@ -87,6 +101,7 @@ class Account:
 
         What went out keeps the size that it had then, as it does in an account that saw it go.
         """
+        self._placed = None
         ref, fixed_key, messages = look.request.model.ref, _fixed_key(look.request), look.view.messages()
         self._last = shape_of(segments, model=ref, fixed=1)
         sent: dict[bytes, list[Segment]] = {}
@@ -98,11 +113,11 @@ class Account:
 
         front = again(fixed_key) or Segment(fixed_key, look.fixed, 2)
         rest = (again(self._key(m)) or self._segment(m, look.tally.message(m)) for m in messages)
-        self._shaped = _Shaped(fixed_key, messages, shape_of([front, *rest], model=ref, fixed=1))
+        self._shaped = _Shaped(fixed_key, look.view, shape_of([front, *rest], model=ref, fixed=1))
 
     def _reshaped(self, known: _Shaped, messages: tuple[Message, ...], look: Look) -> tuple[RequestShape, int]:
         """The known shape with what an edit changed in place, and how many messages it has; of a longer change, only what stands in front."""
-        before = known.messages
+        before = known.view.messages()
         changed = [i for i, (old, new) in enumerate(zip(before, messages, strict=False)) if old is not new]
         if len(changed) <= _IN_PLACE and len(messages) >= len(before):
             segments = {i + 1: self._segment(messages[i], look.tally.message(messages[i])) for i in changed}
@@ -127,8 +142,24 @@ class Account:
         """How many of the messages of this request went out like this before."""
         return 0 if self._last is None else max(0, self._last.shared_with(self.shape(look)) - 1)
 
-    def gate(self, look: Look, edits: Sequence[Edit], now: float | None, *, text_usd: float = 0.0) -> Passed:
-        """Let through what pays now: whole batches, compared by what all calls that may follow would cost.
+    def unsent(self, look: Look) -> Sequence[int]:
+        """The slots whose messages no request has carried yet; behind a change, what was sent before it is not among them."""
+        view, shown, sent = look.view, look.view.shown(), self.sent_count(look)
+        start = shown[sent].place if sent < len(shown) else len(view.slots)
+        known = self._showed
+        if known is None or known.lineage is not view.lineage:
+            return range(start, len(view.slots))
+        late = [place for place in known.open_places if place >= start]
+        return [*late, *range(max(start, len(known.slots)), len(view.slots))]
+
+    def broken_at(self, look: Look) -> int | None:
+        """Up to where the cache still reads, where something that was sent has changed since; None where nothing has."""
+        return self._broken_at(self.shape(look))
+
+    def gate(
+        self, look: Look, edits: Sequence[Edit], now: float | None, *, need: int = 0, text_usd: float = 0.0
+    ) -> Weighed:
+        """Say which of these pay now: whole batches, compared by what all calls that may follow would cost. `need`: so many tokens have to go, whatever it costs.
 
         `text_usd`: what a model takes for the texts of all of them, where they are not written yet.
         """
@@ -143,22 +174,19 @@ class Account:
             touched = applied.slots if applied else ()
             before = 0 if isinstance(edit, Restate) else shown_size(look.view, touched, look.tally.message)
             left = shown_size(after, touched, look.tally.message)
-            if before == left or isinstance(edit, Restate):
+            if left >= before:
+                # It takes nothing out, so it isn't the gate's business: whoever wants it, back or pinned, has a reason of his own.
                 free.add(number)
                 continue
             first = min((places[i] for i in touched if i in places), default=len(places))
             marked.append(MarkedEdit(str(number), first + 1, before, left, first < sent, text_usd / len(edits)))
-        wanted = sum(max(0, edit.gain) for edit in marked)
-        decision = decide(marked, self._situation(shape, look, now, wanted=wanted))
-        self.last_decision = decision
-        chosen = {int(name) for name in decision.apply}
-        # An edit that takes nothing out is not the gate's business: whoever wants it back, or pinned, has a reason of his own.
-        chosen |= {int(name) for name in decision.refuse}
-        through = [e for n, e in enumerate(edits) if n in chosen or n in free]
-        waiting = tuple(edits[int(name)] for name in decision.mark)
-        share = decision.broken * _write_surcharge(self.model) / max(1, len(through))
+        decision = decide(marked, self._situation(shape, look, now, wanted=sum(e.gain for e in marked), need=need))
+        chosen = free | {int(name) for name in decision.apply}
+        share = decision.broken * _write_surcharge(self.model) / max(1, len(chosen))
+        waits = [edit for edit in marked if edit.id in decision.mark]
+        waiting = Waiting(len(waits), sum(edit.gain for edit in waits), decision.reason, decision.break_even)
         cost = EditCost(cache_usd=share if self.model.prices else None)
-        return Passed(tuple(through), waiting, decision.reason, cost)
+        return Weighed(frozenset(chosen), waiting if waits else Waiting(), cost)
 
     def settle(self, look: Look, answer: Assistant | None, now: float | None) -> None:
         """A request went out and was answered: take in what the cache holds now and what the provider reported."""
@@ -170,27 +198,27 @@ class Account:
         kept = shape.total + self.removed
         served = min(kept, sent.read + self.removed)
         reference = bill_of(served, kept, kept, self.model.cache, self.model.prices or None)
-        self.savings = self.savings.with_request(sent, reference)
+        broken = 0
+        if self._last is not None and self._broken_at(shape) is not None and not self.is_cold(now):
+            broken = max(0, self.state.readable(self._last, self.model.cache, now=now) - sent.read)
+        self.savings = self.savings.with_request(sent, reference, broken=broken)
         if self._last is not None and shape.total > self._last.total:
             self.growth = 0.8 * self.growth + 0.2 * (shape.total - self._last.total)
         caches = self.model.cache.caches_answer
         following = (self._segment(answer, look.tally.message(answer)),) if answer is not None and caches else ()
         self.state = self.state.after(shape, self.model.cache, answer=following, now=now)
         self.calls += 1
-        self._last = shape
+        self._last, self._showed, self._placed = shape, look.view, None
         self.last_sent_s = now
 
     def edited(self, gained: int, costs: Sequence[EditCost]) -> None:
         """Edits of those costs were recorded that took `gained` tokens out."""
         self.removed += gained
-        broken = self.last_decision.broken if self.last_decision else 0
         self.savings = self.savings.with_batch(
             len(costs),
-            broken=broken,
             text_tokens=sum(cost.model_tokens for cost in costs),
             text_usd=add_costs(*(cost.model_usd for cost in costs if cost.model_tokens)),
         )
-        self.last_decision = None
 
     def marks(self, look: Look) -> tuple[int, ...]:
         """Indices of the messages behind which the request should put a cache breakpoint."""
@@ -199,21 +227,17 @@ class Account:
 
     def _marked(self, shape: RequestShape) -> RequestShape:
         """The shape with its breakpoints; on an edit step they also stand around what has changed."""
+        if self._placed is not None and self._placed[0] is shape:
+            return self._placed[1]
         last = self._last
         shared = shape.size if last is None else last.shared_with(shape)
         edited_at = edited_to = None
         if last is not None and shared < last.size:
             edited_at = shared
-            edited_to = 1 + max(
-                (
-                    k
-                    for k in range(shared, min(last.size, shape.size))
-                    if last.segment(k + 1).key != shape.segment(k + 1).key
-                ),
-                default=shared,
-            )
+            edited_to = max(shape.last_change(last), shared + 1)
         marks = place(shape, self.state.written(), self.model.cache, edited_at=edited_at, edited_to=edited_to)
-        return replace(shape, marks=marks)
+        self._placed = shape, replace(shape, marks=marks)
+        return self._placed[1]
 
     def _bill(self, shape: RequestShape, now: float | None) -> Bill:
         rules, prices = self.model.cache, self.model.prices or None
@@ -225,7 +249,13 @@ class Account:
             self._key(message), tokens, max(1, len(message.parts)), markable=not isinstance(message, Assistant)
         )
 
-    def _situation(self, shape: RequestShape, look: Look, now: float | None, *, wanted: int) -> Situation:
+    def _broken_at(self, shape: RequestShape) -> int | None:
+        last = self._last
+        if last is None or last.shared_with(shape) >= last.size:
+            return None
+        return self.state.boundary(shape, self.model.cache)
+
+    def _situation(self, shape: RequestShape, look: Look, now: float | None, *, wanted: int, need: int) -> Situation:
         return Situation(
             request=shape,
             state=self.state,
@@ -235,6 +265,8 @@ class Account:
             growth=int(self.growth),
             arriving=(self.removed + wanted) / max(1, self.calls),
             cold=self.is_cold(now),
+            broken_at=self._broken_at(shape),
+            need=need,
             now=now,
         )
 

@@ -23,6 +23,7 @@ from trimtab.context.policies.wrappers import Cooldown, Immune, MinGain
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings
 from trimtab.context.window.view import View
+from trimtab.types.edits import edit_kind
 from trimtab.types.entries import CustomEntry
 
 HOUSEKEEPING = "policy:housekeeping"
@@ -131,7 +132,7 @@ class Decider:
         self._stalled_at, self._batch_step = state.stalled_at, state.batch_step
 
     def decide(self, observation: Observation) -> Generator[Ask, Answer, Sequence[Action]]:
-        """Return what is wanted now; nothing while the policy rests."""
+        """Return what is wanted now; nothing while the policy rests. A `keep` among it names what is no longer wanted."""
         urgent = observation.used > observation.hard
         if not urgent and (self._rests(observation.step) or self._stalled(observation)):
             return ()
@@ -165,8 +166,9 @@ class Decider:
             self._progressed(outcome)
         if not outcome.done:
             return
-        for action in actions:
-            self.acted_at[action.action] = step
+        for done in outcome.done:
+            kind = edit_kind(done.entry.edit)
+            self.acted_at["reload" if kind == "restore" else kind] = step
         self._count(outcome, author=author, step=step)
         if ours and self.counts.thrash and self.manners.guarded:
             self.cooldown = min(_LONGEST_REST, 2 * max(1, self.cooldown))
@@ -199,7 +201,7 @@ class Decider:
     def _held_back(self, observation: Observation, verdict: Verdict) -> Sequence[Action]:
         """The actions that the guards let through. What `rules` decide in place of another policy is guarded like any policy."""
         policy, settings = self._fallback, self.settings
-        kept: Sequence[Action] = [action for action in verdict.actions if action.action != "keep"]
+        kept: Sequence[Action] = [action for action in verdict.actions if action.action != "keep" or action.targets]
         kept = Immune(policy, settings.immune).keeps(observation, kept)
         if self.manners.guarded or verdict.by != policy.name:
             kept = Cooldown(policy, self.cooldown).keeps(observation, kept)

@@ -7,11 +7,10 @@ The one count. The meter, the trigger and the preflight all read it, so they can
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import is_
 from typing import Protocol
 
 from trimtab.context.budget import Budget
-from trimtab.context.counting.anchor import Estimate
+from trimtab.context.counting.estimate import Estimate
 from trimtab.context.window.view import Shown, View
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelRequest
@@ -34,7 +33,7 @@ class Tally(Protocol):
         ...
 
     def estimate(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate:
-        """The size of a whole request that shows `view`. Cheap while the view only grows (see `grew`)."""
+        """The size of a whole request that shows `view`. Cheap while the view only grows (see `View.extends`)."""
         ...
 
     def observe(self, answer: Assistant) -> bool:
@@ -82,12 +81,3 @@ class Look:
 def look(view: View, request: ModelRequest, budget: Budget, tally: Tally) -> Look:
     """Count the request that `view` makes of `request`."""
     return Look(view, request, budget, tally.estimate(view, request.system, request.tools), tally)
-
-
-def grew(known: Sequence[Message], messages: Sequence[Message]) -> bool:
-    """Whether `messages` are `known` with more at the end, or nothing more: what was worked out for `known` then holds for them.
-
-    Asked of the messages and not of the view, for two views that grew out of one may differ and have the same `epoch`. It costs a look at each
-    place, and no more than that.
-    """
-    return len(known) <= len(messages) and all(map(is_, known, messages))

@@ -12,12 +12,14 @@ from msgspec import structs
 
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
-from trimtab.context.cycle.cycle import Rung, cycle
+from trimtab.context.cycle.cycle import Due, Rung, cycle
 from trimtab.context.cycle.deciding import Decider
 from trimtab.context.cycle.ladder import STEPS, Step
 from trimtab.context.cycle.look import Look
+from trimtab.context.cycle.marks import Mark, Marks, Waiting
 from trimtab.context.economics.survival import expected_remaining
-from trimtab.context.editing.applying import BLANK, Means, Outcome, Passed, apply, shown_size
+from trimtab.context.editing.applying import BLANK, Means, Outcome, Passed, Wish, apply, shown_size
+from trimtab.context.editing.checks import check
 from trimtab.context.editing.compacting import Compactor
 from trimtab.context.editing.in_place import in_place
 from trimtab.context.editing.kit import Kit
@@ -53,6 +55,8 @@ class Manager:
         self.observer = Observer()
         self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in engine.steps or STEPS)
         self.regret = RegretLedger(engine.known_regret() if engine.known_regret else Learned())
+        self.marks = Marks()
+        self._weighed: tuple[Look, int] | None = None
         self.use_model()
 
     def use_model(self) -> None:
@@ -101,7 +105,7 @@ class Manager:
         """Do what a model (`author` "model") or a person ("user") wants, one batch; what can't be done is refused in words."""
         look = self.look(view, request)
         batch = f"{view.step}.{author}"
-        means = self.means(look, forced=True)
+        means = self.means(self.look(view, request), forced=True)
         textless = [a for a in actions if a.action in ("compact", "summarize") and not a.params.get("summary")]
         outcome = yield from apply(view, [a for a in actions if a not in textless], means, author=author, batch=batch)
         self.acted(outcome, actions, author=author, step=view.step)
@@ -120,6 +124,10 @@ class Manager:
             return f"there is no edit {target!r} on this path"
         if target in view.reverted:
             return f"edit {target!r} is reverted already"
+        if not view.reverted.is_followed(target):
+            return (
+                f"{target!r} is a revert of a revert of … too many; take back edit {view.edit_behind(target)!r} itself"
+            )
         trial = view.with_revert("?revert", target)
         used = self._used_by(trial, view, request)
         if used > max(self.engine.budget.hard, self.look(view, request).used):
@@ -135,12 +143,8 @@ class Manager:
 
     def _used_by(self, trial: View, view: View, request: ModelRequest) -> int:
         """The size of a request that shows `trial`, which differs from `view` in what a revert changes. Nothing is learned from it."""
-        changed = {
-            index
-            for edit_id in trial.reverted ^ view.reverted
-            if (applied := trial.edit(edit_id)) is not None
-            for index in applied.slots
-        }
+        edit = view.edit(trial.edit_behind("?revert"))
+        changed = edit.slots if edit is not None else ()
         size = self.engine.tally.message
         return self.look(view, request).used + shown_size(trial, changed, size) - shown_size(view, changed, size)
 
@@ -193,7 +197,10 @@ class Manager:
         engine = self.engine
 
         def gate(_view: View, edits: Sequence[Edit], text_usd: float) -> Passed:
-            return engine.account.gate(look, edits, engine.time(), text_usd=text_usd)
+            weighed = engine.account.gate(look, edits, engine.time(), text_usd=text_usd)
+            due = tuple(edit for number, edit in enumerate(edits) if number in weighed.due)
+            waiting = tuple(edit for number, edit in enumerate(edits) if number not in weighed.due)
+            return Passed(due, waiting, weighed.waiting.reason, weighed.cost)
 
         def beside(look: Look, run: Sequence[int]) -> InPlace | None:
             return in_place(look, run, faults=engine.faults, account=engine.account, now=engine.time())
@@ -207,9 +214,59 @@ class Manager:
             in_place=beside,
         )
 
+    def mark(self, look: Look, actions: Sequence[Action], *, author: str) -> Outcome:
+        """Mark what actions want, as far as it may be done; the outcome says what waits."""
+        view, marks = look.view, self.marks
+        wished: list[tuple[Edit, Action]] = []
+        refused: list[str] = []
+        for action in actions:
+            made = plan(action, view, self.kit)
+            wished += [(edit, structs.replace(action, targets=edit.targets)) for edit in made.edits]
+            refused += made.refused
+        checked = check([edit for edit, _ in wished], view, author=author, faults=self.engine.faults)
+        may = {id(edit) for edit in checked.edits}
+        marks.add(view, (Mark(edit, wish, author, view.step) for edit, wish in wished if id(edit) in may))
+        self._weighed = None
+        return Outcome(view, refused=(*refused, *checked.refused), waiting=checked.edits)
+
+    def due(self, look: Look, *, need: int) -> Sequence[Due]:
+        """The marked edits that pay now, by author, taken off the list; `need`: so many tokens have to go, whatever it costs."""
+        known = self._weighed
+        if not self.marks or (known is not None and known[0] is look and known[1] >= need):
+            return ()
+        self._weighed = look, need
+        view = look.view
+        edits = [mark.edit for mark in self.standing(view)]
+        weighed = self.engine.account.gate(look, edits, self.engine.time(), need=need)
+        self.marks.waiting = weighed.waiting
+        by: dict[str, list[Wish]] = {}
+        for mark, fresh in self.marks.take(view, weighed.due):
+            made = (mark.edit,) if fresh else plan(mark.wish, view, self.kit).edits
+            by.setdefault(mark.author, []).extend((edit, mark.wish.reason) for edit in made)
+        return [Due(author, wanted, weighed.cost) for author, wanted in by.items() if wanted]
+
+    def standing(self, view: View) -> tuple[Mark, ...]:
+        """The marked edits that are still right."""
+        references = self.observer.references
+        references.update(view)
+        return self.marks.stand(view, used={slot_id: use.last_step for slot_id, use in references.uses.items()})
+
+    def rides(self, look: Look) -> bool:
+        """Whether marked edits would cost nothing now, though there is room: the cache is cold, or broken by something else."""
+        account = self.engine.account
+        return bool(self.marks) and (account.is_cold(self.engine.time()) or account.broken_at(look) is not None)
+
+    @property
+    def waiting(self) -> Waiting | None:
+        """What waits until it pays."""
+        return self.marks.waiting if self.marks else None
+
     def decide(self, look: Look) -> Generator[Ask, Answer, Sequence[Action]]:
-        """Ask the policy, unless it is too early for it to act again."""
-        return (yield from self.decider.decide(self.observe(look)))
+        """Ask the policy, unless it is too early for it to act again. What it says to keep, it wants no more."""
+        actions = yield from self.decider.decide(self.observe(look))
+        named = [look.view.find(name) for action in actions if action.action == "keep" for name in action.targets]
+        self.marks.drop(look.view.slots[address.index].id for address in named if address is not None)
+        return [action for action in actions if action.action != "keep"]
 
     def housekeeping(self, look: Look) -> Sequence[Action]:
         """Edits of bytes that no request has carried: those that come to something."""

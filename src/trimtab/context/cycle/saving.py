@@ -2,8 +2,8 @@
 
     saved(engine) ──▶ dict ──JSON──▶ restore(engine, dict)
 
-The log gives back all that was said and edited. This is the rest: what was done lately, how far counts were off, and what
-the last request was, byte for byte.
+The log gives back all that was said and edited. This is the rest: what was done lately, what waits until it pays, how far
+counts were off, and what the last request was, byte for byte.
 """
 
 from typing import Any
@@ -13,9 +13,11 @@ import msgspec
 from trimtab.context.counting.anchor import MeterState
 from trimtab.context.cycle.deciding import DeciderState
 from trimtab.context.cycle.look import Look
+from trimtab.context.cycle.marks import Mark
 from trimtab.context.cycle.tally import MeterTally
 from trimtab.context.economics.shapes import Segment
 from trimtab.context.engine import Engine
+from trimtab.context.window.view import View
 
 
 class _Learned(msgspec.Struct, frozen=True):
@@ -27,11 +29,12 @@ class _Learned(msgspec.Struct, frozen=True):
     removed: int
     sent: tuple[Segment, ...] | None
     meter: MeterState | None
+    marks: tuple[Mark, ...] = ()
     tailed: int = -1
 
 
-def saved(engine: Engine) -> dict[str, Any]:
-    """Return what `engine` has learned."""
+def saved(engine: Engine, view: View) -> dict[str, Any]:
+    """Return what `engine` has learned in the conversation that `view` shows."""
     account, manager, tally = engine.account, engine.manager, engine.tally
     learned = _Learned(
         engine.next_handle,
@@ -40,6 +43,7 @@ def saved(engine: Engine) -> dict[str, Any]:
         account.removed,
         account.last_sent,
         tally.meter.state if isinstance(tally, MeterTally) else None,
+        manager.standing(view),
         engine.tailed[1],
     )
     data: dict[str, Any] = msgspec.to_builtins(learned)
@@ -53,6 +57,7 @@ def restore(engine: Engine, data: object, look: Look) -> None:
     engine.next_handle = learned.next_handle
     engine.tailed = (look.view.lineage, learned.tailed)
     manager.decider.restore(learned.decider)
+    manager.marks.restore(look.view, learned.marks)
     if isinstance(tally, MeterTally) and learned.meter is not None:
         tally.meter.restore(learned.meter)
     account.growth, account.removed = learned.growth, learned.removed

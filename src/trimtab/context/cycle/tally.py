@@ -3,31 +3,70 @@
 view ──it only grew?──▶ the messages that are new        (any edit, revert or move: whatever changed)
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from trimtab.context.counting.anchor import Estimate, Meter
-from trimtab.context.counting.counter import Counter
-from trimtab.context.counting.size import Size
+from trimtab.context.counting.estimate import Estimate
 from trimtab.context.counting.tokenizers import guess
-from trimtab.context.cycle.look import grew
 from trimtab.context.window.view import View
 from trimtab.types.messages import Assistant, Message, Text, Thinking, ToolCall
 from trimtab.types.models import ModelInfo
 from trimtab.types.tools import ToolSpec
+
+if TYPE_CHECKING:
+    from trimtab.context.counting.anchor import Meter
+    from trimtab.context.counting.counter import Counter
+    from trimtab.context.counting.size import Size
 
 _OVERHEAD = 16
 """Tokens that a wire puts around a text, at most."""
 
 
 class MeterTally:
-    """Counts views for one model. `complete`: nothing of a request is hidden from us (see `Meter`)."""
+    """Counts views for one model. `complete`: nothing of a request is hidden from us (see `Meter`).
 
-    def __init__(self, model: ModelInfo, *, counter: Counter | None = None, complete: bool = True) -> None:
-        self.counter = counter or Counter(model)
-        self.meter = Meter(self.counter, complete=complete)
+    What counts is loaded, or made with `make`, with the first request that isn't small at a glance.
+    """
+
+    def __init__(
+        self,
+        model: ModelInfo,
+        *,
+        counter: "Counter | None" = None,
+        make: "Callable[[ModelInfo], Counter] | None" = None,
+        complete: bool = True,
+    ) -> None:
+        self._model = model
+        self._make = make
+        self._complete = complete
+        self._counter = counter
+        self._meter: Meter | None = None
         self._sizes: dict[int, tuple[Message, Size]] = {}
-        self._seen: tuple[Message, ...] = ()
+        self._seen = View()
         self._fixed: tuple[str, tuple[ToolSpec, ...], Size] | None = None
+
+    @property
+    def counter(self) -> "Counter":
+        """What sizes texts and messages."""
+        if self._counter is None:
+            from trimtab.context.counting.counter import Counter  # noqa: PLC0415 - see the class
+
+            self._counter = (self._make or Counter)(self._model)
+        return self._counter
+
+    @property
+    def counts(self) -> bool:
+        """Whether anything was counted yet."""
+        return self._counter is not None
+
+    @property
+    def meter(self) -> "Meter":
+        """What knows the sizes of the requests that went out, and what was reported for them."""
+        if self._meter is None:
+            from trimtab.context.counting.anchor import Meter  # noqa: PLC0415 - see the class
+
+            self._meter = Meter(self.counter, complete=self._complete)
+        return self._meter
 
     def text(self, text: str) -> int:
         """Tokens of a text."""
@@ -53,12 +92,12 @@ class MeterTally:
         """The size of a whole request that shows `view`."""
         self.meter.fixed(system, tuple(tools))
         messages = view.messages()
-        if grew(self._seen, messages):
-            for message in messages[len(self._seen) :]:
+        if view.extends(self._seen):
+            for message in messages[len(self._seen.messages()) :]:
                 self.meter.append(message)
         else:
             self.meter.sync(messages)
-        self._seen = messages
+        self._seen = view
         return self.meter.estimate()
 
     def glance(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate | None:

@@ -2,13 +2,13 @@
 
 from trimtab.context.economics.bill import Bill, bill
 from trimtab.context.economics.break_even import break_even_calls, pays
-from trimtab.context.economics.breakpoints import mark_edited, message_marks, place
+from trimtab.context.economics.breakpoints import message_marks, place
 from trimtab.context.economics.cache_state import CacheState
 from trimtab.context.economics.cold import Warmth, is_break
 from trimtab.context.economics.gate import Decision, MarkedEdit, Situation, decide
 from trimtab.context.economics.savings import Savings
 from trimtab.context.economics.shapes import RequestShape, Segment, key_of, shape_of
-from trimtab.context.economics.survival import Remaining, exactly, expected_remaining, remaining
+from trimtab.context.economics.survival import Remaining, expected_remaining, remaining
 
 __all__ = [
     "Bill",
@@ -24,11 +24,9 @@ __all__ = [
     "bill",
     "break_even_calls",
     "decide",
-    "exactly",
     "expected_remaining",
     "is_break",
     "key_of",
-    "mark_edited",
     "message_marks",
     "pays",
     "place",

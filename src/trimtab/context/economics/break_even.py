@@ -22,4 +22,4 @@ def break_even_calls(evicted: int, suffix: int, read: float, write: float) -> fl
 
 def pays(evicted: int, suffix: int, read: float, write: float, calls: float) -> bool:
     """Return whether taking out `evicted` tokens with `suffix` tokens behind them pays with `calls` left, this one included."""
-    return evicted * read * calls > suffix * (write - read)
+    return evicted * read * calls > suffix * max(write - read, 0.0)

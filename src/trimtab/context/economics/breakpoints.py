@@ -14,7 +14,6 @@ A request carries them as `ModelRequest.cache_marks`, indexes of messages; the s
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from trimtab.context.economics.shapes import RequestShape
 from trimtab.types.models import CacheRules
@@ -43,17 +42,6 @@ def place(
     distinct = dict.fromkeys(_markable(request, k) for k in wanted)
     distinct.pop(0, None)
     return tuple(sorted(list(distinct)[: rules.breakpoints or MOST]))
-
-
-def mark_edited(
-    request: RequestShape, indexes: Iterable[int], written: Iterable[tuple[int, int]], rules: CacheRules
-) -> RequestShape:
-    """Return an edited request with the breakpoints of an edit step. `indexes`: its segments that were changed."""
-    changed = tuple(indexes)
-    if not changed:
-        return request
-    marks = place(request, written, rules, edited_at=min(changed), edited_to=max(changed) + 1)
-    return replace(request, marks=marks)
 
 
 def message_marks(marks: Iterable[int], fixed: int) -> tuple[int, ...]:

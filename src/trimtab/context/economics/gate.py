@@ -6,7 +6,7 @@
 Behind the earliest change everything is written anew anyway, so what is compared are batches: the deepest edit alone, the two deepest, and
 so on to the front. The batch with the smallest bill wins, if it is smaller than keeping. Nothing else is special: with a cold cache, with a break
 that happens anyway (`broken_at`), or without any cache, keeping costs as much as editing, and the bills say so by themselves. Only at the hard
-limit is the price no question.
+limit it is no question whether something goes: then the cheapest batch is taken of those that take out enough.
 
 While more edits keep arriving, one that pays is still better not applied alone. Let the next batch come T calls later: to apply E tokens now
 saves E·r·T against waiting for it, and costs one more break, which is not all that stands behind them (whoever waits rewrites that later, and
@@ -14,7 +14,7 @@ more), but the tail that stands behind the newest edit in any case. That is the 
 K = tail·(w−r) and a piece in stock costs r a day: with `arriving` tokens a call, batches of √(2·K·arriving/r) tokens are the cheapest (the
 economic order quantity), and smaller ones wait.
 
-The rule: an edit's own price is in its bill, stub and summary and the call that wrote the summary included.
+The rule: what an edit leaves behind, stub or summary, is in its bill.
 """
 
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ class Situation:
     """Everything that decides. `request` is the next request as it is without the edits; `state` what the cache holds.
 
     `growth`: tokens that a later call adds. `arriving`: tokens a call that new wishes are expected to take out; 0: these are the last. `cold`: the cache holds nothing. `broken_at`: a change that happens anyway breaks the cache behind
-    this boundary. `hard`: the request can't leave as it is. `now` in seconds, on the clock of the state.
+    this boundary. `need`: the request can't leave before so many tokens are gone. `now` in seconds, on the clock of the state.
     """
 
     request: RequestShape
@@ -71,7 +71,7 @@ class Situation:
     arriving: float = 0.0
     cold: bool = False
     broken_at: int | None = None
-    hard: bool = False
+    need: int = 0
     now: float | None = None
 
 
@@ -80,8 +80,8 @@ class Decision:
     """What to do with each edit, and the figures behind it.
 
     `apply` now, deepest first; `mark` and ask again; `refuse`: takes out nothing. `keep_usd` and `edit_usd` are expected prices of all
-    calls left without and with `apply` (`priced`: in USD; else in fresh tokens, millions). `removed` tokens leave the request, `broken` ones
-    that the cache had are paid again. `break_even`: with so many calls left the whole set would have paid.
+    calls left without and with `apply`, in USD where prices are known, else in millions of fresh tokens. `broken` tokens that the cache had are
+    paid again. `break_even`: with so many calls left the whole set would have paid.
     """
 
     apply: tuple[str, ...] = ()
@@ -90,16 +90,8 @@ class Decision:
     reason: str = ""
     keep_usd: float = 0.0
     edit_usd: float = 0.0
-    removed: int = 0
     broken: int = 0
     break_even: float = 0.0
-    expected_calls: float = 0.0
-    priced: bool = True
-
-    @property
-    def saved_usd(self) -> float:
-        """What is expected to be saved."""
-        return self.keep_usd - self.edit_usd
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +112,14 @@ def decide(edits: Sequence[MarkedEdit], situation: Situation) -> Decision:
     sent = [e for e in useful if e.sent]
     cached = _cached(situation, None)
     keep = _Batch(free, _price(situation, free, cached))
-    batches = [_weigh(situation, free, tuple(sent[:n]), cached) for n in _sizes(sent)]
+    batches = [_weigh(situation, free, tuple(sent[:n]), cached) for n in _sizes(sent, situation.broken_at)]
     paying = [b for b in batches if b.usd < keep.usd]
     best = min((b for b in paying if _large_enough(situation, b, batches[0])), key=lambda b: b.usd, default=keep)
-    if situation.hard and batches:
-        best = batches[-1]
-        reason = f"{_count(len(sent))} applied: the hard limit leaves no choice"
+    if situation.need > 0 and batches:
+        # Whether is no question then; how far still is.
+        enough = [b for b in batches if sum(e.gain for e in b.edits) >= situation.need]
+        best = min(enough, key=lambda b: b.usd, default=batches[-1])
+        reason = f"{_count(len(best.edits) - len(free))} applied: the hard limit leaves no choice"
     elif best is not keep:
         reason = _why(situation, len(best.edits) - len(free), cached)
     else:
@@ -140,11 +134,8 @@ def decide(edits: Sequence[MarkedEdit], situation: Situation) -> Decision:
         reason=reason,
         keep_usd=keep.usd,
         edit_usd=best.usd,
-        removed=sum(e.gain for e in chosen),
         broken=best.broken,
         break_even=_break_even(situation, sent, cached),
-        expected_calls=situation.remaining.mean,
-        priced=bool(situation.prices),
     )
 
 
@@ -155,11 +146,12 @@ def _large_enough(situation: Situation, batch: _Batch, deepest: _Batch) -> bool:
     return batch.gain**2 * read >= 2 * tail * max(write - read, 0.0) * situation.arriving
 
 
-def _sizes(sent: Sequence[MarkedEdit]) -> list[int]:
-    """How many of the deepest edits a batch has. Edits of one segment are never torn apart."""
+def _sizes(sent: Sequence[MarkedEdit], broken_at: int | None) -> list[int]:
+    """How many of the deepest edits a batch has: all that stand behind a break, and what reaches further. Edits of one segment are never torn apart."""
     whole = [n for n in range(1, len(sent) + 1) if n == len(sent) or sent[n].index != sent[n - 1].index]
     step = max(1, -(-len(whole) // _CANDIDATES))
-    return whole[::-1][::step][::-1]
+    behind = 0 if broken_at is None else sum(edit.index >= broken_at for edit in sent)
+    return sorted({*whole[::-1][::step], *([behind] if behind else [])})
 
 
 def _weigh(situation: Situation, free: tuple[MarkedEdit, ...], batch: tuple[MarkedEdit, ...], cached: int) -> _Batch:

@@ -18,7 +18,7 @@ class Savings:
     """Sums over a session. Money is in USD, and None from the first request on whose price isn't known.
 
     `prompt_tokens`, `read_tokens`: of what was sent. `kept_prompt_tokens`, `kept_usd`: had nothing been edited. `broken_tokens`: cached tokens
-    that edits made worthless. `text_usd`: calls that wrote summaries.
+    that changes of what was sent made worthless. `text_tokens`, `text_usd`: calls that wrote summaries.
     """
 
     requests: int = 0
@@ -33,27 +33,25 @@ class Savings:
     kept_usd: float | None = 0.0
     text_usd: float | None = 0.0
 
-    def with_request(self, sent: Bill, unedited: Bill) -> "Savings":
-        """Add a request and what it would have been."""
+    def with_request(self, sent: Bill, unedited: Bill, *, broken: int = 0) -> "Savings":
+        """Add a request and what it would have been. `broken`: tokens that it would have read from the cache, had nothing changed."""
         return replace(
             self,
             requests=self.requests + 1,
             prompt_tokens=self.prompt_tokens + sent.prompt,
             read_tokens=self.read_tokens + sent.read,
             kept_prompt_tokens=self.kept_prompt_tokens + unedited.prompt,
+            broken_tokens=self.broken_tokens + broken,
             usd=add_costs(self.usd, sent.usd),
             kept_usd=add_costs(self.kept_usd, unedited.usd),
         )
 
-    def with_batch(
-        self, edits: int, *, broken: int = 0, text_tokens: int = 0, text_usd: float | None = 0.0
-    ) -> "Savings":
+    def with_batch(self, edits: int, *, text_tokens: int = 0, text_usd: float | None = 0.0) -> "Savings":
         """Add a batch of edits that were applied together; `text_tokens` and `text_usd` are of the calls that wrote what they show."""
         return replace(
             self,
             edits=self.edits + edits,
             batches=self.batches + 1,
-            broken_tokens=self.broken_tokens + broken,
             text_tokens=self.text_tokens + text_tokens,
             text_usd=add_costs(self.text_usd, text_usd),
         )

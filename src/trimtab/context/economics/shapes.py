@@ -115,6 +115,14 @@ class RequestShape:
                 high = middle - 1
         return low
 
+    def last_change(self, other: "RequestShape") -> int:
+        """The boundary behind the last segment that differs from the other's at that place, as far as both go; 0 when none does."""
+        for k in range(min(self.size, other.size) - 1, -1, -1):
+            mine, its = self._rows[k].segment, other._rows[k].segment
+            if mine is not its and mine.key != its.key:
+                return k + 1
+        return 0
+
 
 def shape_of(
     segments: Iterable[Segment], *, model: str = "", fixed: int = 0, marks: tuple[int, ...] = ()

@@ -60,11 +60,6 @@ def expected_remaining(calls_so_far: int, *, table: Table = CODING) -> float:
     return remaining(calls_so_far, table=table).mean
 
 
-def exactly(calls: int) -> Remaining:
-    """Return the distribution of somebody who knows: `calls` are left."""
-    return Remaining(((max(calls, 1), 1.0),))
-
-
 def fit(lengths: Sequence[int]) -> Table:
     """Return the table of sessions with so many calls each; a row needs twenty sessions that got that far (the first needs one)."""
     rows: list[tuple[int, tuple[int, ...]]] = []

@@ -1,6 +1,6 @@
 """Applying: from wishes to recorded edits.
 
-    actions ──plan──▶ edits ──check──▶ those that may ──gate──▶ those that pay now ──Record──▶ durable, then in the view
+    actions ──plan──▶ edits ──check──▶ those that may ──Record──▶ durable, then in the view
 
 A generator: recording is asked of whoever drives the engine, and the view changes only once the answer says that it is durable. If it
 can't be recorded, everything stays as it was and the outcome says why.
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 BLANK: dict[str, Any] = {"id": "", "parent": None, "time": ""}
 """The envelope of an entry that nobody has stamped yet."""
 Size: TypeAlias = Callable[[Message], int]
+Wish: TypeAlias = tuple[Edit, str]
+"""An edit that is planned, and its reason."""
 Gate: TypeAlias = Callable[[View, Sequence[Edit], float], "Passed"]
 """Asked of a view and edits of it; the last is what their texts cost, in USD, where a model has to write them first."""
 
@@ -71,7 +73,6 @@ class Outcome:
     done: tuple[Done, ...] = ()
     refused: tuple[str, ...] = ()
     waiting: tuple[Edit, ...] = ()
-    why_waiting: str = ""
     failed: str = ""
     notes: tuple[str, ...] = ()
 
@@ -99,8 +100,8 @@ class Means:
 def apply(
     view: View, actions: Iterable[Action], means: Means, *, author: str, batch: str, cost: EditCost | None = None
 ) -> Generator[Ask, Answer, Outcome]:
-    """Do what `actions` want, as one batch of that name. `cost` replaces what the gate says that an edit costs."""
-    wanted: list[tuple[Edit, str]] = []
+    """Do what `actions` want, as one batch of that name. `cost` is what each edit costs."""
+    wanted: list[Wish] = []
     refused: list[str] = []
     for action in actions:
         made = plan(action, view, means.kit)
@@ -111,7 +112,7 @@ def apply(
 
 def record(
     view: View,
-    wanted: Sequence[tuple[Edit, str]],
+    wanted: Sequence[Wish],
     means: Means,
     *,
     author: str,
@@ -125,19 +126,19 @@ def record(
     no = (*refused, *checked.refused)
     passed = Passed(checked.edits) if means.gate is None else means.gate(view, checked.edits, 0.0)
     if not passed.edits:
-        return Outcome(view, refused=no, waiting=passed.waiting, why_waiting=passed.reason)
+        return Outcome(view, refused=no, waiting=passed.waiting)
     if means.keep_files and (bodies := _hidden_bodies(view, passed.edits, means.kit)):
         kept = yield Keep(bodies)
         if not isinstance(kept, Kept):
             return Outcome(view, refused=no, failed=f"the archive can't be written: {_why(kept)}")
-    entries = _entries(view, passed, reasons, means, author=author, batch=batch, cost=cost)
+    entries = _entries(view, passed.edits, reasons, means, author=author, batch=batch, cost=cost or passed.cost)
     answer = yield Record(tuple(entries))
     if not isinstance(answer, Recorded):
         return Outcome(view, refused=no, failed=f"the log can't be written: {_why(answer)}")
     for entry_id, entry in zip(answer.ids, entries, strict=True):
         view = view.with_edit(entry_id, entry.edit)
     done = tuple(Done(entry_id, entry) for entry_id, entry in zip(answer.ids, entries, strict=True))
-    return Outcome(view, done, no, passed.waiting, passed.reason)
+    return Outcome(view, done, no, passed.waiting)
 
 
 def shown_size(view: View, indices: Iterable[int], size: Size) -> int:
@@ -147,7 +148,7 @@ def shown_size(view: View, indices: Iterable[int], size: Size) -> int:
 
 def _entries(
     view: View,
-    passed: Passed,
+    edits: Sequence[Edit],
     reasons: dict[int, str],
     means: Means,
     *,
@@ -156,7 +157,7 @@ def _entries(
     cost: EditCost | None,
 ) -> list[EditEntry]:
     entries: list[EditEntry] = []
-    for number, edit in enumerate(passed.edits):
+    for number, edit in enumerate(edits):
         after = view.with_edit(f"?{number}", edit)
         applied = after.edit(f"?{number}")
         touched = applied.slots if applied else ()
@@ -169,7 +170,7 @@ def _entries(
                 author=author,
                 before_tokens=before,
                 after_tokens=shown_size(after, touched, means.size),
-                cost=cost or passed.cost,
+                cost=cost or EditCost(),
                 batch=batch,
             )
         )

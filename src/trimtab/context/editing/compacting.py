@@ -82,7 +82,7 @@ class Compactor:
         done = None if ready is None else ready[0].outcome
         passed = _weighed(look, run, job, means, usd=0.0 if done is not None else expected_usd(job))
         if passed is not None and not passed.edits:
-            return Outcome(view, waiting=passed.waiting, why_waiting=passed.reason)
+            return Outcome(view, waiting=passed.waiting)
         self.ahead = None
         outcome = (yield from relayed(job)) if done is None else done
         notes = yield from rejections(outcome, author=author)

@@ -8,7 +8,7 @@ Only bytes that no request has carried are touched here: an edit of those is fre
 tool loop goes on; the validator refuses such an edit, and then the arguments stay and are tidied by a later batch.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from trimtab.context.actions import Action
 from trimtab.context.window.view import View
@@ -21,25 +21,24 @@ LEAST_KEPT = 40
 """Tokens of such an argument from which on it may become a pointer; whether that is shorter, the plan says."""
 
 
-def housekeeping(view: View, *, sent: int, is_large: Callable[[ToolResult], bool]) -> Sequence[Action]:
-    """Return the actions for the messages that nobody has been sent yet; `sent` is how many were.
+def housekeeping(view: View, places: Iterable[int], *, is_large: Callable[[ToolResult], bool]) -> Sequence[Action]:
+    """Return the actions for what nobody has been sent yet: the slots at `places`.
 
     `is_large` says whether a result is too large to be shown whole. What was edited before is left as it is.
     """
     kept: list[str] = []
     large: list[str] = []
-    shown = view.shown()
-    start = shown[sent].place if sent < len(shown) else len(view.slots)
-    for place, slot in enumerate(view.slots.range(start, len(view.slots)), start):
+    for place in places:
+        slot = view.slots[place]
         if (
             isinstance(slot.base, ToolResult)
             and slot.shown
             and slot.answered
-            and not slot.overlays
+            and not slot.layers
             and is_large(slot.base)
         ):
             large.append(slot.id)
-        if not slot.shown or not isinstance(slot.base, Assistant) or any(o.act == "arguments" for o in slot.overlays):
+        if not slot.shown or not isinstance(slot.base, Assistant) or slot.layers.effect.arguments:
             continue
         for part, call in enumerate(slot.base.parts):
             if isinstance(call, ToolCall) and _keeps_elsewhere(call) and _succeeded(view, place, call):

@@ -66,7 +66,7 @@ class ItemWriter:
             items.append(_Item(name, slot, self._job(view, slot, action, means.kit)))
         passed = _weighed(view, items, means)
         if passed is not None and not passed.edits:
-            return Outcome(view, refused=tuple(refused), waiting=passed.waiting, why_waiting=passed.reason)
+            return Outcome(view, refused=tuple(refused), waiting=passed.waiting)
         wanted: list[tuple[Edit, str]] = []
         notes: tuple[str, ...] = ()
         total = _FREE

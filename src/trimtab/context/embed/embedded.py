@@ -256,7 +256,7 @@ class Embedded:
             "proposed": msgspec.to_builtins(self.proposed),
             "done": msgspec.to_builtins(self._done),
             "notes": self.toolbox.data(),
-            "learned": saved(self.engine),
+            "learned": saved(self.engine, self.log.view),
         }
 
     def load(self, data: Mapping[str, Any]) -> None:

@@ -18,9 +18,8 @@ from msgspec import structs
 
 from trimtab.context.actions import Action
 from trimtab.context.asks import Failed, Summarize, Summary
-from trimtab.context.counting.anchor import Estimate
 from trimtab.context.counting.counter import Counter
-from trimtab.context.cycle.look import grew
+from trimtab.context.counting.estimate import Estimate
 from trimtab.context.policies.base import Manners, Policy
 from trimtab.context.policies.fallback import Fallback
 from trimtab.context.policies.registry import find_policy, require_sense
@@ -117,7 +116,7 @@ class EstimateTally:
         self._failed = False
         self._texts: dict[str, int] = {}
         self._sizes: dict[int, tuple[Message, int]] = {}
-        self._sum: tuple[tuple[Message, ...], int] = ((), 0)
+        self._sum: tuple[View, int] = (View(), 0)
 
     def text(self, text: str) -> int:
         """Tokens of a text."""
@@ -149,10 +148,9 @@ class EstimateTally:
 
     def estimate(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate:
         """The size of a whole request that shows `view`."""
-        messages = view.messages()
-        done, total = self._sum if grew(self._sum[0], messages) else ((), 0)
-        total += sum(self.message(message) for message in messages[len(done) :])
-        self._sum = (messages, total)
+        done, total = self._sum if view.extends(self._sum[0]) else (View(), 0)
+        total += sum(self.message(message) for message in view.messages()[len(done.messages()) :])
+        self._sum = (view, total)
         size = total + self.fixed(system, tools)
         return Estimate(size, size, known=True, anchored=False)
 

@@ -2,11 +2,14 @@
 
     fixed ─────── aim ──────────────── act ── hard        shares of the space between what is fixed and the hard limit
     fixed ─── aim ─────── soft ────────────── hard        where a person chose soft: that is where it acts, and the shares are of the space below it
-    stale ▶ large arguments ▶ results, coldest first ▶ whatever else is cold behind the first change ▶ hot results ▶ a summary
+    stale ▶ large arguments ▶ results, coldest first ▶ whatever else is cold behind the first change ▶ hot results
+    └─ and where that leaves too much: a summary, in place of all of it where that takes out more
 
 Each edit of sent bytes makes everything behind it dear for one request, so batches are large and rare: nothing happens until the space is nearly
 full, or what a person said is reached, and then it is cleared down to the aim, which is a person's target where there is one, and what is cold behind the earliest change goes along, since its place in the cache is paid for
-already. What is hidden leaves the names behind that stood in it (`shorten.names`), and so does a summary, since most of what is needed later is a
+already. The aim is low for the same reason: a request costs what it reads, on average the middle between the aim and where something is done, and a batch costs
+what it leaves to be written again; with a lower aim both are less, and batches are fewer. What speaks against it is what may be needed again: so what is hidden leaves
+the names behind that stood in it (`shorten.names`), and so does a summary, since most of what is needed later is a
 name. Results of kinds of tool that were fetched again after they had been hidden wait longer (`ItemFacts.regret`).
 """
 
@@ -26,7 +29,7 @@ from trimtab.context.cycle.ladder import (
     value,
     why_stale,
 )
-from trimtab.context.policies.weighing import gain_of
+from trimtab.context.policies.weighing import gain_of, weigh
 from trimtab.context.seeing.observation import ItemFacts, Observation
 
 
@@ -38,7 +41,7 @@ class Rules:
     `least`: tokens from which on an item is worth an edit. `along`: take along what is cold behind the first change. `fold_used`: a large result that
     was used so often is folded instead of hidden. `act`, `left`: shares of the space between the fixed part and the hard limit: from where on something is
     done, and down to where; what a person chose (`soft_given`, `target_given`) holds instead. `names`: tokens of names that a stub keeps at most; `keep_names`: the same of a summary, as a share of the space.
-    `compact_from`: a summary takes the place of all but the end when, after everything else, more than this share of the space is still too much;
+    `compact_from`: a summary takes the place of all but the end when, with everything else done, more than this share of the space would still be too much;
     `keep`: the share of the aim that stays as it is then; `compact_mode` `digest` asks no model for it, the empty one does.
     """
 
@@ -51,14 +54,14 @@ class Rules:
     compact_from: float = 0.25
     compact_mode: str = "digest"
     act: float = 0.9
-    left: float = 0.35
+    left: float = 0.15
     names: int = 400
     keep_names: float = 0.2
     keep: float = 0.5
     name: str = "rules"
 
     def decide(self, observation: Observation) -> Sequence[Action]:
-        """Return one batch that brings the request to its aim; nothing below the soft threshold."""
+        """Return one batch that brings the request to its aim, or the summary that takes out more; nothing below the soft threshold."""
         if observation.used < self.acts_from(observation):
             return ()
         space = self._space(observation)
@@ -76,7 +79,11 @@ class Rules:
                 **({"mode": self.compact_mode} if self.compact_mode else {}),
                 "names": int(self.keep_names * space),
             }
-            return (*batch.actions(), Action("compact", (), params, "hiding results is not enough"))
+            summary = Action("compact", (), params, "hiding results is not enough")
+            # What a summary covers needs no stub, and names are chosen better from whole texts than from what stubs kept of them.
+            # But one that hardly gains may be refused, and then it is the stubs that make room.
+            alone = weigh((summary,), observation).gain > batch.gain
+            return (summary,) if alone else (*batch.actions(), summary)
         return batch.actions()
 
     def acts_from(self, observation: Observation) -> float:

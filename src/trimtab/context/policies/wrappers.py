@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from trimtab.context.actions import Action
+from trimtab.context.economics.break_even import pays
 from trimtab.context.policies.base import Manners, Policy, decide_through
 from trimtab.context.policies.weighing import named, weigh
 from trimtab.context.seeing.observation import ItemFacts, Observation
@@ -128,8 +129,7 @@ class CostGate:
             return actions
         weight = weigh(actions, observation)
         left = observation.remaining if self.remaining is None else self.remaining
-        cost = weight.suffix * max(0.0, prices.cache_write - prices.cache_read)
-        if weight.free or weight.gain * prices.cache_read * left > cost:
+        if weight.free or pays(weight.gain, weight.suffix, prices.cache_read, prices.cache_write, left):
             return actions
         return [a for a in actions if a.action in _MARKS]
 

@@ -13,6 +13,7 @@ without.
 
 import re
 from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
 
 from trimtab.context.strings import distinctive_strings
 
@@ -81,6 +82,7 @@ def line_of(names: Iterable[str]) -> str:
     return _HEAD + joined if joined else ""
 
 
+@lru_cache(maxsize=16_384)
 def worth_of(string: str) -> float:
     """Return how often strings of this kind are used again, as a share."""
     digits = sum(character.isdigit() for character in string) / len(string)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from trimtab.context.strings import arguments_text
+from trimtab.context.strings import Kept, arguments_text
 from trimtab.context.summary.fit import both_ends
 from trimtab.context.summary.redact import redact
 from trimtab.context.summary.sources import sources_of
@@ -92,17 +92,23 @@ _SENTENCE = re.compile(r"[^\n.!?。！？]*(?:[.!?](?!\s|$)[^\n.!?。！？]*)*[
 _LONGEST_RULE = 400
 _MOST_READ = 1_000_000
 """Characters of one message that are searched, from both ends."""
+_known: Kept[tuple[tuple[FactKind, str], ...]] = Kept(8_000_000)
+"""Each summary reads what stands behind it, too, so most texts are asked about several times."""
 
 
-def facts_in(text: str) -> Iterator[tuple[FactKind, str]]:
-    """Yield the facts that anybody's text can hold, each once, in the order of the kinds."""
-    seen: set[str] = set()
-    for kind, pattern in _PATTERNS:
-        for match in pattern.finditer(text):
-            found = match[0].rstrip(".,;:!?)]}'\"")
-            if found not in seen and len(found) > 1:
-                seen.add(found)
-                yield kind, found
+def facts_in(text: str) -> tuple[tuple[FactKind, str], ...]:
+    """Return the facts that anybody's text can hold, each once, in the order of the kinds."""
+    known = _known.get(text)
+    if known is None:
+        facts: dict[str, FactKind] = {}
+        for kind, pattern in _PATTERNS:
+            for match in pattern.finditer(text):
+                found = match[0].rstrip(".,;:!?)]}'\"")
+                if len(found) > 1:
+                    facts.setdefault(found, kind)
+        known = tuple((kind, found) for found, kind in facts.items())
+        _known.put(text, known)
+    return known
 
 
 def rules_in(text: str) -> Iterator[str]:

@@ -11,7 +11,8 @@ from trimtab.context.archive import Archive
 from trimtab.context.naming import name_of
 from trimtab.context.seeing.references import distinctive
 from trimtab.context.telling.explain import text_of
-from trimtab.context.window.slots import Overlay, Slot
+from trimtab.context.window.layers import Overlay
+from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
 from trimtab.types.edits import EditCost, Restore, edit_kind
 from trimtab.types.entries import EditEntry

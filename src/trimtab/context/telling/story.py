@@ -6,8 +6,6 @@
 Pure: the view says what is shown, the archive what the log holds of its edits. Sizes are those that decisions go by.
 """
 
-import dataclasses
-
 import msgspec
 from msgspec import structs
 
@@ -85,7 +83,7 @@ def item_story(look: Look, archive: Archive, name: str) -> ItemStory | None:
         item=item,
         why=_why(view, slot, item, touches),
         tokens=sum(map(look.tally.message, slot.shown)),
-        full_tokens=sum(map(look.tally.message, whole(slot).shown)),
+        full_tokens=sum(map(look.tally.message, slot.recorded.shown)),
         pinned=slot.pinned,
         edits=touches,
         text=_in_its_place(view, address),
@@ -93,17 +91,12 @@ def item_story(look: Look, archive: Archive, name: str) -> ItemStory | None:
     )
 
 
-def whole(slot: Slot) -> Slot:
-    """The slot as if no edit had touched it."""
-    return dataclasses.replace(slot, overlays=()).rendered(())
-
-
 def _undone_by(view: View, slot: Slot) -> str:
-    wanted = whole(slot).shown
+    wanted = slot.recorded.shown
     if slot.shown == wanted:
         return ""
     standing = [edit_id for edit_id in slot.edits if edit_id not in view.reverted]
-    enough = (edit_id for edit_id in standing if slot.rendered({*view.reverted, edit_id}).shown == wanted)
+    enough = (edit_id for edit_id in standing if slot.without(edit_id, view.reverted).shown == wanted)
     return next(enough, "")
 
 

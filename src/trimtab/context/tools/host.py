@@ -12,14 +12,16 @@ The one rule: what a model sent is an argument, not an order. A handler never ra
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from trimtab.context.actions import Action
 from trimtab.context.recall.reader import ArchiveReader
-from trimtab.context.seeing.observation import Observation
-from trimtab.context.stores.memories import Memories
-from trimtab.context.stores.notes import MemoStore
 from trimtab.types.tools import ToolSpec
+
+if TYPE_CHECKING:
+    from trimtab.context.seeing.observation import Observation
+    from trimtab.context.stores.memories import Memories
+    from trimtab.context.stores.notes import MemoStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +36,12 @@ class ContextToolHost(ArchiveReader, Protocol):
     """An engine with its stores, as the tools see it; `resolve`, `text_of`, `search` and `count` are those of `ArchiveReader`."""
 
     @property
-    def memos(self) -> MemoStore:
+    def memos(self) -> "MemoStore":
         """Where memos go."""
         ...
 
     @property
-    def memories(self) -> Memories:
+    def memories(self) -> "Memories":
         """The long-term memory of the project."""
         ...
 
@@ -52,7 +54,7 @@ class ContextToolHost(ArchiveReader, Protocol):
         """Plan, check and apply actions in the name of the model; an outcome for each, in order. Never raises for an action."""
         ...
 
-    def status(self) -> Observation:
+    def status(self) -> "Observation":
         """Return the context as it stands."""
         ...
 

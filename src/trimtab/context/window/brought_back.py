@@ -19,7 +19,8 @@ def brought_back(view: View, steps: int) -> dict[str, int]:
             addresses = (view.find(target) for target in applied.edit.targets)
             ids = (view.slots[address.index].id for address in addresses if address is not None)
             found.update((slot_id, applied.step) for slot_id in ids if slot_id not in found)
-    for revert in reversed(view.reverts):
+    for place in range(len(view.reverts) - 1, -1, -1):
+        revert = view.reverts[place]
         if revert.step < since:
             break
         edit = view.edit(view.edit_behind(revert.id))

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
-from trimtab.context.window.slots import Act, Overlay, Slot, State
+from trimtab.context.window.layers import Act, Overlay, State
+from trimtab.context.window.slots import Slot
 from trimtab.types.edits import (
     Compact,
     Compress,

@@ -2,46 +2,26 @@
 
 A slot holds one message as it was recorded and, in order, what edits laid over it. What the model sees of it is computed:
 
-    base message + overlays (those of reverted edits left out) ──render──▶ shown: no message, one, or a summary in front of one
+    base message + effect of the overlays whose edits hold ──render──▶ shown: no message, one, or a summary in front of one
 
-Overlays are never removed. So taking one edit back leaves all others as they were, whatever came later; where two edits speak about
+Overlays are never removed (`layers`). So taking one edit back leaves all others as they were, whatever came later; where two edits speak about
 the same bytes the later one wins.
 """
 
-import dataclasses
 from collections.abc import Collection
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias, assert_never
+from dataclasses import dataclass
+from typing import assert_never
 
 from msgspec.structs import replace
 
+from trimtab.context.window.layers import NONE, Effect, Layers, Overlay, State
 from trimtab.types.messages import Assistant, Message, Opaque, Part, Text, ToolCall, ToolResult, User
 from trimtab.types.stream import parse_arguments
-
-State: TypeAlias = Literal["full", "folded", "summary", "stub", "gone"]
-Act: TypeAlias = Literal[
-    "body", "whole", "hide", "unhide", "lead", "unlead", "arguments", "uncall", "pin", "unpin", "expire"
-]
-
-
-class Overlay(NamedTuple):
-    """What one edit does to one slot.
-
-    `body` puts `text` in place of the body (of part `part`), `state` says what kind of text that is. `whole` brings the recorded body back.
-    `hide` takes the message out, `unhide` lets it and all its calls stand again as it was. `lead` puts a summary in front, `unlead` takes the one of edit `text` away. `arguments` shows `text`
-    as the arguments of call `part`, `uncall` leaves that call out.
-    """
-
-    edit: str
-    act: Act
-    text: str = ""
-    part: int | None = None
-    state: State = "full"
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One place of the conversation. Make changed ones with `with_overlay` or `rendered`.
+    """One place of the conversation. Make changed ones with `with_overlays`, `switched` or `rendered`.
 
     `id` is the address: the entry's id, or the call's for an answer that isn't there. `group` is the index of the assistant slot
     whose call this answers. `step` counts model requests, `turn` prompts. `answered` is False for a result that stands in for a real one;
@@ -57,7 +37,7 @@ class Slot:
     answered: bool = True
     stored: bool = True
     note: str = ""
-    overlays: tuple[Overlay, ...] = ()
+    layers: Layers = NONE
     shown: tuple[Message, ...] = ()
     state: State = "full"
     lead: str | None = None
@@ -65,136 +45,104 @@ class Slot:
     expires: str | None = None
 
     @property
+    def overlays(self) -> tuple[Overlay, ...]:
+        """What edits laid over it, the oldest first, reverted ones included."""
+        return tuple(self.layers)
+
+    @property
     def edits(self) -> tuple[str, ...]:
         """Ids of the edits that touch it, reverted ones included."""
-        return tuple(dict.fromkeys(overlay.edit for overlay in self.overlays))
+        return tuple(dict.fromkeys(overlay.edit for overlay in self.layers))
+
+    @property
+    def recorded(self) -> "Slot":
+        """The slot as if no edit had touched it."""
+        return self._under(NONE, ())
 
     def rendered(self, reverted: Collection[str]) -> "Slot":
-        """Return the slot with what is shown computed anew."""
-        look = _Look()
-        for overlay in self.overlays:
-            if overlay.edit not in reverted:
-                look.take(overlay)
-        body = None if look.hidden or self.note in reverted else look.show(self.base)
-        lead = () if look.lead is None else (User((Text(look.lead[1]),), origin="summary"),)
-        return dataclasses.replace(
-            self,
-            shown=lead if body is None else (*lead, body),
-            state="gone" if body is None else look.state,
-            lead=None if look.lead is None else look.lead[0],
-            pinned=look.pinned,
-            expires=look.expires,
-        )
+        """Return the slot with what is shown computed anew. `reverted` matters to a slot that an edit made (`note`)."""
+        return self._under(self.layers, reverted)
 
     def with_overlays(self, overlays: tuple[Overlay, ...], reverted: Collection[str]) -> "Slot":
         """Return the slot with more overlays on top."""
-        return dataclasses.replace(self, overlays=(*self.overlays, *overlays)).rendered(reverted)
+        layers = self.layers
+        for overlay in overlays:
+            layers = layers.with_overlay(overlay)
+        return self._under(layers, reverted)
+
+    def switched(self, start: int, edit_id: str, reverted: Collection[str]) -> "Slot":
+        """Return the slot once that edit, whose overlays begin at `start`, was taken back, or holds again, as `reverted` says."""
+        return self._under(self.layers.switched(start, edit_id, holds=edit_id not in reverted), reverted)
+
+    def without(self, edit_id: str, reverted: Collection[str]) -> "Slot":
+        """Return the slot as it would be if that edit didn't hold."""
+        return self._under(self.layers.without(edit_id), {*reverted, edit_id})
+
+    def _under(self, layers: Layers, reverted: Collection[str]) -> "Slot":
+        look = layers.effect
+        summary = look.summary
+        body = None if look.hidden or (self.note and self.note in reverted) else _shown(self.base, look)
+        lead = () if summary is None else (User((Text(summary[1]),), origin="summary"),)
+        # Field by field: a summary lays something on every slot that it covers, and a general copy takes several times as long.
+        return Slot(
+            self.id,
+            self.base,
+            self.step,
+            self.turn,
+            self.group,
+            self.end,
+            self.answered,
+            self.stored,
+            self.note,
+            layers,
+            lead if body is None else (*lead, body),
+            "gone" if body is None else look.state,
+            None if summary is None else summary[0],
+            bool(look.pinned),
+            look.expires or None,
+        )
 
 
-@dataclass(slots=True)
-class _Look:
-    """What the overlays of a slot come to."""
+def _shown(base: Message, look: Effect) -> Message | None:
+    text, texts, raws, left_out = look.text, look.texts, look.raws, look.left_out
+    if text is None and not texts and not raws and not left_out:
+        return headed(base) if isinstance(base, ToolResult) else base
+    match base:
+        case User():
+            return replace(base, parts=_texts(base.parts, text, texts))
+        case ToolResult():
+            if text is not None:
+                return replace(base, parts=(Text(text),), cut=None)
+            return headed(replace(base, parts=_texts(base.parts, text, texts)))
+        case Assistant():
+            return _answer(base, text, texts, raws, left_out)
+        case _:
+            assert_never(base)
 
-    body: str | None = None
-    state: State = "full"
-    parts: dict[int, str] = field(default_factory=dict)
-    arguments: dict[int, str] = field(default_factory=dict)
-    uncalled: set[int] = field(default_factory=set)
-    hidden: bool = False
-    lead: tuple[str, str] | None = None
-    pinned: bool = False
-    expires: str | None = None
 
-    def take(self, overlay: Overlay) -> None:
-        match overlay.act:
-            case "body":
-                self._set_body(overlay)
-            case "whole":
-                self._restore(overlay.part)
-            case "hide":
-                self.hidden = True
-            case "unhide":
-                self.hidden = False
-                self.uncalled.clear()
-            case "lead":
-                self.lead = (overlay.edit, overlay.text)
-            case "unlead":
-                if self.lead is not None and self.lead[0] == overlay.text:
-                    self.lead = None
-            case "arguments":
-                self.arguments[overlay.part or 0] = overlay.text
-            case "uncall":
-                self.uncalled.add(overlay.part or 0)
-            case "pin" | "unpin":
-                self.pinned = overlay.act == "pin"
-            case "expire":
-                self.expires = overlay.edit
-            case _:
-                assert_never(overlay.act)
+def _texts(parts: tuple[Part, ...], text: str | None, texts: dict[int, str]) -> tuple[Part, ...]:
+    if text is not None:
+        return (Text(text),)
+    return tuple(Text(texts[n]) if n in texts else part for n, part in enumerate(parts))
 
-    def _set_body(self, overlay: Overlay) -> None:
-        self.expires = None
-        if overlay.part is None:
-            self.body, self.state = overlay.text, overlay.state
-            self.parts.clear()
-        else:
-            self.parts[overlay.part] = overlay.text
-            self.state = overlay.state if self.body is None else self.state
 
-    def _restore(self, part: int | None) -> None:
-        self.hidden = False
-        self.expires = None
-        if part is None:
-            self.body, self.state = None, "full"
-            self.parts.clear()
-            self.arguments.clear()
-            self.uncalled.clear()
-        else:
-            self.parts.pop(part, None)
-            self.arguments.pop(part, None)
-            self.uncalled.discard(part)
-            if self.body is None and not self.parts:
-                self.state = "full"
-
-    def show(self, base: Message) -> Message | None:
-        match base:
-            case User():
-                return base if self._untouched else replace(base, parts=self._texts(base.parts))
-            case ToolResult():
-                if self._untouched:
-                    return headed(base)
-                if self.body is not None:
-                    return replace(base, parts=(Text(self.body),), cut=None)
-                return headed(replace(base, parts=self._texts(base.parts)))
-            case Assistant():
-                return base if self._untouched else self._answer(base)
-            case _:
-                assert_never(base)
-
-    @property
-    def _untouched(self) -> bool:
-        return self.body is None and not self.parts and not self.arguments and not self.uncalled
-
-    def _texts(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
-        if self.body is not None:
-            return (Text(self.body),)
-        return tuple(Text(self.parts[n]) if n in self.parts else part for n, part in enumerate(parts))
-
-    def _answer(self, base: Assistant) -> Assistant | None:
-        """An answer with another text keeps its calls; its thoughts and provider's items go with the words they led to."""
-        parts: list[Part] = [] if self.body is None else [Text(self.body)]
-        for n, part in enumerate(base.parts):
-            if n in self.uncalled:
-                continue
-            if isinstance(part, ToolCall):
-                raw = self.arguments.get(n)
-                parts.append(part if raw is None else replace(part, raw=raw, arguments=parse_arguments(raw)))
-            elif self.body is None:
-                parts.append(Text(self.parts[n]) if n in self.parts else part)
-        if not any(isinstance(part, Text | ToolCall | Opaque) for part in parts):
-            return None
-        # What was reported for the whole answer is no measure of what is left of it.
-        return replace(base, parts=tuple(parts), usage=None)
+def _answer(
+    base: Assistant, text: str | None, texts: dict[int, str], raws: dict[int, str], left_out: set[int]
+) -> Assistant | None:
+    """An answer with another text keeps its calls; its thoughts and provider's items go with the words they led to."""
+    parts: list[Part] = [] if text is None else [Text(text)]
+    for n, part in enumerate(base.parts):
+        if n in left_out:
+            continue
+        if isinstance(part, ToolCall):
+            raw = raws.get(n)
+            parts.append(part if raw is None else replace(part, raw=raw, arguments=parse_arguments(raw)))
+        elif text is None:
+            parts.append(Text(texts[n]) if n in texts else part)
+    if not any(isinstance(part, Text | ToolCall | Opaque) for part in parts):
+        return None
+    # What was reported for the whole answer is no measure of what is left of it.
+    return replace(base, parts=tuple(parts), usage=None)
 
 
 def headed(result: ToolResult) -> ToolResult:

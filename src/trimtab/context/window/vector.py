@@ -36,9 +36,18 @@ class Vector(Generic[T]):
         return self._size
 
     def __getitem__(self, index: int) -> T:
-        index = self._checked(index)
-        leaf = self._leaf(index)
-        return leaf[index & _MASK]
+        # Everything that reads a view comes through here, so it is written out: no call for each of its steps.
+        size, tail = self._size, self._tail
+        place = index + size if index < 0 else index
+        if not 0 <= place < size:
+            raise _outside(index, size)
+        if place >= size - len(tail):
+            return tail[place & _MASK]
+        node: tuple[Any, ...] = self._root
+        for shift in range(self._shift, 0, -_BITS):
+            node = node[(place >> shift) & _MASK]
+        value: T = node[place & _MASK]
+        return value
 
     def __iter__(self) -> Iterator[T]:
         return self.range(0, self._size)
@@ -81,7 +90,7 @@ class Vector(Generic[T]):
     def _checked(self, index: int) -> int:
         place = index + self._size if index < 0 else index
         if not 0 <= place < self._size:
-            raise IndexError(f"index {index} of a vector of {self._size}")
+            raise _outside(index, self._size)
         return place
 
     def _leaf(self, index: int) -> tuple[T, ...]:
@@ -96,6 +105,10 @@ class Vector(Generic[T]):
         made: Vector[T] = Vector.__new__(Vector)
         made._size, made._shift, made._root, made._tail = size, shift, root, tail
         return made
+
+
+def _outside(index: int, size: int) -> IndexError:
+    return IndexError(f"index {index} of a vector of {size}")
 
 
 def _chain(shift: int, leaf: tuple[Any, ...]) -> tuple[Any, ...]:

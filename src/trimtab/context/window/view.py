@@ -15,10 +15,12 @@ hides stays in its slot.
 import threading
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from operator import is_
 from typing import Any, NamedTuple, Self, assert_never
 
 from trimtab.context.window.overlays import Address, Lookup, overlays_of
+from trimtab.context.window.reverts import Revert, Reverted
 from trimtab.context.window.slots import Slot, headed
 from trimtab.context.window.stand_ins import INTERRUPTED, PENDING, has_content, is_stand_in, late_answer, stand_in
 from trimtab.context.window.vector import Vector
@@ -39,20 +41,16 @@ class Repairs:
 
 
 class Applied(NamedTuple):
-    """An edit of the path, the indices of the slots that it touches, and the step at which it was made."""
+    """An edit of the path, the indices of the slots that it touches, and the step at which it was made.
+
+    `starts`: for each of them, how many overlays lay there before.
+    """
 
     id: str
     edit: Edit
     slots: tuple[int, ...]
     step: int = 0
-
-
-class Reverted(NamedTuple):
-    """A revert of the path: what it took back (an edit, or an earlier revert), and the step at which."""
-
-    id: str
-    target: str
-    step: int
+    starts: tuple[int, ...] = ()
 
 
 class Shown(NamedTuple):
@@ -63,18 +61,17 @@ class Shown(NamedTuple):
     lead: bool = False
 
 
-@dataclass(slots=True)
 class _Index:
     """Where names lead. Shared by all views of a family and only ever added to; what it says is checked against the slots."""
 
-    places: dict[str, int] = field(default_factory=dict)
-    calls: dict[str, list[int]] = field(default_factory=dict)
-    edits: dict[str, int] = field(default_factory=dict)
-    guard: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+        self.calls: dict[str, list[int]] = {}
+        self.edits: dict[str, int] = {}
+        self.guard = threading.Lock()
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(NamedTuple):
     """Messages of the slots up to `settled`, as far as `size`; longer lists belong to a later view."""
 
     items: list[Shown]
@@ -104,13 +101,13 @@ class View:
     """A conversation as a model sees it. Begin with `View()`.
 
     `step` counts answers, `turn` prompts. `epoch` counts changes of what was there before: from a view to one that grew out of it with the same
-    epoch, the messages only grow at their end. `reverted` are ids of edits that don't hold. `parked` are calls that wait for a person.
+    epoch, the messages only grow at their end. `reverted` are ids of edits and reverts that don't hold. `parked` are calls that wait for a person.
     """
 
     def __init__(self) -> None:
         self.slots: Vector[Slot] = Vector()
         self.applied: Vector[Applied] = Vector()
-        self.reverted: frozenset[str] = frozenset()
+        self.reverted = Reverted()
         self.parked: frozenset[str] = frozenset()
         self.step = 0
         self.turn = 0
@@ -120,19 +117,32 @@ class View:
         self._duplicates: tuple[str, ...] = ()
         self._late: tuple[int, ...] = ()
         self._hidden = 0
-        self._reverts: tuple[Reverted, ...] = ()
         self._settled = 0
         self._index = _Index()
         # One attribute: another thread may replace it between any two reads, and either part alone would be wrong beside the other.
         self._shown: tuple[_Kept, frozenset[int]] = (_Kept([], [], 0, 0), frozenset())
+        self._messages: tuple[Message, ...] | None = None
 
     # What it shows
 
     def messages(self) -> tuple[Message, ...]:
         """The messages of the next request, every call answered, in order."""
-        kept = self._kept()
-        tail = self._render(kept.settled, len(self.slots))
-        return (*kept.messages[: kept.size], *(shown.message for shown in tail))
+        if self._messages is None:
+            kept = self._kept()
+            tail = self._render(kept.settled, len(self.slots))
+            self._messages = (*kept.messages[: kept.size], *(shown.message for shown in tail))
+        return self._messages
+
+    def extends(self, before: "View") -> bool:
+        """Whether the messages are those of `before`, with more at the end or nothing more: what was worked out for those then holds for these.
+
+        Where this view grew out of that one without an edit it costs what came since; else a look at each message.
+        """
+        kept, known = self._kept(), before._kept()
+        # Two views that read one list share its beginning: it only ever grows.
+        same = known.size if known.messages is kept.messages and known.size <= kept.size else 0
+        old, new = before.messages(), self.messages()
+        return len(old) <= len(new) and all(map(is_, old[same:], new[same : len(old)]))
 
     def shown(self) -> list[Shown]:
         """The same, each with the slot that it stands in."""
@@ -154,21 +164,23 @@ class View:
         return any(not self.slots[index].answered for index in self._places_of_call(call_id))
 
     @property
+    def open_places(self) -> tuple[int, ...]:
+        """Their slots."""
+        return self._open
+
+    @property
     def is_waiting(self) -> bool:
         """Whether the newest answer still waits for a result, so that what fills the place changes nothing that was passed. See `is_passed`."""
         return bool(self._open) and not self.is_passed(self._open[-1])
 
     @property
-    def reverts(self) -> tuple[Reverted, ...]:
+    def reverts(self) -> Vector[Revert]:
         """The reverts of the path, oldest first."""
-        return self._reverts
+        return self.reverted.reverts
 
     def edit_behind(self, entry_id: str) -> str:
         """The edit that a revert, or a revert of one, is about; any other id as it is."""
-        targets = {revert.id: revert.target for revert in self._reverts}
-        while entry_id in targets:
-            entry_id = targets.pop(entry_id)
-        return entry_id
+        return self.reverted.edit_behind(entry_id)
 
     @property
     def repairs(self) -> Repairs:
@@ -196,10 +208,13 @@ class View:
     def edit(self, edit_id: str) -> Applied | None:
         """The edit of that id on this path."""
         place = self._index.edits.get(edit_id)
-        if place is None or place >= len(self.applied):
+        if place is None:
             return None
-        applied = self.applied[place]
-        return applied if applied.id == edit_id else None
+        if place < len(self.applied) and (applied := self.applied[place]).id == edit_id:
+            return applied
+        # Another view of the family gave the name to another edit.
+        found = (self.applied[n] for n in range(len(self.applied) - 1, -1, -1))
+        return next((applied for applied in found if applied.id == edit_id), None)
 
     def group(self, index: int) -> range:
         """The indices of the answer and the results that the slot belongs to; of itself when it belongs to none."""
@@ -243,27 +258,26 @@ class View:
         if isinstance(edit, Restate):
             note = User((Text(edit.text),), origin="note")
             touched: tuple[int, ...] = (len(self.slots),)
+            starts: tuple[int, ...] = (0,)
             made = self._append(Slot(edit_id, note, self.step, self.turn, note=edit_id, shown=(note,)))
         else:
             laid = overlays_of(edit_id, edit, self._lookup())
-            touched = tuple(laid)
+            touched, starts = tuple(laid), tuple(len(self.slots[index].layers) for index in laid)
             for index, overlays in laid.items():
                 made = made._put(index, made.slots[index].with_overlays(overlays, self.reverted))
         self._index.edits[edit_id] = len(self.applied)
-        return made._with(applied=self.applied.append(Applied(edit_id, edit, touched, self.step)))
+        applied = Applied(edit_id, edit, touched, self.step, starts)
+        return made._with(applied=self.applied.append(applied), reverted=self.reverted.with_edit(edit_id))
 
     def with_revert(self, revert_id: str, target: str) -> "View":
         """The view after an edit, or an earlier revert, was taken back."""
-        reverts = (*self._reverts, Reverted(revert_id, target, self.step))
-        reverted: set[str] = set()
-        for own, taken_back, _ in reversed(reverts):
-            if own not in reverted:
-                reverted.add(taken_back)
-        made = self._with(_reverts=reverts, reverted=frozenset(reverted))
-        for edit_id in self.reverted ^ made.reverted:
-            applied = self.edit(edit_id)
-            for index in applied.slots if applied else ():
-                made = made._put(index, made.slots[index].rendered(made.reverted))
+        reverted = self.reverted.with_revert(Revert(revert_id, target, self.step))
+        made = self._with(reverted=reverted)
+        edit = self.edit(self.reverted.edit_behind(target))
+        if edit is None or (edit.id in reverted) == (edit.id in self.reverted):
+            return made
+        for index, start in zip(edit.slots, edit.starts, strict=True):
+            made = made._put(index, made.slots[index].switched(start, edit.id, reverted))
         return made
 
     def _ask(self, entry_id: str, message: Assistant) -> "View":
@@ -309,7 +323,7 @@ class View:
         self._name(entry_id, index)
         if result.handle:
             self._name(result.handle, index)
-        if slot.overlays:
+        if slot.layers:
             slot = self._changed(slot, id=entry_id, base=result, answered=True)
         else:  # nearly always: nobody edits an answer before it is there
             slot = Slot(entry_id, result, slot.step, slot.turn, slot.group, shown=(headed(result),))
@@ -341,7 +355,7 @@ class View:
         # An answer that comes while nothing stands behind its group changes nothing that anybody has read.
         group = self.slots[index].group
         quiet = group is not None and not self.slots[index].answered and self.slots[group].end == len(self.slots)
-        epoch = self.epoch if quiet and not slot.overlays else self.epoch + 1
+        epoch = self.epoch if quiet and not slot.layers else self.epoch + 1
         return self._with(slots=self.slots.replace(index, slot), _shown=(kept, stale), epoch=epoch)
 
     def _changed(self, slot: Slot, **changes: Any) -> Slot:
@@ -349,10 +363,8 @@ class View:
 
     def _with(self, **changes: Any) -> Self:
         made = object.__new__(type(self))
-        made.__dict__ = {
-            **self.__dict__,
-            **changes,
-        }  # a fold makes a view or three for each message: no loop over names
+        # A fold makes a view or three for each message: no loop over names.
+        made.__dict__ = {**self.__dict__, "_messages": None, **changes}
         return made
 
     def _kept(self) -> _Kept:

@@ -12,7 +12,7 @@ from trimtab.coding.session import Session
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask
 from trimtab.context.editing.applying import Done, Outcome
-from trimtab.frontends.cli.context_text import biggest_lines, meter_lines
+from trimtab.frontends.cli.context_text import biggest_lines, meter_lines, waiting_lines
 from trimtab.frontends.cli.printable import one_line
 from trimtab.frontends.cli.screen import counted
 from trimtab.types.edits import Compact
@@ -83,7 +83,9 @@ def _looked(context: OpenContext) -> Generator[Ask, Answer, list[str]]:
     look = engine.look(context.transcript.log.snapshot(), context.request())
     observation = engine.observe(look)
     yield from ()  # a plan that asks for nothing
-    return [*meter_lines(look, observation, policy=engine.manager.policy_name), *biggest_lines(observation, _BIGGEST)]
+    manager = engine.manager
+    meter = meter_lines(look, observation, policy=manager.policy_name)
+    return [*meter, *waiting_lines(manager.waiting), *biggest_lines(observation, _BIGGEST)]
 
 
 def _compacted(context: OpenContext, instructions: str) -> Generator[Ask, Answer, Outcome]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from trimtab.context.cycle.floor import floor_of
 from trimtab.context.cycle.look import Look
+from trimtab.context.cycle.marks import Waiting
 from trimtab.context.naming import name_of
 from trimtab.context.seeing.observation import ItemFacts, Observation
 from trimtab.context.seeing.regret import Cause
@@ -41,6 +42,13 @@ def meter_lines(look: Look, observation: Observation, *, policy: str) -> list[st
         f"policy {policy}: acts from {budget.soft:,}, aims at {budget.target:,}, never sends over {budget.hard:,}",
         f"system prompt {floor.system:,} · tools {floor.tools:,} · messages {messages:,} · of these pinned {floor.pinned:,}",
     ]
+
+
+def waiting_lines(waiting: Waiting | None) -> list[str]:
+    """The edits that wait until they pay, if there are any."""
+    if waiting is None or not waiting.edits:
+        return []
+    return [f"{waiting.reason} ({waiting.tokens:,} tokens)"]
 
 
 def item_table(look: Look, observation: Observation, width: int | None) -> list[str]:

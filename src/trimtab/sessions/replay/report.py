@@ -16,7 +16,7 @@ from trimtab.sessions.accuracy import Errors, ErrorStats, predicted_vs_reported
 from trimtab.sessions.cache_accuracy import CacheAccuracy, CachedCall, accuracy, predict_cached
 from trimtab.sessions.recorded import Recording
 from trimtab.sessions.replay.run import Run
-from trimtab.types.models import ModelInfo, add_costs
+from trimtab.types.models import ModelInfo, Price, add_costs, cost_usd
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,9 +82,15 @@ class Predictions:
         }
 
 
-def figures_of(run: Run) -> Figures:
-    """Return the figures of one replayed recording."""
+def figures_of(run: Run, prices: tuple[Price, ...] | None = None) -> Figures:
+    """Return the figures of one replayed recording, at `prices` where they are given and else at those of its model.
+
+    A policy that weighs prices would have done something else at others; only for one that doesn't do the figures of another price hold.
+    """
     steps = run.steps
+    prices = run.prices if prices is None else prices
+    paid = [cost_usd(usage, prices) for step in steps for usage in step.paid]
+    again = [cost_usd(usage, prices) for step in steps for usage in step.repeated]
     states = [state for step in steps for state in step.states]
     prompt, cached = sum(s.prompt for s in steps), sum(s.cached for s in steps)
     return Figures(
@@ -93,8 +99,8 @@ def figures_of(run: Run) -> Figures:
         cached_tokens=cached,
         uncached_tokens=prompt - cached,
         output_tokens=sum(s.output for s in steps),
-        cost_usd=add_costs(*(s.usd for s in steps)),
-        cost_usd_pessimistic=add_costs(*(s.usd_pessimistic for s in steps)),
+        cost_usd=add_costs(*paid),
+        cost_usd_pessimistic=add_costs(*paid, *again),
         peak_tokens=max((s.prompt for s in steps), default=0),
         edits=len(run.edits),
         edit_batches=len({edit.batch for edit in run.edits}),

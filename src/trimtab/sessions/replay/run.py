@@ -29,13 +29,14 @@ from trimtab.sessions.replay.needs import Need, needs_of
 from trimtab.sessions.replay.reach import Reach, reach_of
 from trimtab.sessions.replay.sizes import Sizes
 from trimtab.sessions.replay.steps import Step, steps_of
-from trimtab.sessions.replay.till import RELOAD_OUTPUT, Till
+from trimtab.sessions.replay.till import RELOAD_OUTPUT, Till, charged, reloaded, repeated, summarised
 from trimtab.types.edits import Compact
 from trimtab.types.edits import Summarize as SummarizeEdit
 from trimtab.types.entries import EditEntry
 from trimtab.types.errors import ContextFloor
 from trimtab.types.messages import Assistant, Message, Text, Thinking, ToolCall, ToolResult, User
-from trimtab.types.models import ModelInfo, ModelRequest, add_costs
+from trimtab.types.models import ModelInfo, ModelRequest, Price
+from trimtab.types.usage import Usage
 
 T = TypeVar("T")
 UNLIMITED = 1_000_000_000
@@ -53,15 +54,18 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class StepRun:
-    """One request. `states` has a word for each need of the step. Money is None when no price is known."""
+    """One request. `states` has a word for each need of the step.
+
+    `paid`: the request with its answer, the summaries in front of it, the reloads behind it. `repeated`: the original calls of what was reloaded, made again.
+    """
 
     step: int
     calls: tuple[str, ...]
     prompt: int
     cached: int
     output: int
-    usd: float | None
-    usd_pessimistic: float | None
+    paid: tuple[Usage, ...]
+    repeated: tuple[Usage, ...] = ()
     states: tuple[Reach, ...] = ()
     overflow: bool = False
     invalid: bool = False
@@ -86,11 +90,12 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A replayed recording: its steps, and every edit on the way."""
+    """A replayed recording: its steps, and every edit on the way. `prices` are those that the edits were weighed at."""
 
     recording: Recording
     steps: tuple[StepRun, ...]
     edits: tuple[EditEntry, ...]
+    prices: tuple[Price, ...] = ()
     summary_calls: int = 0
     unasked: int = 0
     """Times that a policy elsewhere would have been asked."""
@@ -148,7 +153,7 @@ class _Replay:
 
     def run(self) -> Run:
         steps = tuple(self._step(step) for step in self.steps)
-        return Run(self.recording, steps, tuple(self.edits), len(self.summaries), self.unasked)
+        return Run(self.recording, steps, tuple(self.edits), self.model.prices, len(self.summaries), self.unasked)
 
     def _compactor(self) -> Compactor:
         return Compactor(Summariser(self.model.ref, self.budget.window, self.model.max_output))
@@ -180,8 +185,9 @@ class _Replay:
             self.till.open(shape, now=self.now)
         bill = self.till.take(shape, now=self.now)
         output = self._output(step.answer)
-        summaries = [self.till.summary_usd(self.last_prompt, tokens) for tokens in self.summaries[summaries_before:]]
-        usd = pessimistic = add_costs(self.till.usd(bill, output), *summaries)
+        paid = [charged(bill, output)]
+        paid += [summarised(self.last_prompt, tokens) for tokens in self.summaries[summaries_before:]]
+        again: list[Usage] = []
         self.last_prompt = shape.total
         needs = self.needs.get(step.number, ())
         states = tuple(self._reach(look, need) for need in needs)
@@ -194,9 +200,8 @@ class _Replay:
             self.engine.account.settle(look, plain, self.now)
         for need, state in zip(needs, states, strict=True):
             if state != "visible":
-                reload = self.till.reload_usd(shape.total)
-                usd = add_costs(usd, reload)
-                pessimistic = add_costs(pessimistic, reload, self._repeat(need, shape.total))
+                paid.append(reloaded(shape.total))
+                again.append(self._repeat(need, shape.total))
                 self._reload(need)
         self._append([plain if step.answer.output_unreliable else answer])
         return StepRun(
@@ -205,8 +210,8 @@ class _Replay:
             shape.total,
             bill.read,
             output,
-            usd,
-            pessimistic,
+            tuple(paid),
+            tuple(again),
             states,
             overflow=shape.total > self.budget.room,
             invalid=not fits and shape.total <= self.budget.room,
@@ -277,9 +282,9 @@ class _Replay:
         recalled = ToolResult(call.id, "recall", message.parts, is_error=False)
         self.log.append([Assistant((call,), "tool_use"), self.engine.admit(recalled)])
 
-    def _repeat(self, need: Need, prompt: int) -> float | None:
+    def _repeat(self, need: Need, prompt: int) -> Usage:
         message = self._entry(need.result)[1]
-        return self.till.repeat_usd(prompt, RELOAD_OUTPUT, self.sizes.message(message))
+        return repeated(prompt, RELOAD_OUTPUT, self.sizes.message(message))
 
     def _output(self, answered: Answered) -> int:
         answer = answered.message

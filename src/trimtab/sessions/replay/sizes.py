@@ -6,9 +6,8 @@ requests that show the same have the same size. `hidden` is what the first repor
 
 from collections.abc import Sequence
 
-from trimtab.context.counting.anchor import Estimate
 from trimtab.context.counting.counter import Counter
-from trimtab.context.cycle.look import grew
+from trimtab.context.counting.estimate import Estimate
 from trimtab.context.window.view import View
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelInfo
@@ -21,13 +20,17 @@ class Sizes:
     def __init__(self, model: ModelInfo, *, hidden: int = 0, counter: Counter | None = None) -> None:
         self.counter = counter or Counter(model)
         self.hidden = hidden
+        self._texts: dict[str, int] = {}
         self._sizes: dict[int, tuple[Message, int]] = {}
         self._fixed: dict[tuple[str, tuple[ToolSpec, ...]], int] = {}
-        self._seen: tuple[tuple[Message, ...], int] = ((), 0)
+        self._seen: tuple[View, int] = (View(), 0)
 
     def text(self, text: str) -> int:
         """Tokens of a text."""
-        return self.counter.text(text)
+        known = self._texts.get(text)
+        if known is None:
+            known = self._texts[text] = self.counter.text(text)
+        return known
 
     def message(self, message: Message) -> int:
         """Tokens of a message as later requests carry it."""
@@ -45,10 +48,9 @@ class Sizes:
 
     def estimate(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate:
         """The size of a whole request that shows `view`: exactly the sum of its messages."""
-        messages = view.messages()
-        seen, total = self._seen if grew(self._seen[0], messages) else ((), 0)
-        total += sum(self.message(message) for message in messages[len(seen) :])
-        self._seen = (messages, total)
+        seen, total = self._seen if view.extends(self._seen[0]) else (View(), 0)
+        total += sum(self.message(message) for message in view.messages()[len(seen.messages()) :])
+        self._seen = (view, total)
         tokens = total + self.fixed(system, tools)
         return Estimate(tokens, tokens, known=True, anchored=False)
 

@@ -1,6 +1,6 @@
-"""The till: what each request of a replay costs.
+"""The till: how each request of a replay is paid, in tokens. What they cost is asked afterwards, at any price.
 
-    request's shape + the cache as the requests before left it + the recorded clock ──bill──▶ read, written, fresh, USD
+    request's shape + the cache as the requests before left it + the recorded clock ──bill──▶ read, written, fresh ──usage──▶ × prices
 
 The cache here is the world's, not the engine's belief: what a client really had open before the session (its system prompt and tools) is warm at
 the first request, and a gap longer than entries live makes everything cold.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from trimtab.context.economics.bill import Bill, bill
 from trimtab.context.economics.cache_state import CacheState
 from trimtab.context.economics.shapes import RequestShape
-from trimtab.types.models import CacheRules, ModelInfo, cost_usd
+from trimtab.types.models import CacheRules, ModelInfo
 from trimtab.types.usage import Usage
 
 RELOAD_OUTPUT = 60
@@ -20,7 +20,7 @@ RELOAD_OUTPUT = 60
 
 @dataclass(slots=True)
 class Till:
-    """Follows one session with one model. Money is None when no price is known."""
+    """Follows one session with one model."""
 
     model: ModelInfo
     state: CacheState = field(default_factory=CacheState)
@@ -40,7 +40,7 @@ class Till:
         """Bill a request; what it leaves in the cache is there for the next one."""
         self._settle(request)
         self.last = (request, now)
-        return bill(self.state, request, self.rules, self.model.prices or None, now=now)
+        return bill(self.state, request, self.rules, now=now)
 
     def _settle(self, following: RequestShape) -> None:
         """Keep what the last request left: itself and, where a cache keeps answers, the answer as the next request shows it."""
@@ -51,19 +51,22 @@ class Till:
         answer = (following.segment(request.size + 1),) if self.rules.caches_answer and grown else ()
         self.state = self.state.after(request, self.rules, answer=answer, now=now)
 
-    def usd(self, made: Bill, output: int) -> float | None:
-        """What a billed request costs with its answer."""
-        usage = Usage(made.fresh, output, made.read, made.written, made.written_1h)
-        return cost_usd(usage, self.model.prices)
 
-    def reload_usd(self, prompt: int) -> float | None:
-        """What fetching one result back costs: the prompt once more, from the cache, and a short call."""
-        return cost_usd(Usage(0, RELOAD_OUTPUT, prompt), self.model.prices)
+def charged(made: Bill, output: int) -> Usage:
+    """Return a billed request with its answer."""
+    return Usage(made.fresh, output, made.read, made.written, made.written_1h)
 
-    def summary_usd(self, prompt: int, written: int) -> float | None:
-        """What having a summary written costs: the request as it was, from the cache, and the text."""
-        return cost_usd(Usage(0, written, prompt), self.model.prices)
 
-    def repeat_usd(self, prompt: int, call: int, result: int) -> float | None:
-        """What making the original call once more costs: the prompt from the cache, the call written, its result read anew."""
-        return cost_usd(Usage(result, call, prompt), self.model.prices)
+def reloaded(prompt: int) -> Usage:
+    """Return what fetching one result back takes: the prompt once more, from the cache, and a short call."""
+    return Usage(0, RELOAD_OUTPUT, prompt)
+
+
+def summarised(prompt: int, written: int) -> Usage:
+    """Return what having a summary written takes: the request as it was, from the cache, and the text."""
+    return Usage(0, written, prompt)
+
+
+def repeated(prompt: int, call: int, result: int) -> Usage:
+    """Return what making the original call once more takes: the prompt from the cache, the call written, its result read anew."""
+    return Usage(result, call, prompt)
