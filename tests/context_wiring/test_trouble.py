@@ -12,6 +12,7 @@ from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Failed, Recorded
 from trimtab.types.entries import EditEntry
 from trimtab.types.errors import StoreError
+from trimtab.types.messages import Text, User
 from trimtab.types.models import ModelRequest
 
 pytestmark = pytest.mark.anyio
@@ -93,3 +94,34 @@ async def test_a_body_whose_file_cant_be_written_stays_in_the_window(
     assert room.edits() == []
     assert any("read-only file system" in str(e.get("data")) for e in room.entries())
     assert not isinstance(kept[0], Recorded)
+
+
+class Mute:
+    """Answers from a script, but has nothing to say when it is asked for a summary, in place or as a transcript."""
+
+    def __init__(self, prompt: str, *lines: Any) -> None:
+        self.prompt = prompt
+        self.hung = 0
+        self._inner = Heard(lines)
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Any]:
+        last = request.messages[-1]
+        if isinstance(last, User) and self.prompt not in "".join(p.text for p in last.parts if isinstance(p, Text)):
+            self.hung += 1
+            await anyio.sleep_forever()
+        async for event in self._inner.stream(request):
+            yield event
+
+
+async def test_a_summary_that_never_comes_gives_way_to_a_digest_and_the_turn_goes_on(tmp_path: Path) -> None:
+    room = SmallRoom.at(tmp_path, policy="summary")
+    provider = Mute("read them all", *(reads(f"{letter}.txt") for letter in "abcdef"), says("done"))
+    async with room.open(provider=provider) as session:
+        session.context.transcript._summarisers.timeout_s = 0.05
+        with anyio.fail_after(30):
+            turn = await session.prompt("read them all")
+    assert (turn.reason, turn.text) == ("stop", "done")
+    assert provider.hung
+    compactions = [entry["edit"] for entry in room.edits() if entry["edit"]["kind"] == "compact"]
+    assert {edit["mode"] for edit in compactions} == {"digest"}
+    assert "wrote no summary within 0.05 s" in str([edit["meta"].get("rejected") for edit in compactions])
