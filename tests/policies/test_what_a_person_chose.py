@@ -88,7 +88,7 @@ def test_without_a_choice_the_measured_shares_hold(observation: Observation) -> 
     rules = Rules()
     space = max(0, observation.hard - observation.fixed)
     assert rules.acts_from(observation) == max(observation.soft, observation.fixed + 0.9 * space)
-    assert rules.aim(observation) == observation.fixed + int(0.15 * space)
+    assert rules.aim(observation) == observation.fixed + int(rules.left * space)
 
 
 @given(observations(), st.booleans(), st.booleans())

@@ -54,10 +54,10 @@ class Rules:
     compact_from: float = 0.25
     compact_mode: str = "digest"
     act: float = 0.9
-    left: float = 0.15
+    left: float = 0.2
     names: int = 400
     keep_names: float = 0.2
-    keep: float = 0.5
+    keep: float = 0.6
     name: str = "rules"
 
     def decide(self, observation: Observation) -> Sequence[Action]:
