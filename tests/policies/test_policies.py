@@ -72,8 +72,8 @@ def test_rules_take_what_is_stale_first_and_all_of_it():
     items[8] = replace(items[8], superseded_by="t9")
     items[14] = replace(items[14], expired=True)
     first, second, *_ = Rules().decide(seen(items))
-    assert (first.action, first.targets, first.reason) == ("elide", ("t3",), "a newer result replaces it")
-    assert (second.action, second.targets, second.reason) == ("elide", ("t6",), "it was marked to go by now")
+    assert [(a.action, a.targets) for a in (first, second)] == [("elide", ("t3",)), ("elide", ("t6",))]
+    assert (first.reason, second.reason) == ("a newer result replaces it", "it was marked to go by now")
 
 
 def test_rules_never_hide_both_of_two_equal_results():

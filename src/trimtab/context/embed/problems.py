@@ -11,8 +11,7 @@ from typing import TypeAlias
 
 from trimtab.context.editing.applying import BLANK
 from trimtab.types.codec import Entry
-from trimtab.types.edits import Compact
-from trimtab.types.entries import CustomEntry, EditEntry
+from trimtab.types.entries import CustomEntry
 
 Problem: TypeAlias = dict[str, str]
 """`kind`: `policy_failed`, `summarizer_failed`, `summary_rejected`, `counter_failed`, `result_without_call`, `not_applied`, `settings_replaced`. `entry`: its id in
@@ -42,9 +41,6 @@ def _told(entry: Entry) -> Iterator[Problem]:
         kind = note.data.get("event")
         if isinstance(kind, str) and kind not in _FINE:
             yield problem(kind, _reason(note.data), entry.id)
-    elif entry.type == "edit" and isinstance(made := entry.value, EditEntry) and isinstance(made.edit, Compact):
-        rejected = made.edit.meta.get("rejected")
-        yield from [problem("summary_rejected", "; ".join(map(str, rejected)), entry.id)] if rejected else ()
 
 
 def _reason(data: dict[str, object]) -> str:
