@@ -20,8 +20,8 @@ from trimtab.types.stream import parse_arguments
 
 MOST_OF_ONE = 20_000
 """Characters of one hidden body that are searched for facts, from both ends."""
-MOST_OF_ALL = 400_000
-"""Characters of all hidden bodies of a run together, the newest first: a search of them takes well under a second."""
+MOST_OF_ALL = 200_000
+"""Characters of all hidden bodies of a run together, the newest first: a search of them takes some tenths of a second."""
 
 
 def in_words(slot: Slot, message: Message) -> Message:
