@@ -186,18 +186,6 @@ def test_a_compressor_that_fails_gives_way_to_the_built_in_one_and_is_told_once(
     assert ContextManager(max_tokens=1).load(cm.dump()).problems[-1:] == cm.problems
 
 
-def test_a_compressor_is_asked_once_for_one_text_however_often_it_is_planned_for():
-    compressor = Compressing(lambda text: Shortened(text[:100]))
-    wanted = [{"action": "compress", "targets": [f"call_{n}"]} for n in range(3)]
-    cm = ContextManager(
-        lambda seen: wanted if len(seen["active_context"]) > 5 else None, max_tokens=50_000, compressor=compressor
-    )
-    cm.step([*talk("openai", 3), answer("openai")])
-    for _ in range(3):
-        cm.step(opening("Go on."))
-    assert compressor.asked <= 3
-
-
 def test_problems_do_not_grow_without_bound():
     cm = ContextManager(lambda _seen: 7, max_tokens=50_000)
     for number in range(105):

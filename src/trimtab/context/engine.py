@@ -108,7 +108,7 @@ class Engine:
         self.memos = memos
         self.compressor = compressor
         self.compressor_failed: Callable[[str], None] | None = None
-        """Hears why the compressor failed, the first time; without it a note of the next prepared request says so."""
+        """Hears why the compressor failed, the first time; without it a note of the outcome or of the prepared request says so."""
         self.window_cap: int | None = None
         self.output_cap: int | None = None
         self.steps = steps

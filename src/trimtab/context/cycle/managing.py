@@ -59,7 +59,7 @@ class Manager:
         self.marks = Marks()
         self._weighed: tuple[Look, int] | None = None
         self._notes: list[str] = []
-        """What the next prepared request tells besides."""
+        """What the next outcome or prepared request tells besides."""
         self.compressor = self._compressor()
         self.use_model()
 
@@ -77,6 +77,10 @@ class Manager:
         # A page that comes back must leave room for what comes after it.
         page = max(500, engine.budget.room // 8)
         return Kit(engine.session_id, engine.tally.text, engine.way_of, self.compressor, page_tokens=page)
+
+    def _told(self) -> tuple[str, ...]:
+        notes, self._notes[:] = tuple(self._notes), ()
+        return notes
 
     def _compressor(self) -> Compressor | None:
         """The one that was given to the engine, guarded; None: the built-in one."""
@@ -103,8 +107,7 @@ class Manager:
         """Make the next request, with edits. Raises `ContextFloor` when no valid request fits."""
         self.decider.notes.clear()
         prepared = yield from cycle(self, view, request, forced=forced, refused_media=refused_media, decide=decide)
-        notes, self._notes[:] = tuple(self._notes), ()
-        return replace(prepared, notes=(*self.decider.notes, *notes, *prepared.notes))
+        return replace(prepared, notes=(*self.decider.notes, *self._told(), *prepared.notes))
 
     def rehome(self, view: View, request: ModelRequest) -> Generator[Ask, Answer, View]:
         """Show again what is hidden behind a way that is gone; what doesn't fit is then hidden anew, by a way that there is."""
@@ -132,7 +135,7 @@ class Manager:
             more = yield from self.compact(look, action, author=author, batch=batch)
             self.acted(more, [action], author=author, step=view.step)
             outcome = replace(more, done=(*outcome.done, *more.done), refused=(*outcome.refused, *more.refused))
-        return outcome
+        return replace(outcome, notes=(*outcome.notes, *self._told()))
 
     def revert(
         self, view: View, request: ModelRequest, target: str, *, author: str = "user", reason: str = ""
