@@ -174,14 +174,14 @@ def summarise(job: Job) -> Asking:
 def _without_earlier_summary(job: Job) -> Job:
     """The job with the summaries among its messages as what they are: the previous summary, unless it is given."""
     sources = sources_of(job.messages, job.ids)
-    told = [source for source in sources if not source.earlier_summary]
-    recorded = sources_of(job.recorded, job.ids) if job.recorded else ()
     earlier = "\n\n".join(source.text for source in sources if source.earlier_summary)
+    ids = {id(source.message) for source in sources if not source.earlier_summary}
+    told = [n for n, message in enumerate(job.messages) if id(message) in ids]
     return replace(
         job,
-        messages=tuple(source.message for source in told),
-        ids=tuple(source.id for source in told),
-        recorded=tuple(source.message for source in recorded if not source.earlier_summary),
+        messages=tuple(job.messages[n] for n in told),
+        ids=tuple(job.ids[n] for n in told),
+        recorded=tuple(job.recorded[n] for n in told) if job.recorded else (),
         previous=(earlier or None) if job.previous is None else job.previous,
     )
 
