@@ -124,3 +124,13 @@ def test_a_first_request_with_room_to_spare_loads_neither_what_counts_nor_what_e
     seen = loaded(cli, _COMMAND.format(argv=["-p", "hi", "--model", cli.script({"text": "hello"})]))
     assert "trimtab.context.engine" in seen
     assert {name for name in seen if name.startswith(SELDOM)} == set()
+
+
+def test_a_small_session_that_goes_on_loads_no_vocabulary_either(tmp_path: Path) -> None:
+    """What is small whatever a tokenizer would say is not counted, whether it is the first turn or the tenth."""
+    cli = Cli.at(tmp_path)
+    model = cli.script({"text": "hello"}, {"text": "again"})
+    assert cli.run("-p", "hi", "--model", model, "--session", "s.jsonl").code == 0
+    seen = loaded(cli, _COMMAND.format(argv=["-p", "more", "--model", model, "--session", "s.jsonl"]))
+    assert "trimtab.context.engine" in seen
+    assert {name for name in seen if name.startswith(("toktok", "trimtab.context.counting.counter"))} == set()

@@ -344,8 +344,8 @@ class Engine:
         self.account.settle(asked, answer, time)
 
     def _glance(self, view: View, request: ModelRequest) -> Look | None:
-        """A first request that is small whatever a tokenizer would say; no vocabulary is loaded for it."""
-        if view.step or self._heard is not None or not isinstance(self.tally, MeterTally):
+        """The first request of a process, if it is small whatever a tokenizer would say; no vocabulary is loaded for it."""
+        if self._heard is not None or not isinstance(self.tally, MeterTally) or self.tally.counts:
             return None
         budget = self.budget
         size = self.tally.glance(view, request.system, request.tools)
