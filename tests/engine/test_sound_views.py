@@ -155,3 +155,14 @@ def test_the_front_is_measured_once_and_only_for_a_wire_with_a_limit(monkeypatch
             session.prepare()
             session.work(f"found {number}")
         assert len(measured) == times
+
+
+def test_an_edit_that_takes_out_too_little_is_made_all_the_same() -> None:
+    session = Session(Engine(limited(), session_id="s"))
+    session.say("look at all of them")
+    session.work("x" * 12_000, "y" * 12_000, "z" * 12_000)
+    with pytest.raises(ContextFloor, match="bytes"):
+        session.prepare()
+    assert session.act(Action("drop", ("c1",))).done
+    assert session.act(Action("drop", ("c2",))).done
+    assert session.prepare()

@@ -28,6 +28,8 @@ from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.tools import ToolSpec
 
 _LISTED = 3
+_SUMS = frozenset({"request_bytes", "media_bytes", "image_count"})
+"""Faults of a whole request whose words hold a sum: an edit that makes it smaller doesn't bring in another fault."""
 
 
 class Faultfinder:
@@ -64,7 +66,7 @@ class Faultfinder:
         if self._grown(view) is not None:
             return frozenset()
         found = self._problems(view, view.shown(), view.messages())
-        return frozenset(f"{p.kind}: {p.message}" for p in found)
+        return frozenset(p.kind if p.kind in _SUMS else f"{p.kind}: {p.message}" for p in found)
 
     def ready(self, look: Look) -> tuple[tuple[Message, ...], tuple[str, ...]]:
         """The messages of a request as they may go out, and what was mended. Raises `ContextFloor` when they can't be made right."""

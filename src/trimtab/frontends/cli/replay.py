@@ -193,6 +193,7 @@ def _report_card(names: Sequence[str], terms: Terms, *, yes: bool, as_json: bool
         click.echo("no agent has left sessions in this home", err=True)
         return 0
     policies = dict.fromkeys(("none", *names))
+    click.echo(f"{counted(len(inputs), 'file')}, policies: {len(policies)}; fewer with --policy A,B", err=True)
     card = card_of(inputs, {name: find_policy(name) for name in policies}, terms)
     if as_json:
         click.echo(json_text(card.as_data()))
