@@ -207,3 +207,25 @@ def test_an_answer_of_the_wrong_kind_counts_as_a_failure() -> None:
     assert "unexpected answer Summary" in outcome.failed
     assert session.view.slots[2].state == "full"
     assert Text in {type(part) for part in session.view.slots[2].base.parts}
+
+
+class Failing:
+    """A compressor whose model is gone."""
+
+    def compress(self, text: str, *, share: float, words: Sequence[str] = (), key: str = "") -> Any:
+        raise ConnectionError("no model")
+
+
+def test_a_compressor_that_fails_gives_way_to_the_built_in_one_and_the_outcome_says_so_once() -> None:
+    shown = []
+    for compressor in (None, Failing()):
+        session = Session(Engine(model(50_000), session_id="s", compressor=compressor))
+        session.say(TASK)
+        wishes = [Action("compress", tuple(session.work(lines(2_000, seed=n)))) for n in range(2)]
+        outcomes = [session.act(wish) for wish in wishes]
+        assert all(outcome.done for outcome in outcomes)
+        shown.append(shown_texts(session.view.messages()))
+    assert shown[0] == shown[1]
+    (note,), none = outcomes[0].notes, outcomes[1].notes
+    assert "ConnectionError: no model" in note
+    assert none == ()

@@ -101,6 +101,40 @@ def test_a_second_summary_is_made_of_the_first_and_what_came_since(name):
 
 
 @both
+@pytest.mark.parametrize("model", [None, lambda _m: pytest.fail("nobody is to be asked")])
+def test_compacting_again_with_nothing_new_returns_the_last_summary_and_changes_nothing(name, model):
+    context = Context(whole(name), format=name)
+    first = context.compact(lambda _m: "<analysis>thoughts</analysis><summary>The first summary.</summary>")
+    shown = context.to_model_messages()
+    assert context.compact(model) == first == {"analysis": "thoughts", "summary": "The first summary."}
+    assert context.to_model_messages() == shown
+
+
+@both
+def test_nothing_new_is_also_a_request_that_waits_a_call_that_waits_and_an_instruction(name):
+    context = Context(whole(name), format=name)
+    first = context.compact()
+    context.add_messages([opening("And that?"), *reading(name, 7)[:1]])
+    second = context.compact()
+    assert second["summary"].count("And that?") == 1
+    context.add_messages({"role": "system", "content": "Be brief."})
+    assert context.compact() == second
+    assert second["summary"].startswith(first["summary"])
+
+
+@both
+def test_digests_of_digests_hold_no_head_and_each_text_once(name):
+    context = Context(whole(name), format=name)
+    for number in range(3):
+        context.compact()
+        context.add_messages([answer(name, f"Answer {number}."), opening(f"Question {number}?")])
+    told = context.compact()["summary"]
+    assert "summary of the conversation" not in told
+    assert "earlier summary" not in told
+    assert [told.count(text) for text in ("Find out why", "And now?", "Answer 0.", "Answer 2.")] == [1, 1, 1, 1]
+
+
+@both
 def test_instructions_and_open_calls_stay(name):
     system = {"role": "system", "content": "Be brief."}
     context = Context([system, *talk(name, 1), *reading(name, 7)[:1]], format=name)

@@ -12,6 +12,7 @@ from trimtab.context import Context, ContextManager
 from trimtab.context.embed.alone import ContextBusy
 from trimtab.context.policies.mask import Mask
 from trimtab.context.policies.rules import Rules
+from trimtab.context.shorten.pieces import Shortened
 from trimtab.types.errors import UsageError
 
 both = pytest.mark.parametrize("name", ["openai", "anthropic"])
@@ -146,6 +147,45 @@ def test_a_counter_that_fails_is_told_once(estimate):
     assert kinds(cm) == ["counter_failed"]
 
 
+class Compressing:
+    """A compressor of a program: what `make` of the text is."""
+
+    def __init__(self, make):
+        self.make, self.asked = make, 0
+
+    def compress(self, text, *, share, words=(), key=""):
+        self.asked += 1
+        return self.make(text)
+
+
+def compressed(compressor):
+    """Two results, both compressed."""
+    cm = ContextManager(lambda _seen: None, max_tokens=50_000, compressor=compressor)
+    cm.step([*talk("openai", 2), answer("openai")])
+    for target in ("call_0", "call_1"):
+        assert cm.execute({"action": "compress", "target": target, "params": {"share": 0.3}})["done"]
+    return cm
+
+
+def test_a_compressor_of_the_program_does_what_compress_wants():
+    cm = compressed(Compressing(lambda text: Shortened(f"short form of {text.splitlines()[0]}")))
+    assert "\nshort form of line 0 of file 0: value = 0" in cm.messages()[2]["content"]
+    assert cm.problems == []
+    assert cm.recall("call_0").endswith("value = 99")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [fails, lambda _t: None, lambda text: text[:9], lambda _t: Shortened(" "), lambda _t: Shortened(None)],
+)
+def test_a_compressor_that_fails_gives_way_to_the_built_in_one_and_is_told_once(make):
+    cm = compressed(Compressing(make))
+    assert cm.messages() == compressed(None).messages()
+    assert kinds(cm) == ["compressor_failed"]
+    assert "the built-in one stands in" in cm.problems[0]["reason"]
+    assert ContextManager(max_tokens=1).load(cm.dump()).problems[-1:] == cm.problems
+
+
 def test_problems_do_not_grow_without_bound():
     cm = ContextManager(lambda _seen: 7, max_tokens=50_000)
     for number in range(105):
@@ -236,7 +276,7 @@ def test_a_policy_that_makes_no_sense_is_refused_in_words(policy):
     + [{"reserve": value} for value in (-1, True, float("nan"), 1.5, 10_000, "3")]
     + [{"tools": value} for value in (None, 7, "abc", {"name": "f"}, [None])]
     + [{"format": value} for value in (None, [], 7)]
-    + [{"summarizer": "gpt"}, {"estimate_tokens": 4}],
+    + [{"summarizer": "gpt"}, {"estimate_tokens": 4}, {"compressor": len}, {"compressor": Compressing}],
     ids=str,
 )
 def test_a_setting_that_makes_no_sense_is_refused_in_words(wrong):

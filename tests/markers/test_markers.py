@@ -12,7 +12,10 @@ from trimtab.context.markers import (
     hides,
     live_markers,
     marker_key,
+    only_markers,
     pointer,
+    pointers_in_words,
+    rendered_in_words,
     shortened_head,
     stub,
 )
@@ -137,3 +140,29 @@ def test_a_marker_without_a_way_back_is_seen_as_one():
 
 def test_a_body_made_of_half_markers_is_judged_without_trying_them_all():
     assert hides("[archived " + "a~aaaaaaaa:" * 100_000) is None
+
+
+@given(st.sampled_from(["", "what it said", "names: src/a.py b.py"]), st.text(max_size=20), st.sampled_from(["recall", "/a/b.txt", KEPT_OUTSIDE]))  # fmt: skip
+def test_a_stub_in_words_has_its_summary_and_no_form_of_a_marker(summary, tool, way_back):
+    text = stub(name="r7", key="4kq2m7xa", tokens=9, lines=2, tool=tool, is_error=False, summary=summary, way_back=way_back)  # fmt: skip
+    told = rendered_in_words(text, what="result of read r7")
+    assert told == "\n".join(part for part in ("(result of read r7, hidden)", summary) if part)
+    assert (hides(told), only_markers(told), live_markers(told, lambda _key: True)) == (None, (), ())
+
+
+def test_a_shortened_body_in_words_keeps_its_lines_and_loses_the_keys_of_its_gaps():
+    head = shortened_head("folded", name="r7", key="4kq2m7xa", shown="2 of 9 lines")
+    gap = gap_mark(7, "lines", key="4kq2m7xa", first=2)
+    told = rendered_in_words(f"{head}\nfirst\n{gap}\nlast", what="result of read r7")
+    assert told == "(result of read r7, shortened)\nfirst\n[… 7 lines, 2-8]\nlast"
+    assert rendered_in_words("no marker\nat all", what="x") == "no marker\nat all"
+
+
+@given(st.text(max_size=30), st.text(max_size=30), st.text(max_size=30), st.sampled_from(["recall", "memo", "/a b.txt", KEPT_OUTSIDE]))  # fmt: skip
+def test_pointers_in_words_stay_json_and_leave_the_rest_alone(memo, summary, other, way_back):
+    put = pointer(name="e9#1", key="4kq2m7xa", tokens=5, memo=memo, summary=summary, way_back=way_back)
+    told = json.loads(pointers_in_words(json.dumps({"content": put, "other": other, "more": [put]})))
+    assert told["other"] == other
+    assert told["content"].startswith("(hidden, e9#1: 5 tokens")
+    assert told["more"] == [told["content"]]
+    assert "4kq2m7xa" not in told["content"]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from trimtab.context.shorten.compress import Extractive, compress, distinct_strings
+from trimtab.context.shorten.guarded import Guarded
 from trimtab.context.shorten.pieces import Refused, Shortened
 
 KEY = "4kq2m7xa"
@@ -107,3 +108,40 @@ def test_another_compressor_plugs_in_and_one_that_makes_it_longer_is_not_heard()
 def test_distinct_strings_have_eight_characters_and_more_than_small_letters():
     text = "see src/app.py:12 and RuntimeError in something UPPERCASE ordinary ./-:abcdefg1:- v1.2 user@example.org"
     assert distinct_strings(text) == ["src/app.py:12", "RuntimeError", "abcdefg1", "user@example.org"]
+
+
+class Counting:
+    """A compressor that keeps account of what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def compress(self, text, *, share, words=(), key=""):
+        self.asked.append((text, share, words, key))
+        if text.startswith("bad"):
+            raise KeyError(text)
+        return Shortened(f"short \ud800 {text}"[:9])
+
+
+def test_a_guarded_compressor_is_asked_once_for_one_text_and_one_wish_and_forgets_in_time():
+    theirs, told = Counting(), []
+    guarded = Guarded(theirs, instead=Shouting("OURS"), tell=told.append)
+    for share in (0.5, 0.5, 0.3, 0.5):
+        assert guarded.compress("a text", share=share, words=["b"]) == Shortened("short \ufffd a")
+    assert [share for _, share, _, _ in theirs.asked] == [0.5, 0.3]
+    for number in range(40):
+        guarded.compress(f"another {number}", share=0.5)
+    guarded.compress("a text", share=0.5, words=["b"])
+    assert len(theirs.asked) == 43
+    assert told == []
+
+
+def test_a_guarded_compressor_that_fails_gives_way_for_that_text_and_is_asked_again_for_the_next():
+    theirs, told = Counting(), []
+    guarded = Guarded(theirs, instead=Shouting("OURS"), tell=told.append)
+    assert [guarded.compress(text, share=0.5).text for text in ("bad 1", "good", "bad 2")] == [
+        "OURS",
+        "short \ufffd g",
+        "OURS",
+    ]
+    assert told == ["the compressor raised KeyError: 'bad 1'; the built-in one stands in for what it fails at"]

@@ -91,6 +91,59 @@ def test_of_a_log_the_failures_stay_whole_and_repeats_are_counted():
     assert "[× 4000, alike but for numbers]" in made.text
 
 
+def log(number: int) -> str:
+    """A log of two shapes."""
+    return "\n".join(
+        f"2026-01-01 00:{n // 60:02}:{n % 60:02} INFO step {n} did {n * 7} things {'abc' if n % 3 else 'xyz'}"
+        for n in range(number)
+    )
+
+
+def test_records_of_a_log_that_were_asked_for_stay_however_alike_they_are_and_repeats_fill_the_room():
+    made = compress_source(
+        log(500), max_tokens=400, count=quarter, keep_first=3, keep_last=3, keep_fields=["step 250 "]
+    )
+    assert [n for n in (0, 1, 2, 250, 497, 498, 499) if f" step {n} did {n * 7} " not in made.text] == []
+    assert "alike but for numbers]" in made.text
+    assert quarter(made.text) > 350
+    assert made.total == 500
+
+
+def test_failures_that_fit_stand_each_for_itself_and_too_many_are_counted():
+    bad = "\n".join(f"2026-01-01 01:00:{n % 60:02} ERROR job {n} failed" for n in range(6))
+    made = compress_source(f"{log(300)}\n{bad}\n{log(300)}", max_tokens=300, count=quarter)
+    assert all(f"ERROR job {n} failed" in made.text for n in range(6))
+    many = "\n".join(f"2026-01-01 01:00:{n % 60:02} ERROR job {n} failed" for n in range(600))
+    made = compress_source(f"{many}\n2026-01-01 02:00:00 FATAL the disk is full", max_tokens=300, count=quarter)
+    assert "[× 600, alike but for numbers]" in made.text
+    assert "FATAL the disk is full" in made.text
+
+
+@pytest.mark.parametrize("room", [500, 3_000, 6_000])
+def test_first_and_last_rows_that_were_asked_for_are_whole_while_there_is_room(room):
+    rows = [{"id": n, "name": f"item {n}", "price": n * 1.5, "note": f"note {n}: " + "lorem ipsum " * 12} for n in range(200)]  # fmt: skip
+    text = json.dumps(rows)
+    made = compress_source(text, max_tokens=room, count=quarter, keep_first=2, keep_last=2, keep_fields=["id", "price"])
+    whole = [json.dumps(row, separators=(",", ":")) for row in (*rows[:2], *rows[-2:])]
+    assert [row for row in whole if row not in made.text] == []
+    assert json.dumps(rows[2], separators=(",", ":")) not in made.text
+    assert quarter(made.text) <= room
+
+
+def test_rows_that_were_asked_for_give_way_where_they_alone_fill_the_room():
+    rows = [{"id": n, "note": "lorem ipsum " * 400} for n in range(20)]
+    made = compress_source(json.dumps(rows), max_tokens=1_000, count=quarter, keep_first=1, keep_fields=["id"])
+    assert [row["id"] for row in json.loads(made.text)] == list(range(20))
+
+
+def test_the_cells_of_table_rows_that_were_asked_for_are_whole():
+    lines = ["sku,note", *(f"S{n}," + f"word{n} " * 20 for n in range(100))]
+    made = compress_source("\n".join(lines), max_tokens=2_500, count=quarter, keep_first=1, keep_last=1)
+    shown = made.text.split("\n")
+    assert (shown[1], shown[-1], made.kept) == (lines[1], lines[-1], 100)
+    assert shown[2] != lines[2]
+
+
 def test_of_code_the_symbols_stay_and_the_one_that_was_asked_for_is_whole():
     body = "\n".join(f"    value = value + {n} * value" for n in range(80))
     wanted = "def price_of(item):\n    return item.net * (1 + RATE)"

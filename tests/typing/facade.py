@@ -1,8 +1,10 @@
 """How a program of strict types embeds the engine. Checked by mypy, never run."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from trimtab.context import Context, ContextManager
+from trimtab.context.shorten.pieces import Shortened
 from trimtab.types import ToolSpec, Usage
 
 
@@ -16,6 +18,14 @@ def summarizer(messages: list[dict[str, Any]]) -> str:
     return str(messages[-1]["content"])
 
 
+class Compressor:
+    """An object with the method is a compressor."""
+
+    def compress(self, text: str, *, share: float, words: Sequence[str] = (), key: str = "") -> Shortened:
+        """Keep the beginning."""
+        return Shortened(text[: int(len(text) * share)])
+
+
 managed: ContextManager = ContextManager(
     policy,
     max_tokens=8_000,
@@ -24,6 +34,7 @@ managed: ContextManager = ContextManager(
     format="anthropic",
     reserve=1_000,
     system="Be brief.",
+    compressor=Compressor(),
     tools=[ToolSpec("f", "does f", {}), {"name": "g", "input_schema": {}}],
 )
 action: dict[str, Any] = managed.step({"role": "user", "content": "Hi."}, usage=Usage(input=3))
@@ -43,4 +54,5 @@ responses: dict[str, str | None] = plain.get_responses(["call_1"])
 ContextManager(max_tokens=8_000, format="gemini")  # type: ignore[arg-type]
 ContextManager(8_000)  # type: ignore[call-arg, arg-type]
 ContextManager(len, max_tokens=8_000)  # type: ignore[arg-type]
+ContextManager(max_tokens=8_000, compressor=len)  # type: ignore[arg-type]
 managed.tools("everything")  # type: ignore[arg-type]

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from trimtab.context.editing.compacting import Compactor
     from trimtab.context.seeing.observation import Observation
     from trimtab.context.seeing.regret import Learned
+    from trimtab.context.shorten.compress import Compressor
 
 Now: TypeAlias = Callable[[], float]
 _LEAST_CAP = 1_000
@@ -76,7 +77,7 @@ class Engine:
     `policy` is one, or the name of one that is looked up when it is first needed. `next_handle` is the first number that no result of the
     session has. `counter` makes what counts for a model, `regret` gives what other sessions taught; both are asked when they are first needed.
     `way_back` names, for a slot, the file that holds its body where the model has no `recall`. `steps` is the ladder. `memos` lists what the
-    model has kept.
+    model has kept. `compressor` makes texts shorter in place of the built-in one, which stands in where it fails.
 
     A request with room to spare needs little of all this; what does the work on a full window is loaded with the first one that does.
     """
@@ -97,6 +98,7 @@ class Engine:
         counter: "Callable[[ModelInfo], Counter] | None" = None,
         regret: "Callable[[], Learned] | None" = None,
         memos: "Memos | None" = None,
+        compressor: "Compressor | None" = None,
     ) -> None:
         self.settings = settings or EngineSettings()
         self.session_id = session_id
@@ -104,6 +106,9 @@ class Engine:
         self.next_handle = next_handle
         self.compactor = compactor
         self.memos = memos
+        self.compressor = compressor
+        self.compressor_failed: Callable[[str], None] | None = None
+        """Hears why the compressor failed, the first time; without it a note of the outcome or of the prepared request says so."""
         self.window_cap: int | None = None
         self.output_cap: int | None = None
         self.steps = steps

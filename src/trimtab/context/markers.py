@@ -49,6 +49,12 @@ _FORM = re.compile(
     r"(?=[^\n]*(?:\d tokens?|\d of [\d,]+|to read it|all of it|kept outside))[^\n]*\]"
 )
 """The line of a stub, a head or a pointer as a model may write it: with another key, or with none."""
+_POINTER = re.compile(
+    r"\[not the content: archived (?P<name>\S+?)~[a-z2-7]{8}: (?P<facts>[^\"\n]*?); "
+    rf"(?:to read it: [^\"\n]*?|{KEPT_OUTSIDE})\](?=\"|\Z)"
+)
+_GAP_KEY = re.compile(r"^(\[… [^\]\n]{1,80}) ~[a-z2-7]{8}(?=\]$)", re.M)
+_DONE = {"archived": "hidden", "summarized": "summarized"}
 _WRAPPING = " \t\r\n`\"'"
 BODIES = frozenset({"content"})
 """Fields whose text is the whole of what is written."""
@@ -151,6 +157,24 @@ def hides(text: str) -> Hidden | None:
     if found is None:
         return None
     return Hidden(found["kind"].split()[-1], found["name"], found["key"], found["way"])
+
+
+def rendered_in_words(text: str, *, what: str) -> str:
+    """Return a text that an edit rendered without the forms of markers: `what` it stands for and what became of that, then what stands below its head.
+
+    A text without a head is returned as it is.
+    """
+    found = _HEAD.match(text[:_LONGEST_HEAD])
+    if found is None:
+        return text
+    head = f"({what}, {_DONE.get(found['kind'].split()[-1], 'shortened')})"
+    rest = _GAP_KEY.sub(r"\1", text[found.end() :]).strip("\n")
+    return f"{head}\n{rest}" if rest else head
+
+
+def pointers_in_words(raw: str) -> str:
+    """Return the JSON of arguments that an edit rendered, with words in place of its pointers; it stays JSON."""
+    return _POINTER.sub(lambda found: f"(hidden, {found['name']}: {found['facts']})", raw)
 
 
 def known_markers(rendered: Iterable[str]) -> dict[str, str]:

@@ -67,23 +67,27 @@ def _leaves(value: object) -> Iterator[str]:
 
 
 class Strings:
-    """Strings that are known, to be found in texts. Adding and looking at a character cost the same however many there are."""
+    """Strings that are known, to be found in texts. A look at a place costs as much as there are lengths among those that begin as it does."""
 
     def __init__(self) -> None:
-        self._by_start: dict[str, dict[str, None]] = {}
+        self._by_start: dict[str, dict[int, set[str]]] = {}
 
     def add(self, string: str) -> None:
         """Know `string`, which `distinctive_strings` gave."""
-        self._by_start.setdefault(string[:LEAST], {})[string] = None
+        self._by_start.setdefault(string[:LEAST], {}).setdefault(len(string), set()).add(string)
 
     def found_in(self, text: str) -> dict[str, None]:
         """Return the known strings that stand in `text`, each once, in the order of their places."""
         found: dict[str, None] = {}
         for run in _RUN.findall(text):
             for place in range(len(run) - LEAST + 1):
-                for string in self._by_start.get(run[place : place + LEAST], ()):
-                    if run.startswith(string, place):
-                        found[string] = None
+                lengths = self._by_start.get(run[place : place + LEAST])
+                if lengths is None:
+                    continue
+                for length, strings in lengths.items():
+                    piece = run[place : place + length]
+                    if piece in strings:
+                        found[piece] = None
         return found
 
 

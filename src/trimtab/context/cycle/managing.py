@@ -31,6 +31,7 @@ from trimtab.context.prepared import Prepared
 from trimtab.context.seeing.observation import Observation, Prices
 from trimtab.context.seeing.observing import Circumstances, Observer
 from trimtab.context.seeing.regret import Learned, RegretLedger
+from trimtab.context.shorten.compress import Compressor, Extractive
 from trimtab.context.summary.summarise import InPlace
 from trimtab.context.window.brought_back import brought_back
 from trimtab.context.window.view import View
@@ -57,6 +58,9 @@ class Manager:
         self.regret = RegretLedger(engine.known_regret() if engine.known_regret else Learned())
         self.marks = Marks()
         self._weighed: tuple[Look, int] | None = None
+        self._notes: list[str] = []
+        """What the next outcome or prepared request tells besides."""
+        self.compressor = self._compressor()
         self.use_model()
 
     def use_model(self) -> None:
@@ -72,7 +76,24 @@ class Manager:
         engine = self.engine
         # A page that comes back must leave room for what comes after it.
         page = max(500, engine.budget.room // 8)
-        return Kit(engine.session_id, engine.tally.text, engine.way_of, page_tokens=page)
+        return Kit(engine.session_id, engine.tally.text, engine.way_of, self.compressor, page_tokens=page)
+
+    def _told(self) -> tuple[str, ...]:
+        notes, self._notes[:] = tuple(self._notes), ()
+        return notes
+
+    def _compressor(self) -> Compressor | None:
+        """The one that was given to the engine, guarded; None: the built-in one."""
+        engine = self.engine
+        if engine.compressor is None:
+            return None
+        from trimtab.context.shorten.guarded import Guarded  # noqa: PLC0415 - hardly anybody brings one
+
+        def tell(why: str) -> None:
+            (engine.compressor_failed or self._notes.append)(why)
+
+        instead = Extractive(lambda text: engine.tally.text(text))
+        return Guarded(engine.compressor, instead=instead, tell=tell)
 
     def prepare(
         self,
@@ -86,7 +107,7 @@ class Manager:
         """Make the next request, with edits. Raises `ContextFloor` when no valid request fits."""
         self.decider.notes.clear()
         prepared = yield from cycle(self, view, request, forced=forced, refused_media=refused_media, decide=decide)
-        return replace(prepared, notes=(*self.decider.notes, *prepared.notes))
+        return replace(prepared, notes=(*self.decider.notes, *self._told(), *prepared.notes))
 
     def rehome(self, view: View, request: ModelRequest) -> Generator[Ask, Answer, View]:
         """Show again what is hidden behind a way that is gone; what doesn't fit is then hidden anew, by a way that there is."""
@@ -114,7 +135,7 @@ class Manager:
             more = yield from self.compact(look, action, author=author, batch=batch)
             self.acted(more, [action], author=author, step=view.step)
             outcome = replace(more, done=(*outcome.done, *more.done), refused=(*outcome.refused, *more.refused))
-        return outcome
+        return replace(outcome, notes=(*outcome.notes, *self._told()))
 
     def revert(
         self, view: View, request: ModelRequest, target: str, *, author: str = "user", reason: str = ""

@@ -169,6 +169,7 @@ class Compactor:
         what = told(view, run)
         job = Job(
             messages=what.messages,
+            recorded=what.recorded,
             ids=what.ids,
             count=means.kit.count,
             replaces_tokens=shown_size(view, run, look.tally.message),

@@ -2,7 +2,7 @@
 
     action ──places_of──▶ indices of slots: those of its targets, or all but the end ──told──▶ messages, ids, what stays, facts from below
 
-The border never falls into a group: a call goes with its results. The newest request, pinned items and calls without an answer stay.
+Of items that are hidden by then it is told in words, and facts are looked for in what was recorded (`hidden_items`). The border never falls into a group: a call goes with its results. The newest request, pinned items and calls without an answer stay.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,6 +14,7 @@ from trimtab.context.actions import Action
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.applying import shown_size
 from trimtab.context.editing.checks import newest_request
+from trimtab.context.editing.hidden_items import in_words, recorded
 from trimtab.context.naming import name_of
 from trimtab.context.summary.facts import Fact, facts_of
 from trimtab.context.summary.frame import unframed
@@ -32,10 +33,11 @@ ATTACHED = "attached"
 class Told:
     """What a summariser is told of a run: its messages with their ids, the messages that stay, and facts of what earlier summaries in it stand for.
 
-    `turn_goes_on`: the run ends within a turn.
+    `recorded`: the same messages, those that are hidden as they were recorded. `turn_goes_on`: the run ends within a turn.
     """
 
     messages: tuple[Message, ...]
+    recorded: tuple[Message, ...]
     ids: tuple[str, ...]
     later: tuple[Message, ...]
     facts: tuple[Fact, ...]
@@ -69,12 +71,13 @@ def kept_of(look: Look, action: Action) -> int:
 
 def told(view: View, run: Sequence[int]) -> Told:
     """What is told of `run`."""
-    shown = [(message, view.slots[i]) for i in run for message in view.slots[i].shown]
+    shown = [(view.slots[i], message) for i in run for message in view.slots[i].shown]
+    plain = [(slot, _unframed(message, attached=_attached(view, slot))) for slot, message in shown]
     taken = set(run)
     later = tuple(m for index, slot in enumerate(view.slots) if index not in taken for m in slot.shown)
-    messages = tuple(_unframed(message, attached=_attached(view, slot)) for message, slot in shown)
-    ids = tuple(name_of(slot) for _, slot in shown)
-    return Told(messages, ids, later, _facts_below(view, run, later), _turn_goes_on(view, run))
+    messages = tuple(in_words(slot, message) for slot, message in plain)
+    ids = tuple(name_of(slot) for slot, _ in plain)
+    return Told(messages, recorded(plain), ids, later, _facts_below(view, run, later), _turn_goes_on(view, run))
 
 
 def _end(look: Look, keep_tokens: int) -> int:

@@ -43,6 +43,7 @@ from trimtab.context.policies.base import Policy
 from trimtab.context.policies.fallback import Fallback
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings, Profile
+from trimtab.context.shorten.compress import Compressor
 from trimtab.context.summary.summarise import Summariser
 from trimtab.context.telling.layers import observed
 from trimtab.context.vendor.formats import format_named
@@ -80,6 +81,7 @@ class Setup:
     reserve: int | None = None
     system: str = ""
     tools: tuple[ToolSpec, ...] = ()
+    compressor: Compressor | None = None
 
     def model(self) -> ModelInfo:
         """What is known of the model: its wire and its window. Prices and cache are not. Raises `UsageError` for settings that make no sense."""
@@ -98,6 +100,12 @@ class Setup:
                 raise UsageError(
                     f"{name} must be a function, not {function!r}", hint="Leave it out, or give a function."
                 )
+        compress = getattr(self.compressor, "compress", None)
+        if self.compressor is not None and (isinstance(self.compressor, type) or not callable(compress)):
+            raise UsageError(
+                f"compressor must be an object with compress(text, share=…, words=…, key=…), not {self.compressor!r:.100}",
+                hint="Leave it out, or give an instance.",
+            )
         form = format_named(self.format)
         return ModelInfo(
             provider=form.provider,
@@ -145,7 +153,9 @@ class Embedded:
             tally=_tally(setup, model, self._counter_failed),
             way_back=lambda _slot: KEPT_OUTSIDE if self.offered == "off" else RECALL,
             compactor=lambda: Compactor(setup.writer(), profile="general"),
+            compressor=setup.compressor,
         )
+        self.engine.compressor_failed = self._compressor_failed
         self.engine.faults = faultfinder(model, has_way=self._has_way)
         self.author = f"policy:{policy.name}"
         self._asks_always = isinstance(policy, Fallback)
@@ -328,6 +338,9 @@ class Embedded:
 
     def _counter_failed(self, why: str) -> None:
         self.log.record([event("counter_failed", why)])
+
+    def _compressor_failed(self, why: str) -> None:
+        self.log.record([event("compressor_failed", why)])
 
 
 def _tally(setup: Setup, model: ModelInfo, tell: Callable[[str], None]) -> Tally:

@@ -28,6 +28,7 @@ from trimtab.context.embed.step_log import StepLog
 from trimtab.context.embed.toolbox import definition, spec_of
 from trimtab.context.policies.base import Policy
 from trimtab.context.settings import Profile
+from trimtab.context.shorten.compress import Compressor
 from trimtab.context.telling.layers import action_data
 from trimtab.context.tools.arguments import item_name
 from trimtab.context.vendor.errors import VendorMessageError
@@ -50,7 +51,7 @@ class ContextManager:
 
     `policy`: a name, a `Policy`, or a function that gets what `observe` gives and returns an action, several, or None. `reserve`: tokens that are
     kept free for the answer (default: a quarter). `system` and `tools` go with each request and are counted; for `openai`, `system` is the first
-    of `messages()`.
+    of `messages()`. `compressor` does what an action `compress` wants, in place of the built-in one.
 
     Raises `UsageError` for settings that make no sense.
     """
@@ -66,13 +67,14 @@ class ContextManager:
         reserve: int | None = None,
         system: str | None = None,
         tools: Iterable[ToolSpec | Mapping[str, Any] | Dumps] = (),
+        compressor: Compressor | None = None,
     ) -> None:
         if system is not None and not isinstance(system, str):
             raise UsageError(f"system must be text, not {type(system).__name__}", hint="Join its blocks to one text.")
         if isinstance(tools, str | Mapping) or not isinstance(tools, Iterable):
             raise UsageError(f"tools must be a list, not {type(tools).__name__}", hint="Give [] for none.")
         specs = tuple(spec_of(tool, number) for number, tool in enumerate(tools))
-        setup = Setup(policy, max_tokens, summarizer, estimate_tokens, format, reserve, system or "", specs)
+        setup = Setup(policy, max_tokens, summarizer, estimate_tokens, format, reserve, system or "", specs, compressor)
         self._inner = Embedded(setup)
         self._steps = StepLog()
         self._chosen: Action | None = None
@@ -108,7 +110,7 @@ class ContextManager:
     def problems(self) -> list[dict[str, str]]:
         """What went wrong and gave way to something else (the last 100), oldest first: `{kind, reason, entry}`. A program that wants all of it to work looks here.
 
-        `kind` is `policy_failed` (the rules decided), `summarizer_failed` or `summary_rejected` (a digest was written), `counter_failed` (we count),
+        `kind` is `policy_failed` (the rules decided), `summarizer_failed` or `summary_rejected` (a digest was written), `counter_failed` (we count), `compressor_failed` (the built-in one stands in),
         `result_without_call` (no request can carry it as a result, so it stands as a message), `not_applied` (nothing came of what was wanted)
         or `settings_replaced` (by `load`). `entry` is the id in the log.
         """
@@ -207,7 +209,7 @@ class ContextManager:
     def load(self, text: str, *, max_tokens: int | None = None) -> "ContextManager":
         """Go on with what `dump` gave, in place of this conversation. Returns itself.
 
-        Policy, summarizer and counter stay; format, window, reserve, system prompt and tools are the dump's, and `problems` names those that were others here.
+        Policy, summarizer, counter and compressor stay; format, window, reserve, system prompt and tools are the dump's, and `problems` names those that were others here.
         `max_tokens`: the window from here on, for a model with another one.
 
         Raises `UsageError` when it is no dump, or not as it was written; then nothing has changed.

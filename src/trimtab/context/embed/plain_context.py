@@ -7,11 +7,13 @@ For programs that manage their own window and want the record kept. Nothing is c
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from trimtab.context.counting.counter import Counter
 from trimtab.context.embed.unasked import as_read
 from trimtab.context.summary.digest import digest
+from trimtab.context.summary.fit import fit
 from trimtab.context.summary.prompt import build_summary_prompt
 from trimtab.context.summary.redact import redact
 from trimtab.context.summary.reply import Malformed, parse_reply
@@ -29,6 +31,15 @@ _DIGEST_TOKENS = 2_000
 _HEAD = "[summary of the conversation so far]"
 
 
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    """What stands for the first `covered` messages, and what the model thought when it wrote it."""
+
+    covered: int
+    analysis: str
+    text: str
+
+
 class Context:
     """One conversation in one message format. Give it messages in the order in which they were said."""
 
@@ -38,8 +49,7 @@ class Context:
         self._remembered = Remembered(format_named(format))
         self._given: list[dict[str, Any]] = []
         self._messages: list[Message] = []
-        self._summary: tuple[int, str] | None = None
-        """How many of the messages a summary stands for, and the summary."""
+        self._summary: _Summary | None = None
         self.add_messages(messages)
 
     def add_messages(self, messages: Iterable[VendorMessage] | VendorMessage) -> None:
@@ -76,26 +86,29 @@ class Context:
     def compact(self, model: Model | None = None) -> dict[str, str]:
         """Put a summary in place of all but the instructions, calls without an answer, and what the user asked last if nobody answered it.
 
-        Returns `{"analysis", "summary"}`. Without a model the summary is a digest. Raises `TrimtabError` when the reply can't be a summary (a
+        Returns `{"analysis", "summary"}`. Without a model the summary is a digest. Where nothing came since the last summary that could go into another one, nobody is asked and
+        that one is returned. Raises `TrimtabError` when the reply can't be a summary (a
         tag that isn't closed, no text, or not text at all); then nothing has changed, and neither has it when there is nothing to compact.
         """
-        end = self._border()
-        messages = tuple(m for m in self._active(end) if not _instructs(m))
-        if not messages:
-            return {"analysis": "", "summary": ""}
-        analysis, summary = self._digest(messages) if model is None else self._asked(model, messages)
-        self._summary = (end, summary)
-        return {"analysis": analysis, "summary": summary}
+        end, last = self._border(), self._summary
+        fresh = [m for m in self._messages[0 if last is None else last.covered : end] if not _instructs(m)]
+        if not fresh:
+            return (
+                {"analysis": "", "summary": ""} if last is None else {"analysis": last.analysis, "summary": last.text}
+            )
+        messages, earlier = as_read(fresh), last.text if last is not None else ""
+        analysis, text = self._digest(messages, earlier) if model is None else self._asked(model, messages, earlier)
+        self._summary = _Summary(end, analysis, text)
+        return {"analysis": analysis, "summary": text}
 
-    def _active(self, end: int | None = None) -> tuple[Message, ...]:
-        """What is in view of the messages up to `end`."""
-        messages = self._messages[:end]
+    def _active(self) -> tuple[Message, ...]:
+        """What is in view."""
         if self._summary is None:
-            return as_read(messages)
-        covered, summary = self._summary
-        kept = [m for m in messages[:covered] if _instructs(m)]
-        told = User(user(f"{_HEAD}\n{summary}").parts, origin="summary")
-        return as_read([*kept, told, *messages[covered:]])
+            return as_read(self._messages)
+        covered = self._summary.covered
+        kept = [m for m in self._messages[:covered] if _instructs(m)]
+        told = User(user(f"{_HEAD}\n{self._summary.text}").parts, origin="summary")
+        return as_read([*kept, told, *self._messages[covered:]])
 
     def _border(self) -> int:
         """Up to where a summary may stand: calls that wait for an answer stay, and so does a request that nobody has answered yet."""
@@ -108,12 +121,15 @@ class Context:
             end -= 1
         return end if any(not _instructs(m) for m in self._messages[:end]) else len(self._messages)
 
-    def _digest(self, messages: tuple[Message, ...]) -> tuple[str, str]:
+    def _digest(self, messages: tuple[Message, ...], earlier: str) -> tuple[str, str]:
+        """The earlier summary, in half of the room at most, and behind it what came since."""
         count = Counter(ModelInfo(provider="", id="", api="openai-chat")).text
-        return "", digest(messages, count=count, max_tokens=_DIGEST_TOKENS)
+        begun = fit(redact(earlier), max_tokens=_DIGEST_TOKENS // 2, count=count).text
+        told = digest(messages, count=count, max_tokens=_DIGEST_TOKENS - count(begun))
+        return "", "\n\n".join(text for text in (begun, told) if text)
 
-    def _asked(self, model: Model, messages: tuple[Message, ...]) -> tuple[str, str]:
-        prompt = build_summary_prompt(messages, profile="general")
+    def _asked(self, model: Model, messages: tuple[Message, ...], earlier: str) -> tuple[str, str]:
+        prompt = build_summary_prompt(messages, previous=earlier or None, profile="general")
         encode = self._remembered.format.encode
         text = model(encode((user(prompt.system), *prompt.messages), lambda _messages, _index: None))
         reply = parse_reply(text) if isinstance(text, str) else Malformed(f"the model returned {type(text).__name__}")

@@ -2,7 +2,7 @@
 
     log ──▶ events that failed, summaries that were rejected ──▶ [{"kind", "reason", "entry"}, …], oldest first
 
-Read off the log, so a dump carries it. The one rule: whatever gives way to something else (a policy to the rules, a summary to a digest, a count to ours, a result
+Read off the log, so a dump carries it. The one rule: whatever gives way to something else (a policy to the rules, a summary to a digest, a count or a compressor to ours, a result
 to a message) is told here.
 """
 
@@ -14,7 +14,7 @@ from trimtab.types.codec import Entry
 from trimtab.types.entries import CustomEntry
 
 Problem: TypeAlias = dict[str, str]
-"""`kind`: `policy_failed`, `summarizer_failed`, `summary_rejected`, `counter_failed`, `result_without_call`, `not_applied`, `settings_replaced`. `entry`: its id in
+"""`kind`: `policy_failed`, `summarizer_failed`, `summary_rejected`, `counter_failed`, `compressor_failed`, `result_without_call`, `not_applied`, `settings_replaced`. `entry`: its id in
 the log, or ""."""
 KEPT = 100
 """Problems that are told: the last ones."""

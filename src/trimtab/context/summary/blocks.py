@@ -3,12 +3,15 @@
     text ─kind_of─▶ rows   ─shorten_json, shorten_table─▶ every row with its needed fields
                  └▶ blocks ─▶ critical whole, repeats counted ─▶ of the others the lines that say most ─▶ gaps marked
 
+Records of a log that repeat one another stand once with their count, as far as there is no room for them. What was asked for (the first, the last, those
+with a wanted word) is no repeat of anything, and a record of a failure is one only where the failures alone are too many.
+
 Params are those of the action `summarize`: `max_tokens, keep_first, keep_last, keep_fields`. The same text gives the same result, of at most
 `max_tokens`, and what is missing is said: in the text, and as `complete` beside it.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from trimtab.context.summary.facts import facts_in
@@ -64,20 +67,56 @@ def compress_source(
     if rows is not None:
         return Compressed(rows.text, kind, rows.kept, rows.total, complete=False)
     blocks = blocks_of(text, kind, needed=keep_fields)
-    last = len(blocks) - keep_last
-    blocks = tuple(replace(b, critical=True) if n < keep_first or n >= last else b for n, b in enumerate(blocks))
+    ends = frozenset((*range(len(blocks))[:keep_first], *range(len(blocks))[max(0, len(blocks) - keep_last) :]))
+    blocks = tuple(replace(b, critical=True) if n in ends else b for n, b in enumerate(blocks))
+    limit = _Limit(max_tokens, count)
+    alike: frozenset[int] = frozenset()
     if kind == "log":
-        blocks = _without_repeats(blocks)
+        asked = ends | _holding(blocks, keep_fields)
+        critical = [n for n, block in enumerate(blocks) if block.critical or n in asked]
+        fits = limit.holds("\n".join(blocks[n].text for n in critical))
+        blocks, alike = _repeats_of(blocks, single=frozenset(critical) if fits else asked)
     widest = max(_NARROWEST, max_tokens)
     every = [(b, line) for b, block in enumerate(blocks) for line in block.text.split("\n") if line.strip()]
     lines = [(b, both_ends(line, widest)) for b, line in every]
-    shown = _select(lines, blocks, max_tokens=max_tokens, count=count, words=keep_fields)
+    result, shown = _shown(lines, blocks, limit, _Wanted(ends, tuple(keep_fields)), alike)
     clipped = {b for b, line in every if len(line) > widest}
     missing = clipped | {b for at, (b, _) in enumerate(every) if at not in shown}
-    result = fit(_join(lines, shown), max_tokens=max_tokens, count=count).text
+    result = fit(result, max_tokens=max_tokens, count=count).text
     if clipped and count(result) < max_tokens // 2:  # a few endless lines: their structure says less than their ends
         result = fit(text, max_tokens=max_tokens, count=count).text
     return Compressed(result, kind, len(blocks) - len(missing), len(blocks), complete=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """How much may stand."""
+
+    max_tokens: int
+    count: Count
+
+    def holds(self, text: str) -> bool:
+        """Whether that much may."""
+        return len(text) <= 8 * self.max_tokens and self.count(text) <= self.max_tokens
+
+    def most(self, number: int, text: Callable[[int], str]) -> int:
+        """The largest of 0 to `number` whose text may stand; 0 when none may."""
+        low, high = 0, number
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self.holds(text(middle)):
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What was asked for: blocks by their places, and words whose lines stay."""
+
+    blocks: frozenset[int]
+    words: tuple[str, ...]
 
 
 def _rows(
@@ -107,50 +146,54 @@ def _rows(
     return None
 
 
-def _without_repeats(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Records that differ in numbers alone stand once, with their count."""
-    seen: dict[str, int] = {}
-    counts: list[int] = []
-    kept: list[Block] = []
-    for block in blocks:
-        shape = _DIGITS.sub("#", block.text)
-        if shape in seen:
-            counts[seen[shape]] += 1
-        else:
-            seen[shape] = len(kept)
-            kept.append(block)
-            counts.append(1)
-    return tuple(
-        replace(block, text=f"{block.text}\n[× {times}, alike but for numbers]") if times > 1 else block
-        for block, times in zip(kept, counts, strict=True)
-    )
-
-
-def _select(
-    lines: Sequence[tuple[int, str]], blocks: Sequence[Block], *, max_tokens: int, count: Count, words: Sequence[str]
-) -> set[int]:
-    """Places of the lines that are shown: the most telling ones, as many as fit."""
-    order = _by_weight(lines, blocks, words)
-    low, high = 0, len(order)
-    while low < high:
-        middle = (low + high + 1) // 2
-        text = _join(lines, order[:middle])
-        if len(text) <= 8 * max_tokens and count(text) <= max_tokens:
-            low = middle
-        else:
-            high = middle - 1
-    return set(order[:low])
-
-
-def _by_weight(lines: Sequence[tuple[int, str]], blocks: Sequence[Block], words: Sequence[str]) -> list[int]:
+def _holding(blocks: Sequence[Block], words: Sequence[str]) -> frozenset[int]:
+    """The places of the blocks with one of the words."""
     folded = [word.casefold() for word in words]
+    return frozenset(n for n, b in enumerate(blocks) if folded and any(word in b.text.casefold() for word in folded))
+
+
+def _repeats_of(blocks: Sequence[Block], *, single: Collection[int]) -> tuple[tuple[Block, ...], frozenset[int]]:
+    """Return the blocks, the first of those that differ in numbers alone with their count, and the places of the others. Those of `single` count as themselves."""
+    alike: dict[str, list[int]] = {}
+    for n, block in enumerate(blocks):
+        if n not in single:
+            alike.setdefault(_DIGITS.sub("#", block.text), []).append(n)
+    counted = list(blocks)
+    for first, *others in alike.values():
+        if others:
+            note = f"[× {len(others) + 1}, alike but for numbers]"
+            counted[first] = replace(blocks[first], text=f"{blocks[first].text}\n{note}")
+    return tuple(counted), frozenset(n for _, *others in alike.values() for n in others)
+
+
+def _shown(
+    lines: Sequence[tuple[int, str]], blocks: Sequence[Block], limit: _Limit, wanted: _Wanted, alike: Collection[int]
+) -> tuple[str, set[int]]:
+    """The most telling lines, as many as fit, and their places; repeats only where all others are there, and in their order."""
+    told = [at for at, (b, _) in enumerate(lines) if b not in alike]
+    fewer = [lines[at] for at in told]
+    order = _by_weight(fewer, blocks, wanted)
+    number = limit.most(len(order), lambda n: _join(fewer, order[:n]))
+    shown = {told[at] for at in order[:number]}
+    repeats = [at for at, (b, _) in enumerate(lines) if b in alike]
+    if repeats and len(shown) == len(told):
+        number = limit.most(len(repeats), lambda n: _join(lines, (*told, *repeats[:n])))
+        if number:
+            shown.update(repeats[:number])
+            return _join(lines, shown), shown
+    return _join(fewer, [at for at, place in enumerate(told) if place in shown]), shown
+
+
+def _by_weight(lines: Sequence[tuple[int, str]], blocks: Sequence[Block], wanted: _Wanted) -> list[int]:
+    folded = [word.casefold() for word in wanted.words]
     ends = (0, len(lines) - 1)
     step = max(1, len(lines) // _MOST_SCORED)
     scores: dict[int, float] = {}
     for at, (b, line) in enumerate(lines):
-        if at % step and not blocks[b].critical and at not in ends:
+        named = bool(folded) and any(word in line.casefold() for word in folded)
+        if at % step and not blocks[b].critical and not named and at not in ends:
             continue
-        score = 100.0 * blocks[b].critical + 50.0 * any(word in line.casefold() for word in folded)
+        score = 100.0 * blocks[b].critical + 110.0 * (b in wanted.blocks or named)
         score += 8.0 * (at == 0 or lines[at - 1][0] != b) + 6.0 * bool(FAILURE.search(line[:500])) + 2.0 * (at in ends)
         scores[at] = score + min(4, sum(1 for _ in facts_in(line[:500])))
     return sorted(scores, key=lambda at: (-scores[at], at))

@@ -2,7 +2,8 @@
 
     all of it ─▶ long texts and lists shortened ─▶ harder ─▶ needed and naming fields only ─▶ needed fields as a table ─▶ fewer rows
 
-The first form that fits is taken. What is missing is said in the text and beside it: how many rows were kept of how many.
+The first form that fits is taken. First and last rows that were asked for stay whole as long as a form fits with them; in a table that shows only some columns they
+have only those. What is missing is said in the text and beside it: how many rows were kept of how many.
 """
 
 import json
@@ -28,6 +29,14 @@ class Rows:
     def complete(self) -> bool:
         """Whether every row is in the text."""
         return self.kept == self.total
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What is never shortened: fields by name or dotted path, and objects by their identity."""
+
+    fields: frozenset[str]
+    objects: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +73,27 @@ def shorten_json(
 ) -> Rows:
     """Return a JSON value in at most `max_tokens`. `keep_fields` are names of fields, or dotted paths; they are never shortened.
 
-    `keep_first` and `keep_last` rows of the longest list stay when not all rows can; without them both ends share what room there is.
+    `keep_first` and `keep_last` rows of the longest list stay whole as long as all rows fit beside them in some form, or, where not all do, as long as they take half of
+    the room at most; they go last. Without them both ends share what room there is.
     """
     needed = frozenset(keep_fields)
-    rows = _longest(value)
+    rows, holders = _longest(value)
+    asked = frozenset((*range(len(rows))[:keep_first], *range(len(rows))[max(0, len(rows) - keep_last) :]))
+    whole_rows = frozenset(id(holder) for n, holder in enumerate(holders) if n in asked)
     whole = _dump(value)
     if _fits(whole, max_tokens, count):
         return Rows(whole, len(rows), len(rows))
-    for detail in _DETAILS:
-        if detail.needed_only and not needed:
-            continue
-        text = _dump(_reduce(value, needed, detail, ()))
-        if _fits(text, max_tokens, count):
-            return Rows(text, len(rows), len(rows))
+    for whole_ids in (whole_rows, frozenset[int]()) if whole_rows else (whole_rows,):
+        for detail in _DETAILS:
+            if detail.needed_only and not needed:
+                continue
+            text = _dump(_reduce(value, _Kept(needed, whole_ids), detail, ()))
+            if _fits(text, max_tokens, count):
+                return Rows(text, len(rows), len(rows))
     lines = [_line(row, needed) for row in rows]
+    full = {n: _dump(rows[n]) for n in asked}
+    if _fits("\n".join(full.values()), max_tokens // 2, count):
+        lines = [full.get(n, line) for n, line in enumerate(lines)]
     head = f"{len(rows)} rows: {', '.join(keep_fields)}" if needed else f"{len(rows)} rows"
     return fewer_rows(head, lines, max_tokens=max_tokens, count=count, keep_first=keep_first, keep_last=keep_last)
 
@@ -93,13 +109,24 @@ def shorten_table(
     keep_first: int = 0,
     keep_last: int = 0,
 ) -> Rows:
-    """Return a table in at most `max_tokens`: first long cells give way, then columns that nobody needs, then rows."""
+    """Return a table in at most `max_tokens`: first long cells give way, then columns that nobody needs, then rows.
+
+    The cells of `keep_first` and `keep_last` rows give way after those of all others.
+    """
     needed = {field.casefold() for field in keep_fields}
     kept = [n for n, name in enumerate(head) if name.strip().casefold() in needed]
-    columns = sorted({0, *kept}) if kept else list(range(len(head)))
+    columns = tuple(sorted({0, *kept})) if kept else tuple(range(len(head)))
+    every = tuple(range(len(head)))
+    asked = frozenset((*range(len(rows))[:keep_first], *range(len(rows))[max(0, len(rows) - keep_last) :]))
+    forms: list[tuple[Sequence[int], int, frozenset[int]]]
+    forms = [(shown, width, asked) for shown, width in ((every, 400), (every, 60)) if asked]
+    forms += [(shown, width, frozenset[int]()) for shown, width in ((every, 400), (every, 60))]
+    forms += [(columns, 120, asked), (columns, 40, frozenset[int]())]
     text = ""
-    for shown, width in ((range(len(head)), 400), (range(len(head)), 60), (columns, 120), (columns, 40)):
-        lines = [render([_cell(row, n, width, whole=n in kept) for n in shown]) for row in rows]
+    for shown, width, whole in forms:
+        lines = [
+            render([_cell(row, n, width, whole=n in kept or at in whole) for n in shown]) for at, row in enumerate(rows)
+        ]
         text = render([head[n] for n in shown])
         if _fits("\n".join((text, *lines)), max_tokens, count):
             return Rows("\n".join((text, *lines)), len(rows), len(rows))
@@ -132,9 +159,13 @@ def _fits(text: str, max_tokens: int, count: Count) -> bool:
     return len(text) <= 8 * max_tokens and count(text) <= max_tokens
 
 
-def _longest(value: Any) -> list[Any]:
-    """The longest list of objects in `value`, or the elements of an object of objects; else one row, the value itself."""
+def _longest(value: Any) -> tuple[list[Any], list[Any]]:
+    """The longest list of objects in `value`, or the elements of an object of objects; else one row, the value itself.
+
+    Beside the rows those objects as they stand in `value`, without the key that a row has; none for the value itself.
+    """
     best: list[Any] = []
+    holders: list[Any] = []
     todo = [value]
     while todo:
         here = todo.pop()
@@ -142,40 +173,41 @@ def _longest(value: Any) -> list[Any]:
         objects = [item for item in inside if isinstance(item, dict)]
         if len(objects) > len(best) and (isinstance(here, list) or len(objects) == len(inside) > 3):
             best = [{"key": k, **v} for k, v in here.items()] if isinstance(here, dict) else objects
+            holders = objects
             continue
         todo.extend(inside)
-    return best or [value]
+    return (best, holders) if best else ([value], [])
 
 
-def _reduce(value: Any, needed: frozenset[str], detail: _Detail, path: tuple[str, ...]) -> Any:
+def _reduce(value: Any, kept: _Kept, detail: _Detail, path: tuple[str, ...]) -> Any:
     if isinstance(value, dict):
-        return _reduce_object(value, needed, detail, path)
+        return value if id(value) in kept.objects else _reduce_object(value, kept, detail, path)
     if isinstance(value, list):
-        holds_rows = (
-            _holds_needed(value, needed) if needed else any(isinstance(item, dict) for item in value) and not path[1:]
+        holds_rows = _holds_kept(value, kept) or (
+            not kept.fields and any(isinstance(item, dict) for item in value) and not path[1:]
         )
         shown = value if holds_rows else value[: detail.elements]
-        reduced = [_reduce(item, needed, detail, path) for item in shown]
+        reduced = [_reduce(item, kept, detail, path) for item in shown]
         return reduced if len(shown) == len(value) else [*reduced, f"… {len(value) - len(shown)} more"]
     if isinstance(value, str) and len(value) > detail.text:
         return f"{value[: detail.text]}… ({len(value)} characters)"
     return value
 
 
-def _reduce_object(value: dict[str, Any], needed: frozenset[str], detail: _Detail, path: tuple[str, ...]) -> Any:
+def _reduce_object(value: dict[str, Any], kept: _Kept, detail: _Detail, path: tuple[str, ...]) -> Any:
     naming = _naming(value)
     reduced: dict[str, Any] = {}
     for name, item in value.items():
         here = (*path, name)
-        if _is_needed(here, needed):
+        if _is_needed(here, kept.fields):
             reduced[name] = item
-        elif name in naming or _stays(item, detail, needed, top=not path):
-            reduced[name] = _reduce(item, needed, detail, here)
+        elif name in naming or _stays(item, detail, kept, top=not path):
+            reduced[name] = _reduce(item, kept, detail, here)
     return reduced
 
 
-def _stays(item: Any, detail: _Detail, needed: frozenset[str], *, top: bool) -> bool:
-    if _holds_needed(item, needed):
+def _stays(item: Any, detail: _Detail, kept: _Kept, *, top: bool) -> bool:
+    if _holds_kept(item, kept):
         return True
     if detail.needed_only:
         return False
@@ -201,14 +233,16 @@ def _is_needed(path: tuple[str, ...], needed: frozenset[str]) -> bool:
     return path[-1] in needed or any(".".join(path[n:]) in needed for n in range(len(path) - 1))
 
 
-def _holds_needed(value: Any, needed: frozenset[str]) -> bool:
-    """Whether a needed field is somewhere inside; of a dotted path its last name counts."""
-    names = {name.rpartition(".")[2] for name in needed}
+def _holds_kept(value: Any, kept: _Kept) -> bool:
+    """Whether something that stays as it is is somewhere inside; of a dotted path its last name counts."""
+    if not kept.fields and not kept.objects:
+        return False
+    names = {name.rpartition(".")[2] for name in kept.fields}
     todo = [value]
     while todo:
         here = todo.pop()
         if isinstance(here, dict):
-            if names & here.keys():
+            if id(here) in kept.objects or names & here.keys():
                 return True
             todo.extend(here.values())
         elif isinstance(here, list):

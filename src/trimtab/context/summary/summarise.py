@@ -73,7 +73,8 @@ class Job:
     """What is to be summarised and under which conditions. Sizes in tokens, costs in USD (or any one unit).
 
     `previous`: the earlier summary that is updated; None: those among the messages. `facts`: of what that summary stands for; they are
-    audited too, so that a rule outlives any number of compactions. `later` are the messages that stay. `replaces_tokens`: what the run takes in a request, if more than its text counts.
+    audited too, so that a rule outlives any number of compactions. `recorded`: the messages one by one as they were recorded, where edits hid what stood in them: the
+    audit looks for facts in these. `later` are the messages that stay. `replaces_tokens`: what the run takes in a request, if more than its text counts.
     `source`: the document that the one message shows, by path or address; its summary is found again by the text alone, whoever reads it.
     `wanted`: how long the summary may be. `cost_in_place`, `cost_serialised`: the bills of the two ways; None: unknown, which loses.
     `attempts`: ways tried at most before the digest. `facts_share`: of the wanted size, for the facts block.
@@ -85,6 +86,7 @@ class Job:
     replaces_tokens: int
     previous: str | None = None
     facts: tuple[Fact, ...] = ()
+    recorded: tuple[Message, ...] = ()
     later: tuple[Message, ...] = ()
     instructions: str = ""
     profile: Profile = "coding"
@@ -173,11 +175,13 @@ def _without_earlier_summary(job: Job) -> Job:
     """The job with the summaries among its messages as what they are: the previous summary, unless it is given."""
     sources = sources_of(job.messages, job.ids)
     told = [source for source in sources if not source.earlier_summary]
+    recorded = sources_of(job.recorded, job.ids) if job.recorded else ()
     earlier = "\n\n".join(source.text for source in sources if source.earlier_summary)
     return replace(
         job,
         messages=tuple(source.message for source in told),
         ids=tuple(source.id for source in told),
+        recorded=tuple(source.message for source in recorded if not source.earlier_summary),
         previous=(earlier or None) if job.previous is None else job.previous,
     )
 
@@ -279,7 +283,7 @@ def _judged(
 
 def _with_facts(job: Job, summary: str) -> tuple[str, dict[str, Any]]:
     """The summary with the facts that it lost, and what the audit found. It stays smaller than what it replaces."""
-    found = audit(summary, (*job.facts, *facts_of(job.messages, ids=job.ids, later=job.later)))
+    found = audit(summary, (*job.facts, *facts_of(job.recorded or job.messages, ids=job.ids, later=job.later)))
     room = min(int(job.wanted * job.facts_share), job.replaces_tokens - job.count(summary) - 2)
     block = facts_block(found.missing, max_tokens=max(0, room), count=job.count)
     text = f"{summary}\n\n{redact(block.text)}" if block.text else summary
