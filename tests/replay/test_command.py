@@ -7,6 +7,7 @@ import pytest
 
 from support.cli import Cli
 from support.transcripts import CLAUDE_CODE
+from trimtab.context.policies.peer_table import PEERS
 from trimtab.sessions.replay.report import Figures
 
 PINNED = [
@@ -152,7 +153,27 @@ def test_all_asks_before_it_reads_and_takes_yes_for_an_answer(cli):
     assert "--yes" in refused.err
     card = json.loads(cli.inside("replay", "--all", "--yes", "--json").out)
     assert card["sessions"] == 1
-    assert [row["policy"] for row in card["policies"]] == ["none", "rules"]
+    assert card["policies"][0]["policy"] == "none"
+
+
+def test_the_report_card_has_the_bill_under_each_policy_of_ours_and_of_other_agents(cli):
+    folder = cli.root / ".codex" / "sessions"
+    folder.mkdir(parents=True)
+    (folder / "s.json").write_text(OPENAI)
+    card = json.loads(cli.inside("replay", "--all", "--yes", "--json").out)
+    names = [row["policy"] for row in card["policies"]]
+    assert len(set(names)) == len(names)
+    assert set(names) == {"none", "rules", "mask", "summary", "truncate"} | {row.name for row in PEERS}
+    assert {row["steps"] for row in card["policies"]} == {2}
+    assert f"\n{PEERS[-1].name} " in cli.inside("replay", "--all", "--yes").out
+
+
+def test_naming_policies_narrows_the_report_card_to_those_and_none(cli):
+    folder = cli.root / ".codex" / "sessions"
+    folder.mkdir(parents=True)
+    (folder / "s.json").write_text(OPENAI)
+    card = json.loads(cli.inside("replay", "--all", "--yes", "--json", "--policy", "mask,codex").out)
+    assert [row["policy"] for row in card["policies"]] == ["none", "mask", "codex"]
 
 
 @pytest.mark.parametrize("none", ["", ",", " , "])

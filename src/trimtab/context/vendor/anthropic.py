@@ -13,7 +13,7 @@ Source: docs.claude.com, "Messages", "Extended thinking", "Implement tool use".
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, assert_never
@@ -87,6 +87,24 @@ def givable(message: VendorMessage) -> dict[str, Any] | None:
     content = fields["content"]
     said = content.strip() if isinstance(content, str) else content and all(map(_acceptable, content))
     return fields if said else None
+
+
+def renamed(
+    fields: dict[str, Any], calls: Callable[[Sequence[str]], Sequence[str]], result: Callable[[str], str]
+) -> dict[str, Any]:
+    """Return a dict that `decode` took with other ids of calls; see `formats.Renamed`."""
+    content = fields["content"]
+    if isinstance(content, str):
+        return fields
+    if fields["role"] == "assistant":
+        names = iter(calls([block["id"] for block in content if block["type"] == "tool_use"]))
+        blocks = [{**block, "id": next(names)} if block["type"] == "tool_use" else block for block in content]
+    else:
+        blocks = [
+            {**block, "tool_use_id": result(block["tool_use_id"])} if block["type"] == "tool_result" else block
+            for block in content
+        ]
+    return {**fields, "content": blocks}
 
 
 def encode(messages: Sequence[Message], known: Known = nothing_known) -> list[dict[str, Any]]:
