@@ -233,6 +233,23 @@ def test_a_remote_policy_says_that_nobody_was_asked(cli):
     assert "not asked" not in cli.inside("replay", str(path), "--window", "6000", "--policy", "rules").err
 
 
+def test_requests_that_fit_whatever_is_taken_out_are_not_told_and_those_that_do_not_are(cli):
+    talk = [json.loads(PLAIN)[0]]
+    for n in range(4):
+        call = {"id": f"c{n}", "function": {"name": "ls", "arguments": "{}"}}
+        talk += [
+            {"role": "assistant", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{n}", "content": "a word of it " * 40},
+            {"role": "user", "content": "and now? " * 2_000},
+        ]
+    path = cli.file("long.json", json.dumps([*talk, {"role": "assistant", "content": "done"}]))
+    small = cli.inside("replay", str(path), "--window", "2000", "--policy", "rules")
+    assert "requests don't fit a window of 2,000 tokens whatever is taken out" in small.err
+    assert "window 2,000" in small.out.splitlines()[0]
+    assert "don't fit" not in cli.inside("replay", str(path), "--window", "90000", "--policy", "rules").err
+    assert "don't fit" not in cli.inside("replay", str(path), "--window", "2000", "--policy", "none").err
+
+
 def test_a_folder_without_sessions_says_so_and_what_to_try(cli):
     outcome = cli.inside("replay", str(cli.project))
     assert (outcome.code, outcome.out.splitlines()[0]) == (0, "0 sessions, 0 requests")

@@ -55,7 +55,7 @@ def grown(sound: Sound, view: View, rules: WireRules, reachable: Reachable, *, f
     count = len(sound.view.slots)
     fresh = range(count, len(view.slots))
     newest = next((i for i in reversed(fresh) if is_request(view.slots[i].base)), sound.newest)
-    if newest in touched or _thinking_is_near(view, touched, fresh):
+    if newest in touched or (newest >= count and view.slots[newest].edits) or _thinking_is_near(view, touched, fresh):
         return None
     shown = [*_shown(view, touched), *_shown(view, fresh)]
     if not _is_clean(view, shown, rules, reachable):

@@ -2,7 +2,7 @@
 
     {"role": "user", "content": [result a, result b, text]}  ◀─▶  ToolResult a · ToolResult b · User
     {"role": "assistant", "content": [thinking, text, tool_use]}  ◀─▶  Assistant
-    {"role": "system", …} (in place)  ◀─▶  User with `wire["role"]`
+    {"role": "system", …} (in place)  ◀─▶  User with `wire["role"]`; where the API takes none, it goes out as the user's
 
 Written back as turns that alternate and begin with the user; in a user turn all results stand before anything else. What the API refuses
 is left out: blank text, thinking without a signature. Blocks that ours don't have (documents, links to images, server tools) are opaque.
@@ -114,6 +114,9 @@ def encode(messages: Sequence[Message], known: Known = nothing_known) -> list[di
         turn = _given_turn(given) if given is not None else _turn(message)
         if not turn.content:
             continue
+        if turn.role == "system" and not (turns and turns[-1].role == "user"):
+            # The API takes instructions within a conversation right behind something of the user's, and nowhere else.
+            turn.role, turn.given = "user", None
         if not turns and turn.role == "assistant":
             turns.append(_Turn("user", blocks=[{"type": "text", "text": _OPENING}]))
         if turns and turns[-1].role == turn.role:

@@ -149,8 +149,10 @@ def _split(policies: str) -> list[str]:
 
 
 def _print(reports: Sequence[Report]) -> None:
-    sessions = sum(entry.figures is not None for entry in reports[0].entries)
-    click.echo(f"{counted(sessions, 'session')}, {counted(reports[0].total.steps, 'request')}")
+    read = [entry for entry in reports[0].entries if entry.figures is not None]
+    windows = sorted({entry.window for entry in read if entry.window})
+    said = f", window {' to '.join(f'{n:,}' for n in dict.fromkeys((windows[0], windows[-1])))}" if windows else ""
+    click.echo(f"{counted(len(read), 'session')}, {counted(reports[0].total.steps, 'request')}{said}")
     for line in table(_rows([(report.policy, report.total) for report in reports]), width_of(sys.stdout)):
         click.echo(one_line(line))
 
