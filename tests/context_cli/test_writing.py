@@ -80,10 +80,10 @@ def test_every_command_counts_as_show_does(
     assert told["used"] == shown(cli, session)[0]
 
 
-def test_restoring_a_page_shows_that_page_alone(cli: Cli, fixed: str) -> None:
+def test_the_only_page_of_an_item_is_all_of_it(cli: Cli, fixed: str) -> None:
     came = done(cli, "restore", fixed, "r1", "--page", "1")
     assert [one["kind"] for one in came["done"]] == ["restore"]
-    assert states(cli, fixed)["r1"] == "folded"
+    assert states(cli, fixed)["r1"] == "full"
 
 
 def test_what_is_shown_whole_is_not_restored_again(cli: Cli, fixed: str) -> None:

@@ -206,7 +206,7 @@ def _reload(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> 
     for target in targets:
         body = body_of(target.slot.base, target.address.part)
         number = number_in(action.params, "page", 0)
-        if number or kit.count(body) > kit.page_tokens:
+        if number > 1 or kit.count(body) > kit.page_tokens:
             name = name_of(target.slot) if target.address.part is None else target.id
             piece = page(body, max(1, number), kit.page_tokens, kit.count)
             key = markers.marker_key(name, size=kit.count(body), salt=kit.salt)

@@ -275,7 +275,13 @@ def _judged(
         language=language if strict else "",
         least_tokens=least_detail(job.replaces_tokens, max_output=limit) if last and strict else 0,
     )
-    if verdict.accepted and last and strict and (why := _says_nothing(job, verdict.summary)):
+    if (
+        verdict.accepted
+        and last
+        and strict
+        and job.purpose == "compact"
+        and (why := _says_nothing(job, verdict.summary))
+    ):
         verdict = replace(verdict, rejections=(why,))
     if verdict.accepted:
         return Verdict(redact(verdict.summary), redact(verdict.analysis))
@@ -284,7 +290,7 @@ def _judged(
 
 
 def _says_nothing(job: Job, summary: str) -> Rejection | None:
-    """Why a summary of messages that hold facts can't be one: it holds none of them."""
+    """Why a summary of a conversation that holds facts can't be one: it holds none of them. (Of a single document a sentence may be right.)"""
     facts = {fact.text for fact in facts_of(job.messages, ids=job.ids, later=job.later)}
     if len(facts) < TELLING or audit(summary, facts_of(job.messages, ids=job.ids, later=job.later)).present:
         return None

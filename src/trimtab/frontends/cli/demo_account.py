@@ -15,6 +15,15 @@ _KEYS = 12
 """Characters of a name that are shown."""
 
 
+_FACTS = (
+    ("present", "stand in it"),
+    ("added", "added because they were stated or used"),
+    ("left_out", "had no room"),
+    ("unused", "nobody has used"),
+)
+"""What the audit of a summary counts, and how that is said."""
+
+
 async def account_lines(session: Session) -> list[str]:
     """The account of a session that has just ended its turn. Takes one edit back to show that it can be."""
     view = session.log.snapshot()
@@ -35,6 +44,8 @@ def _row(row: LogRow) -> str:
 
 
 def _names(row: LogRow) -> str:
+    if not row.targets:
+        return "a note at the end"
     return listed([name[:_KEYS] for name in row.targets[:2]]) + (
         f" and {len(row.targets) - 2} more" if len(row.targets) > 2 else ""
     )
@@ -46,7 +57,7 @@ def _audits(view: View) -> list[str]:
     for applied in view.applied:
         if isinstance(applied.edit, Compact):
             audit = applied.edit.meta.get("audit") or {}
-            facts = ", ".join(f"{name} {count}" for name, count in audit.items() if isinstance(count, int))
+            facts = ", ".join(f"{audit.get(name, 0)} {what}" for name, what in _FACTS) if audit else ""
             lines.append(
                 f"Compaction: {counted(len(applied.edit.targets), 'item')}, {applied.edit.mode}; audit of facts: {facts or 'none was there'}."
             )
@@ -88,6 +99,7 @@ def _bill(session: Session) -> list[str]:
     ]
     if saved.usd is not None and saved.kept_usd is not None:
         lines.append(
-            f"At the prices set for the script: ${saved.usd:.4f}, against ${saved.kept_usd:.4f} for keeping all."
+            f"At the prices set for the script: ${saved.usd:.4f}, against ${saved.kept_usd:.4f} for keeping all: what is sent again unchanged"
+            " is read from the cache at a tenth, and each edit breaks some of it."
         )
     return lines

@@ -43,7 +43,8 @@ _SUBJECT = ("command", "path", "pattern", "key", "query")
 
 def edit_words(event: ContextEdited) -> str:
     """An edit of the context in a line: what, of how many items, from what size to what, by whom."""
-    return f"{event.kind} of {counted(len(event.targets), 'item')}, {event.before_tokens:,} → {event.after_tokens:,} tokens ({event.author})"
+    what = f"of {counted(len(event.targets), 'item')}" if event.targets else "at the end"
+    return f"{event.kind} {what}, {event.before_tokens:,} → {event.after_tokens:,} tokens ({event.author})"
 
 
 class TextPrinter:
