@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 READS: list[Json] = [
     {"text": f"I read f{n}.", "tool_calls": [{"name": "read", "arguments": {"path": f"f{n}.txt"}}]} for n in range(4)
 ]
-WORDS = " ".join(f"f{n}.txt was read and holds data of the port 4711" for n in range(12))
+WORDS = " ".join(f"/srv/data/part_{n % 4}_{n}.csv was read and holds data of the port 4711" for n in range(12))
 SUMMARY: Json = {"text": f"<analysis>thoughts</analysis><summary>{WORDS}</summary>"}
 
 
