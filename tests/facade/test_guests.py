@@ -189,3 +189,75 @@ def test_answers_of_the_official_sdks_go_in_as_they_are():
         cm.step(given, usage=usage)
         assert cm.observe()["used_tokens"] > 7_000
         assert said(cm.messages()[-1:]).count("Hi.") == 1
+
+
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+class Unspeakable:
+    def __repr__(self) -> str:
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [object(), [object()], nested(5_000), float("nan"), 10**400, b"a", {1}, {1: 2}, Unspeakable()],
+    ids=["object", "in a list", "deep", "nan", "huge", "bytes", "set", "key", "unspeakable"],
+)
+@pytest.mark.parametrize("wrap", [dict, lambda fields: Action(**fields)], ids=["dict", "action"])
+def test_params_that_no_log_can_hold_are_a_problem_of_the_policy_not_of_the_program(wrap, value):
+    cm = ContextManager(
+        lambda _seen: wrap({"action": "elide", "targets": ("e1",), "params": {"x": value}}), max_tokens=4_000
+    )
+    cm.run(opening())
+    cm.execute(cm.step(reading("openai", 1)))
+    assert "params" in cm.problems[0]["reason"]
+    assert {problem["kind"] for problem in cm.problems} == {"policy_failed"}
+    assert ContextManager(max_tokens=4_000).load(cm.dump()).messages() == cm.messages()
+
+
+@pytest.mark.parametrize("name", [Unspeakable(), ["keep"], "\ud800" * 1_000, None])
+def test_an_action_without_a_name_is_a_problem_in_few_words(name):
+    cm = ContextManager(lambda _seen: {"action": name}, max_tokens=4_000)
+    cm.run(opening())
+    assert len(cm.problems[0]["reason"]) < 500
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"action": "restate", "params": {"text": "go\ud800", "label": "\ud800"}},
+        {"action": "compact", "params": {"\ud800": 1}},
+        {"action": "keep", "reason": "\ud800"},
+        {"action": "elide", "targets": ("\ud800",)},
+    ],
+    ids=["text", "key", "reason", "target"],
+)
+@pytest.mark.parametrize("wrap", [dict, lambda fields: Action(**fields)], ids=["dict", "action"])
+def test_half_a_character_from_a_policy_or_in_the_instructions_breaks_no_dump(wrap, fields):
+    cm = ContextManager(lambda _seen: wrap(fields), max_tokens=4_000, system="Be brief.\ud800")
+    cm.run(opening())
+    cm.execute(cm.step(reading("openai", 1)))
+    json.dumps(cm.messages(), ensure_ascii=False).encode()
+    assert ContextManager(max_tokens=4_000).load(cm.dump()).messages() == cm.messages()
+
+
+def test_a_policy_unpins_neither_instructions_nor_what_the_program_pinned():
+    def policy(seen):
+        ids = [item["id"] for item in seen["active_context"]]
+        return [{"action": "unpin", "targets": [one]} for one in ids] + [{"action": "elide", "targets": ids}]
+
+    cm = ContextManager(policy, max_tokens=4_000)
+    cm.run([{"role": "developer", "content": "Never push."}, opening()])
+    cm.run(reading("openai", 1))
+    pinned = cm.observe()["active_context"][-1]["id"]
+    cm.execute({"action": "pin", "target": pinned})
+    for number in range(2, 8):
+        cm.run(reading("openai", number))
+    items = {item["id"]: item for item in cm.observe()["active_context"]}
+    assert items[pinned]["pinned"]
+    assert "Never push." in said(cm.messages())

@@ -38,6 +38,8 @@ ALIASES: dict[str, ActionName] = {
 }
 """Other words that models use for the same things."""
 
+_FIELDS = ("action", "target", "targets", "params", "reason")
+
 
 class Action(msgspec.Struct, frozen=True, omit_defaults=True):
     """One wish. An empty `targets` is right for `keep`, and for `compact` (then: as much as it takes)."""
@@ -51,20 +53,45 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True):
 def action_of(data: object) -> Action | str:
     """Return the action in `data`, or what is wrong with it in words. Never raises.
 
-    Besides the exact shape it takes one `target` for `targets`, a string for a list, and the aliases.
+    Besides the exact shape it takes one `target` for `targets`, a string for a list, and the aliases. Whatever comes back can be written as JSON: it
+    is made of values of its own, and a value that no log can hold is what is wrong.
     """
-    if isinstance(data, Action):
-        return data
-    if not isinstance(data, Mapping):
-        return f"an action is an object such as {{'action': 'keep'}}, not {type(data).__name__}"
-    name = data.get("action")
+    fields = _plain_fields(data)
+    if isinstance(fields, str):
+        return fields
+    name = fields.get("action")
     name = ALIASES.get(name, name) if isinstance(name, str) else name
     if name not in ACTIONS:
-        return f"there is no action {name!r}; actions: {', '.join(ACTIONS)}"
-    targets = data.get("targets", data.get("target"))
+        return f"there is no action {name!r:.80}; actions: {', '.join(ACTIONS)}"
+    targets = fields.get("targets", fields.get("target"))
     targets = [] if targets is None else [targets] if isinstance(targets, str) else targets
-    shape = {"action": name, "targets": targets, "params": data.get("params") or {}, "reason": data.get("reason") or ""}
+    shape = {
+        "action": name,
+        "targets": targets,
+        "params": fields.get("params") or {},
+        "reason": fields.get("reason") or "",
+    }
     try:
         return msgspec.convert(shape, Action)
     except (msgspec.ValidationError, TypeError) as problem:
         return f"bad action {name!r}: {problem}"
+
+
+def _plain_fields(data: object) -> dict[str, Any] | str:
+    """The fields of an action as plain JSON values with texts that can be encoded, or what is wrong with them."""
+    from trimtab.context.vendor.errors import At, VendorMessageError  # noqa: PLC0415 - not before somebody wants something
+    from trimtab.context.vendor.plain import plain  # noqa: PLC0415 - likewise
+
+    if isinstance(data, Action):
+        given: Mapping[Any, Any] = {name: getattr(data, name) for name in Action.__struct_fields__}
+    elif isinstance(data, Mapping):
+        given = data
+    else:
+        return f"an action is an object such as {{'action': 'keep'}}, not {type(data).__name__}"
+    if type(given) is dict:
+        given = {name: given[name] for name in _FIELDS if name in given}
+    try:
+        fields: dict[str, Any] = plain(given, At(0))
+    except VendorMessageError as problem:
+        return f"bad action: {problem.message.removeprefix('message 0, ')}"
+    return fields

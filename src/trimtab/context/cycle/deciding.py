@@ -16,6 +16,7 @@ import msgspec
 from trimtab.context.actions import Action
 from trimtab.context.asks import Advice, Answer, Ask, Consult, Failed, Record
 from trimtab.context.editing.applying import BLANK, Outcome
+from trimtab.context.editing.limits import policy_author
 from trimtab.context.policies.base import Manners, Policy, unwrap
 from trimtab.context.policies.fallback import Fallback, Verdict
 from trimtab.context.policies.remote import Remote
@@ -106,7 +107,7 @@ class Decider:
     @property
     def author(self) -> str:
         """Who the log says decided: the policy, or the rules in its place."""
-        return f"policy:{self.decided_by}"
+        return policy_author(self.decided_by)
 
     @property
     def state(self) -> DeciderState:

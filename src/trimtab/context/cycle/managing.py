@@ -14,6 +14,7 @@ from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
 from trimtab.context.cycle.cycle import Due, Rung, cycle
 from trimtab.context.cycle.deciding import Decider
+from trimtab.context.cycle.floor import floor_of
 from trimtab.context.cycle.ladder import STEPS, Step
 from trimtab.context.cycle.look import Look
 from trimtab.context.cycle.marks import Mark, Marks, Waiting
@@ -23,6 +24,7 @@ from trimtab.context.editing.checks import check
 from trimtab.context.editing.compacting import Compactor
 from trimtab.context.editing.in_place import in_place
 from trimtab.context.editing.kit import Kit
+from trimtab.context.editing.limits import Limits
 from trimtab.context.editing.planning import plan
 from trimtab.context.engine import Engine
 from trimtab.context.policies.base import Manners
@@ -230,9 +232,18 @@ class Manager:
             kit=self.kit,
             size=self.engine.tally.message,
             faults=self.engine.faults,
+            limits=self._limits(look),
             gate=None if forced else gate,
             keep_files=self.engine.settings.tools == "off",
             in_place=beside,
+        )
+
+    def _limits(self, look: Look) -> Limits:
+        return Limits(
+            floor=lambda view: floor_of(replace(look, view=view)).total,
+            count=self.engine.tally.text,
+            hard=look.budget.hard,
+            room=look.budget.room,
         )
 
     def mark(self, look: Look, actions: Sequence[Action], *, author: str) -> Outcome:
@@ -244,7 +255,9 @@ class Manager:
             made = plan(action, view, self.kit)
             wished += [(edit, structs.replace(action, targets=edit.targets)) for edit in made.edits]
             refused += made.refused
-        checked = check([edit for edit, _ in wished], view, author=author, faults=self.engine.faults)
+        checked = check(
+            [edit for edit, _ in wished], view, author=author, faults=self.engine.faults, limits=self._limits(look)
+        )
         may = {id(edit) for edit in checked.edits}
         marks.add(view, (Mark(edit, wish, author, view.step) for edit, wish in wished if id(edit) in may))
         self._weighed = None

@@ -14,6 +14,7 @@ from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask, Failed, Keep, Kept, Record, Recorded
 from trimtab.context.editing.checks import Faults, check
 from trimtab.context.editing.kit import Kit
+from trimtab.context.editing.limits import Limits
 from trimtab.context.editing.planning import plan
 from trimtab.context.naming import name_of, text_of
 from trimtab.context.window.slots import Slot
@@ -85,6 +86,7 @@ class Outcome:
 @dataclass(frozen=True, slots=True)
 class Means:
     """What applying needs. `size` counts a message as it is shown; `keep_files`: hidden bodies must be kept in files first.
+    `limits`: how much may be made to stay.
 
     `in_place(look, run)`: how the session's own model can be asked for a summary of `run`, if it can.
     """
@@ -92,6 +94,7 @@ class Means:
     kit: Kit
     size: Size
     faults: Faults
+    limits: Limits
     gate: Gate | None = None
     keep_files: bool = False
     in_place: "Callable[[Look, Sequence[int]], InPlace | None]" = field(default=lambda _look, _run: None)
@@ -122,7 +125,7 @@ def record(
 ) -> Generator[Ask, Answer, Outcome]:
     """Record edits that are already planned, each with its reason."""
     reasons = {id(edit): reason for edit, reason in wanted}
-    checked = check([edit for edit, _ in wanted], view, author=author, faults=means.faults)
+    checked = check([edit for edit, _ in wanted], view, author=author, faults=means.faults, limits=means.limits)
     no = (*refused, *checked.refused)
     passed = Passed(checked.edits) if means.gate is None else means.gate(view, checked.edits, 0.0)
     if not passed.edits:
@@ -136,7 +139,7 @@ def record(
     if not isinstance(answer, Recorded):
         return Outcome(view, refused=no, failed=f"the log can't be written: {_why(answer)}")
     for entry_id, entry in zip(answer.ids, entries, strict=True):
-        view = view.with_edit(entry_id, entry.edit)
+        view = view.with_edit(entry_id, entry.edit, author=entry.author)
     done = tuple(Done(entry_id, entry) for entry_id, entry in zip(answer.ids, entries, strict=True))
     return Outcome(view, done, no, passed.waiting)
 

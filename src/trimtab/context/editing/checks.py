@@ -2,8 +2,8 @@
 
     edits ──refusal of each──▶ those that may ──all together on the view──▶ valid messages? ──no──▶ one by one, the culprits out
 
-Two lines of defence. The first asks about targets: they exist, aren't pinned, aren't what the user asked for last, aren't waiting for an
-answer. The second asks the outgoing validator about the messages that would go out: whatever rule of a wire an edit would break, it
+Three lines of defence. The first asks about targets: they exist, aren't pinned, aren't what the user asked for last, aren't waiting for an
+answer; what a person pinned, only a person unpins. The second asks whether what is made to stay leaves room (`limits`). The third asks the outgoing validator about the messages that would go out: whatever rule of a wire an edit would break, it
 finds here, before the edit is recorded. So no edit needs to know the wires.
 """
 
@@ -11,12 +11,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from trimtab.context.editing.limits import Limits
 from trimtab.context.window.overlays import Address
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
 from trimtab.types.edits import Compact, Drop, Edit, Expire, Pin, Restate, Restore, Unpin, edit_kind
 from trimtab.types.messages import Image, Message, ToolResult, User
 
+INSTRUCTIONS = "policy:instructions"
+"""The author of pins that keep instructions among the messages."""
 Faults: TypeAlias = Callable[[View], frozenset[str]]
 """What is wrong with the messages of a view, as comparable words; empty: nothing."""
 
@@ -29,12 +32,17 @@ class Checked:
     refused: tuple[str, ...]
 
 
-def check(edits: Iterable[Edit], view: View, *, author: str, faults: Faults) -> Checked:
+def check(edits: Iterable[Edit], view: View, *, author: str, faults: Faults, limits: Limits) -> Checked:
     """Return which of `edits` may be applied to `view`, in order. Nothing is applied here."""
     wanted: list[Edit] = []
     refused: list[str] = []
+    trial, tried = view, 0
     for edit in edits:
         reason = refusal(view, edit, author=author)
+        if reason is None and limits.concern(edit, author=author):
+            # What went before counts: several may fit each alone and not together, and what is hidden first takes less.
+            trial, tried = _applied(trial, wanted[tried:], first=tried), len(wanted)
+            reason = limits.refusal(trial, edit, author=author)
         if reason is None:
             wanted.append(edit)
         else:
@@ -85,7 +93,7 @@ def _of_target(view: View, edit: Edit, target: str, address: Address, *, author:
     if address.part is not None and address.part >= len(slot.base.parts):
         return f"{target!r} has no such part"
     if isinstance(edit, Pin | Unpin):
-        return None
+        return None if author == "user" else _of_mark(view, edit, target, slot)
     if isinstance(edit, Restore):
         return None
     members = [view.slots[i] for i in view.group(address.index)] if isinstance(edit, Compact | Drop) else [slot]
@@ -115,7 +123,33 @@ def _of_members(
     return None
 
 
-def _applied(view: View, edits: Iterable[Edit]) -> View:
-    for number, edit in enumerate(edits):
+def _of_mark(view: View, edit: Pin | Unpin, target: str, slot: Slot) -> str | None:
+    """Why nobody but a person may pin or unpin it, or None."""
+    if isinstance(edit, Pin):
+        # How long the answer will be, nobody knows yet.
+        return (
+            f"{target!r} still waits for an answer" if isinstance(slot.base, ToolResult) and not slot.answered else None
+        )
+    pinners = _pinners(view, slot)
+    if "user" in pinners:
+        return f"{target!r}: a person pinned it, so only a person unpins it"
+    return f"{target!r} holds instructions, which stay" if INSTRUCTIONS in pinners else None
+
+
+def _pinners(view: View, slot: Slot) -> set[str]:
+    """The authors of all pins since it was last unpinned: whoever pins it once more doesn't make it theirs."""
+    found: set[str] = set()
+    for overlay in slot.layers if slot.pinned else ():
+        if overlay.edit in view.reverted or overlay.act not in ("pin", "unpin"):
+            continue
+        if overlay.act == "unpin":
+            found.clear()
+        elif (applied := view.edit(overlay.edit)) is not None:
+            found.add(applied.author)
+    return found
+
+
+def _applied(view: View, edits: Iterable[Edit], *, first: int = 0) -> View:
+    for number, edit in enumerate(edits, first):
         view = view.with_edit(f"?{number}", edit)
     return view

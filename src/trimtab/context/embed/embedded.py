@@ -21,8 +21,9 @@ from trimtab.context.cycle.look import Look, Tally
 from trimtab.context.cycle.saving import restore, saved
 from trimtab.context.cycle.tally import MeterTally
 from trimtab.context.editing.applying import BLANK, Done
-from trimtab.context.editing.checks import refusal
+from trimtab.context.editing.checks import INSTRUCTIONS, refusal
 from trimtab.context.editing.compacting import Compactor
+from trimtab.context.editing.limits import policy_author
 from trimtab.context.editing.outcomes import outcome
 from trimtab.context.editing.planning import plan
 from trimtab.context.embed.foreign import (
@@ -157,7 +158,7 @@ class Embedded:
         )
         self.engine.compressor_failed = self._compressor_failed
         self.engine.faults = faultfinder(model, has_way=self._has_way)
-        self.author = f"policy:{policy.name}"
+        self.author = policy_author(policy.name)
         self._asks_always = isinstance(policy, Fallback)
         self._remembered = Remembered(self.format)
         self._done: list[Action] = []
@@ -298,7 +299,7 @@ class Embedded:
         ids = self.log.append([self.engine.admit(message)])
         if instructs:
             pin = Pin(targets=ids)
-            self.log.record([EditEntry(**BLANK, edit=pin, reason="instructions stay", author="policy:instructions")])
+            self.log.record([EditEntry(**BLANK, edit=pin, reason="instructions stay", author=INSTRUCTIONS)])
 
     def _makes_sense(self, action: Action) -> bool:
         """Whether an action that was proposed earlier can still be done."""

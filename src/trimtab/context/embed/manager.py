@@ -35,6 +35,7 @@ from trimtab.context.vendor.errors import VendorMessageError
 from trimtab.context.vendor.plain import Dumps, VendorMessage, plain_object
 from trimtab.context.vendor.usage import usage_of
 from trimtab.types.errors import UsageError
+from trimtab.types.text import scrub
 from trimtab.types.tools import ToolSpec
 from trimtab.types.usage import Usage
 
@@ -74,7 +75,9 @@ class ContextManager:
         if isinstance(tools, str | Mapping) or not isinstance(tools, Iterable):
             raise UsageError(f"tools must be a list, not {type(tools).__name__}", hint="Give [] for none.")
         specs = tuple(spec_of(tool, number) for number, tool in enumerate(tools))
-        setup = Setup(policy, max_tokens, summarizer, estimate_tokens, format, reserve, system or "", specs, compressor)
+        setup = Setup(
+            policy, max_tokens, summarizer, estimate_tokens, format, reserve, scrub(system or ""), specs, compressor
+        )
         self._inner = Embedded(setup)
         self._steps = StepLog()
         self._chosen: Action | None = None

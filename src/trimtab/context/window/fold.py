@@ -34,7 +34,7 @@ class Fold:
             if message is not None:
                 self.view = self.view.with_message(entry.id, message)
         elif entry.type == "edit" and isinstance(edit := entry.value, EditEntry):
-            self.view = self.view.with_edit(entry.id, edit.edit)
+            self.view = self.view.with_edit(entry.id, edit.edit, author=edit.author)
         elif entry.type == "revert" and isinstance(revert := entry.value, RevertEntry):
             self.view = self.view.with_revert(entry.id, revert.target)
         elif call_id := parked_call(entry):

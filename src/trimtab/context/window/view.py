@@ -43,7 +43,7 @@ class Repairs:
 class Applied(NamedTuple):
     """An edit of the path, the indices of the slots that it touches, and the step at which it was made.
 
-    `starts`: for each of them, how many overlays lay there before.
+    `starts`: for each of them, how many overlays lay there before. `author`: who made it; empty for one that is only tried.
     """
 
     id: str
@@ -51,6 +51,7 @@ class Applied(NamedTuple):
     slots: tuple[int, ...]
     step: int = 0
     starts: tuple[int, ...] = ()
+    author: str = ""
 
 
 class Shown(NamedTuple):
@@ -252,8 +253,8 @@ class View:
                 made = made._put(index, made._changed(slot, base=waiting))
         return made
 
-    def with_edit(self, edit_id: str, edit: Edit) -> "View":
-        """The view after an edit. Targets that aren't there are passed over."""
+    def with_edit(self, edit_id: str, edit: Edit, *, author: str = "") -> "View":
+        """The view after an edit of that author. Targets that aren't there are passed over."""
         made = self
         if isinstance(edit, Restate):
             note = User((Text(edit.text),), origin="note")
@@ -266,7 +267,7 @@ class View:
             for index, overlays in laid.items():
                 made = made._put(index, made.slots[index].with_overlays(overlays, self.reverted))
         self._index.edits[edit_id] = len(self.applied)
-        applied = Applied(edit_id, edit, touched, self.step, starts)
+        applied = Applied(edit_id, edit, touched, self.step, starts, author)
         return made._with(applied=self.applied.append(applied), reverted=self.reverted.with_edit(edit_id))
 
     def with_revert(self, revert_id: str, target: str) -> "View":

@@ -1,0 +1,153 @@
+"""Nobody but a person fills the window with what must stay, or takes away what a person pinned."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from support.engine_session import Session, call_of, lines, model
+from trimtab.context.actions import Action
+from trimtab.context.engine import Engine
+from trimtab.context.seeing.observation import Observation
+from trimtab.context.window.fold import fold
+from trimtab.types.messages import Text
+
+WINDOW = 16_000
+MODELS_AND_POLICIES = pytest.mark.parametrize("author", ["model", "policy:theirs"])
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """A policy that always wants the same of what it sees."""
+
+    wish: Callable[[tuple[str, ...]], list[Action]]
+    name: str = "wants"
+
+    def decide(self, observation: Observation) -> Sequence[Action]:
+        return self.wish(tuple(item.id for item in observation.items if item.kind == "result"))
+
+
+def session(policy: object = "rules") -> Session:
+    """A session that was asked for something."""
+    made = Session(Engine(model(WINDOW), session_id="s", policy=policy))  # type: ignore[arg-type]
+    made.say("go")
+    return made
+
+
+def is_pinned(of: Session, call: str) -> bool:
+    """Whether the result of a call is pinned."""
+    address = of.view.find(call)
+    assert address is not None
+    return of.view.slots[address.index].pinned
+
+
+def of_kind(of: Session, kind: str) -> list[object]:
+    """The edits of that kind in the log."""
+    return [applied.edit for applied in of.view.applied if type(applied.edit).__name__ == kind]
+
+
+@MODELS_AND_POLICIES
+def test_pins_of_others_stop_at_half_of_the_room_and_the_session_goes_on(author: str) -> None:
+    talk, refused = session(), []
+    for number in range(8):
+        (call,) = talk.work(lines(2_500, seed=number))
+        refused += talk.act(Action("pin", (call,)), author=author).refused
+        talk.prepare()
+    room = talk.engine.budget.room
+    assert len(of_kind(talk, "Pin")) >= 2
+    assert f"at most {room // 2:,} may be made to stay" in refused[0]
+    assert "pinned items" in refused[0]
+
+
+def test_pins_of_one_batch_count_together() -> None:
+    talk = session()
+    calls = talk.work(*(lines(1_500, seed=number) for number in range(6)))
+    outcome = talk.act(*(Action("pin", (call,)) for call in calls), author="model")
+    assert 0 < len(outcome.done) < 6
+    assert len(outcome.done) + len(outcome.refused) == 6
+
+
+def test_what_is_pinned_while_it_is_hidden_comes_back_as_far_as_it_could_have_been_pinned() -> None:
+    talk = session()
+    calls = talk.work(*(lines(2_500, seed=number) for number in range(6)))
+    wishes = [Action("elide", tuple(calls)), *(Action("pin", (call,)) for call in calls)]
+    assert talk.act(*wishes, author="model").refused == ()
+    outcome = talk.act(*(Action("reload", (call,)) for call in calls), author="model")
+    assert outcome.done
+    assert "may be made to stay" in outcome.refused[0]
+    talk.prepare()
+
+
+def test_a_policy_that_pins_all_it_sees_does_not_stop_a_session() -> None:
+    talk = session(Wants(lambda ids: [Action("pin", ids)] if ids else []))
+    for number in range(8):
+        talk.work(lines(2_500, seed=number))
+        talk.prepare()
+
+
+def test_a_person_pins_what_they_like_below_the_limit() -> None:
+    talk = session()
+    calls = talk.work(*(lines(2_500, seed=number) for number in range(4)))
+    assert len(talk.act(*(Action("pin", (call,)) for call in calls)).done) == 4
+
+
+@MODELS_AND_POLICIES
+def test_others_pin_no_answer_that_they_do_not_know_yet(author: str) -> None:
+    talk = session()
+    talk.answer(Text("looking"), call_of("c9", "bash", {}))
+    assert "still waits for an answer" in talk.act(Action("pin", ("c9",)), author=author).refused[0]
+
+
+@pytest.mark.parametrize("author", ["model", "policy:theirs", "recovery"])
+@pytest.mark.parametrize("again", [False, True], ids=["pinned", "pinned once more by the other"])
+def test_what_a_person_pinned_only_a_person_unpins(author: str, again: bool) -> None:
+    talk = session()
+    (call,) = talk.work(lines(1_000))
+    talk.act(Action("pin", (call,)))
+    if again:
+        talk.act(Action("pin", (call,)), author=author)
+    refused = talk.act(Action("unpin", (call,)), Action("elide", (call,)), author=author).refused
+    assert "a person pinned it" in refused[0]
+    assert is_pinned(talk, call)
+    talk.act(Action("unpin", (call,)))
+    assert not is_pinned(talk, call)
+
+
+@MODELS_AND_POLICIES
+def test_others_unpin_what_others_pinned_and_what_a_person_let_go(author: str) -> None:
+    talk = session()
+    (call,) = talk.work(lines(1_000))
+    talk.act(Action("pin", (call,)))
+    talk.act(Action("unpin", (call,)))
+    talk.act(Action("pin", (call,)), author="model")
+    assert talk.act(Action("unpin", (call,)), author=author).refused == ()
+    assert not is_pinned(talk, call)
+
+
+def test_who_pinned_is_known_after_a_session_was_read_again() -> None:
+    talk = session()
+    (call,) = talk.work(lines(1_000))
+    talk.act(Action("pin", (call,)))
+    again = fold(talk.log.archive.path(), whole=lambda message: message).view
+    assert (
+        [applied.author for applied in again.applied] == [applied.author for applied in talk.view.applied] == ["user"]
+    )
+
+
+@MODELS_AND_POLICIES
+def test_a_note_has_an_eighth_of_the_room_at_most(author: str) -> None:
+    talk = session()
+    most = talk.engine.budget.room // 8
+    refused = talk.act(Action("restate", (), {"text": lines(3_000), "label": "goal"}), author=author).refused
+    assert f"a note may have {most:,}" in refused[0]
+    assert of_kind(talk, "Restate") == []
+    assert talk.act(Action("restate", (), {"text": "find the slow log", "label": "goal"}), author=author).done
+
+
+def test_a_policy_that_calls_itself_like_the_engine_is_held_to_the_same() -> None:
+    big = Wants(lambda _ids: [Action("restate", (), {"text": lines(3_000), "label": "goal"})], "housekeeping")
+    talk = session(big)
+    for number in range(8):
+        talk.work(lines(1_500, seed=number))
+        talk.prepare()
+    assert of_kind(talk, "Restate") == []
