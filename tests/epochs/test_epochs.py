@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from support.engine_session import Session, folded_again, lines, model
 from trimtab.context.actions import Action
 from trimtab.context.asks import Failed
 from trimtab.context.cycle.front import LABEL
+from trimtab.context.cycle.look import look
 from trimtab.context.cycle.notice import AGAIN, HEAD
 from trimtab.context.engine import Engine
 from trimtab.context.settings import EngineSettings
@@ -332,6 +334,17 @@ def test_the_meter_counts_what_is_sent() -> None:
     made.prepare()
     told = made.engine.status(made.view, made.request).upper
     assert 3_000 <= told - small <= 6_000  # in the notice, and not in the head as well
+
+
+def test_a_look_at_another_head_leaves_the_meter_as_it_was() -> None:
+    made = session()
+    made.answer(Text("ok"), usage=Usage(input=made.prepare().tokens, output=20))
+    made.say("Go on")
+    engine, request = made.engine, made.request
+    first = engine.look(made.view, request).estimate
+    for system in (TUESDAY, "Other. " * 500, TUESDAY):
+        look(made.view, structs.replace(request, system=system), engine.budget, engine.tally)
+        assert engine.look(made.view, request).estimate == first
 
 
 def test_the_head_that_fits_is_sent_where_the_one_of_before_does_not() -> None:
