@@ -85,7 +85,8 @@ def test_while_the_cache_is_warm_another_date_is_a_notice_and_the_head_stays_byt
     assert (request.system, request.tools) == (MONDAY, (READ, BASH))
     assert request.messages[: len(before)] == before
     assert notices(made) == [
-        f"{HEAD}\nWhere the instructions say\n> Date: 2026-03-02\nthey now say\n> Date: 2026-03-03"
+        f"{HEAD}\nAfter\n> Follow the style of the project.\n"
+        "the instructions no longer say\n> Date: 2026-03-02\nbut\n> Date: 2026-03-03"
     ]
 
 
@@ -298,6 +299,26 @@ def test_a_notice_that_somebody_took_back_is_told_again() -> None:
     made.revert(made.view.applied[0].id)
     made.prepare()
     assert len(notices(made)) == 1
+
+
+def test_a_notice_that_a_person_brings_back_when_its_change_was_folded_in_no_longer_holds() -> None:
+    made = session()
+    made.system = TUESDAY
+    made.prepare()
+    made.answer(Text("noted"))
+    wait(made, 3_600)
+    made.say("Good morning")
+    made.prepare()
+    made.answer(Text("noted"))
+    made.say("Go on")
+    (revert,) = made.view.reverts
+    made.revert(revert.id)
+    assert len(notices(made)) == 1
+    assert made.prepare().request.system == TUESDAY
+    assert notices(made)[-1:] in ([], [AGAIN])
+    told = notices(made)
+    made.prepare()
+    assert notices(made) == told
 
 
 def test_a_whole_new_prompt_is_told_whole() -> None:
