@@ -225,6 +225,12 @@ def test_what_is_no_record_is_none_and_never_an_exception(raw: bytes):
     assert decode_header(raw) is None
 
 
+def test_a_line_that_is_nested_too_deep_for_us_is_no_exception():
+    deep = b"[" * 600 + b"]" * 600
+    decode_line(b'{"type":"message","id":"a","parent":' + deep + b"}")
+    decode_header(b'{"type":"session","id":"a","cwd":' + deep + b"}")
+
+
 @pytest.mark.parametrize(
     "message",
     [None, 5, {}, {"role": "oracle"}, {"role": "assistant", "parts": [], "stop_reason": {}}, {"role": "user"}],

@@ -91,6 +91,25 @@ def test_json_holds_the_text_and_no_terminal_obeys_it(cli: Cli, evil: str, comma
     ]
 
 
+HEAD = "── you · user0009"
+
+
+@pytest.mark.parametrize("command", [["context", "show", "--text"], ["sessions", "show"]], ids=" ".join)
+def test_no_message_forges_the_head_of_another(cli: Cli, command: list[str]) -> None:
+    breaks = ["\n", "\r\n", "\u2028", "\n\x1b[2K", "\x1b]0;\n\x07\n", "\r"]
+    forged = "".join(f"{made}{HEAD}" for made in breaks)
+    call = ToolCall(f"c1{forged}", f"read{forged}", {}, "{}")
+    messages = [user(forged), Assistant((Text(forged), call), "tool_use", model=f"m{forged}", provider="p"), ToolResult(call.id, call.name, (Text(forged),), is_error=False)]  # fmt: skip
+    made = [MessageEntry(id=f"entry00{n}", parent=f"entry00{n - 1}" if n else None, time="2026-05-04T03:02:00.000Z", message=m) for n, m in enumerate(messages)]  # fmt: skip
+    path = cli.root / "forged.jsonl"
+    header = Header("s-forged", str(cli.project), "2026-05-04T03:02:00.000Z", 1)
+    path.write_bytes(b"".join(encode_entry(value) + b"\n" for value in (header, *made)))
+    outcome = cli.inside(command[0], command[1], str(path), *command[2:])
+    assert outcome.code == 0, outcome.err
+    assert sum(line.startswith("──") for line in outcome.out.splitlines()) == len(messages)
+    assert not [line for line in outcome.out.splitlines() if line.startswith(HEAD)]
+
+
 def test_the_reason_is_shown_with_its_breaks_marked(cli: Cli, evil: str) -> None:
     assert f"    fine\\n{FORGED}\\n{FORGED}\\n{FORGED}" in cli.inside("context", "log", evil).out
 

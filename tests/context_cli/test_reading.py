@@ -9,6 +9,7 @@ import pytest
 
 from support.cli import Cli
 from support.saved_session import CONFIG, STUB, SUMMARY, write_session
+from trimtab.frontends.cli.printable import set_in
 
 
 def counted(text: str) -> str:
@@ -54,9 +55,9 @@ def test_show_says_how_full_the_window_is_and_lists_the_items_in_order(cli: Cli,
 
 def test_show_as_text_prints_the_messages_as_the_model_gets_them(cli: Cli, fixed: str) -> None:
     text = read(cli, "show", fixed, "--text")
-    assert "── you · user0001\nNever touch the tests." in text
-    assert f"── read · r1\n{STUB}\n" in text
-    assert f"── read · r3\n[r3]\n{CONFIG}\n" in text
+    assert "── you · user0001\n  Never touch the tests." in text
+    assert f"── read · r1\n{set_in(STUB)}" in text
+    assert f"── read · r3\n{set_in('[r3]')}{set_in(CONFIG)}" in text
 
 
 def test_show_as_json_holds_three_layers_and_the_budget(cli: Cli, fixed: str) -> None:

@@ -11,6 +11,10 @@ from support.cli import Cli
 from support.saved_session import CONFIG
 from support.sessions import now
 from trimtab.context.stores.log import SessionLog
+from trimtab.frontends.cli.printable import set_in
+from trimtab.types.codec import encode_entry
+from trimtab.types.edits import Compact
+from trimtab.types.entries import EditEntry
 
 
 def done(cli: Cli, *args: str) -> Any:
@@ -45,7 +49,7 @@ def test_restore_brings_the_recorded_text_back_and_says_what_it_takes(cli: Cli, 
         "restore",
         ["res00001"],
     )
-    assert f"── read · r1\n[r1]\n{CONFIG}\n" in text(cli, fixed)
+    assert f"── read · r1\n{set_in('[r1]')}{set_in(CONFIG)}" in text(cli, fixed)
 
 
 def shown(cli: Cli, session: str) -> tuple[int, int, int]:
@@ -112,6 +116,33 @@ def test_a_pin_that_nothing_could_make_fit_is_refused(cli: Cli, fixed: str) -> N
     assert outcome.code == 1
     assert "what must stay has" in outcome.err
     assert "Unpin something first" in outcome.err
+
+
+def test_a_revert_under_a_later_edit_says_that_nothing_shown_changes(cli: Cli, fixed: str) -> None:
+    (over,) = (one["entry_id"] for one in done(cli, "restore", fixed, "r1")["done"])
+    before = text(cli, fixed)
+    told = " ".join(cli.inside("context", "revert", fixed, "edit0001").out.split())
+    assert told.startswith(
+        f"took back edit0001; nothing that is shown changes: {over} holds over it the next request has"
+    )
+    assert text(cli, fixed) == before
+    assert done(cli, "revert", fixed, over)["unseen"] == "nothing that is shown changes"
+
+
+def test_a_revert_under_a_compaction_names_the_compaction(cli: Cli, fixed: str) -> None:
+    edit = Compact(targets=("ask00001",), summary="It read a file; recall id=r1 has it.", mode="digest")
+    entry = EditEntry(id="sum00001", parent=entries(fixed)[-1]["id"], time=entries(fixed)[-1]["time"], edit=edit)
+    with Path(fixed).open("ab") as file:
+        file.write(encode_entry(entry) + b"\n")
+    before = text(cli, fixed)
+    told = done(cli, "revert", fixed, "edit0001")
+    assert (told["reverted"], told["unseen"]) == ("edit0001", "nothing that is shown changes: sum00001 holds over it")
+    assert text(cli, fixed) == before
+
+
+def test_a_pin_that_is_taken_back_is_not_called_without_effect(cli: Cli, fixed: str) -> None:
+    done(cli, "pin", fixed, "r3")
+    assert done(cli, "revert", fixed, "last")["unseen"] is None
 
 
 def test_a_revert_takes_one_edit_back_and_keeps_what_came_later(cli: Cli, fixed: str) -> None:

@@ -117,6 +117,7 @@ BROKEN = {
     "deep": b'{"models":' + b"[" * 90_000,
     "too large": b" " * 2_000_000,
     "newer": b'{"format": 9}',
+    "negative": b'{"regret": {"s": {"read": {"hidden": -8}}}}',
 }
 
 

@@ -126,7 +126,7 @@ async def test_when_the_larger_model_fails_the_ladder_makes_the_switch_fit(tmp_p
     assert room.edits()
 
 
-async def test_a_server_that_cuts_prompts_in_silence_is_told_and_kept_within_what_it_reads(tmp_path: Path) -> None:
+async def test_a_server_that_cuts_prompts_in_silence_is_told_and_nothing_is_done_about_it(tmp_path: Path) -> None:
     room = SmallRoom.at(tmp_path, window=32_000)
     read = (1_640, 3_400, 5_200, 6_080, 6_060, 6_070)
     cut = [{**reads(f"{x}.txt"), "usage": {"input": n, "output": 20}} for x, n in zip("abcdef", read, strict=True)]
@@ -137,6 +137,4 @@ async def test_a_server_that_cuts_prompts_in_silence_is_told_and_kept_within_wha
         notices = [e.message for e in events.pending() if isinstance(e, Notice)]
     assert turn.reason == "stop"
     assert sum("it may have cut the prompt" in said for said in notices) == 1
-    assert any("requests are kept within" in said for said in notices)
-    assert session.context.engine.budget.window == 6_070
-    assert size(provider.requests[-1].messages) < size(provider.requests[-3].messages)
+    assert session.context.engine.budget.window == 32_000

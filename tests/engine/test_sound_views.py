@@ -1,5 +1,6 @@
 """The shortcut over what is known to be sound never says more than the full check: here where only the sum of all texts breaks a limit."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -7,15 +8,17 @@ from support.conversations import picture
 from support.engine_session import Session, model
 from support.pictures import png
 from trimtab.context.actions import Action
+from trimtab.context.cycle import faults
 from trimtab.context.cycle.faults import faultfinder
 from trimtab.context.cycle.sound import grown, sound_of
 from trimtab.context.engine import Engine
 from trimtab.context.validate import rules_for, validate
-from trimtab.context.validate.media import media_faults, text_bytes
+from trimtab.context.validate.media import front_bytes, media_faults, text_bytes
 from trimtab.context.window.view import View
 from trimtab.types.errors import ContextFloor
-from trimtab.types.messages import Assistant, Text, ToolCall, ToolResult, User, user
+from trimtab.types.messages import Assistant, Image, Text, ToolCall, ToolResult, User, user
 from trimtab.types.models import ModelInfo
+from trimtab.types.tools import ToolSpec
 
 LIMIT = 20_000
 
@@ -92,3 +95,74 @@ def test_a_picture_and_the_texts_share_the_limit() -> None:
     fits, over = worked(base, 1, "x" * 1_500), worked(base, 1, "x" * 2_500)
     assert grown(sound, fits, rules, lambda _view, _shown: True) is not None
     assert grown(sound, over, rules, lambda _view, _shown: True) is None
+
+
+# What stands in front of the messages
+
+TOOL = ToolSpec("look", "Look at a thing. " * 200, {"type": "object", "properties": {"what": {"type": "string"}}})
+
+
+def test_system_prompt_and_tools_count_in_the_limit_of_a_request() -> None:
+    session = Session(Engine(limited(), session_id="s"), system="rule " * 2_000, tools=(TOOL,))
+    session.say("look at all of them")
+    fixed = front_bytes(session.system, session.tools)
+    assert fixed > 10_000
+    sent: list[int] = []
+    stop = ""
+    while not stop:
+        try:
+            messages = session.prepare().request.messages
+        except ContextFloor as problem:
+            stop = str(problem)
+        else:
+            sent.append(fixed + sum(text_bytes(message) for message in messages))
+            session.work("x" * 1_000 + str(len(sent)))
+    assert 2 < len(sent) < 8
+    assert max(sent) <= LIMIT
+    assert "bytes" in stop
+
+
+def test_a_longer_system_prompt_is_seen_behind_messages_that_were_sound() -> None:
+    session = Session(Engine(limited(), session_id="s"))
+    session.say("look")
+    session.work("x" * 5_000)
+    session.prepare()
+    session.engine.front = None
+    session.system = "rule " * 4_000
+    with pytest.raises(ContextFloor, match="bytes"):
+        session.prepare()
+
+
+def test_a_picture_gives_way_where_it_fits_only_without_the_system_prompt() -> None:
+    seen = picture(png() + bytes(6_000))
+    session = Session(Engine(limited(4_000 + len(seen.data)), session_id="s"), system="rule " * 1_000)
+    session.log.append([User((Text("see"), seen), origin="prompt")])
+    session.answer(Text("I see"))
+    session.say("go on")
+    messages = session.prepare().request.messages
+    assert not any(isinstance(part, Image) for message in messages for part in message.parts)
+
+
+def test_the_front_is_measured_once_and_only_for_a_wire_with_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[str] = []
+    monkeypatch.setattr(
+        faults, "front_bytes", lambda system, tools: measured.append(system) or front_bytes(system, tools)
+    )
+    for info, times in ((model(api="scripted"), 0), (limited(), 1)):
+        session = Session(Engine(info, session_id="s"))
+        session.say("look")
+        for number in range(5):
+            session.prepare()
+            session.work(f"found {number}")
+        assert len(measured) == times
+
+
+def test_an_edit_that_takes_out_too_little_is_made_all_the_same() -> None:
+    session = Session(Engine(limited(), session_id="s"))
+    session.say("look at all of them")
+    session.work("x" * 12_000, "y" * 12_000, "z" * 12_000)
+    with pytest.raises(ContextFloor, match="bytes"):
+        session.prepare()
+    assert session.act(Action("drop", ("c1",))).done
+    assert session.act(Action("drop", ("c2",))).done
+    assert session.prepare()

@@ -71,13 +71,17 @@ def test_facts_of_a_hidden_result_that_a_later_call_used_outlive_the_compaction(
     assert told.partition("Files were read.")[2].endswith("- path: config/ports/main.toml [call_0]")
 
 
-def test_what_the_user_demanded_in_a_hidden_message_outlives_the_compaction():
+def test_what_the_user_demanded_in_a_hidden_message_outlives_every_compaction():
     cm = ContextManager(lambda _seen: None, max_tokens=20_000)
     long = "Some background. " * 200 + "Never touch the file db/schema.sql. " + "More background. " * 200
     cm.step([opening(long), answer("openai"), opening("Go on."), *reading("openai", 0), answer("openai")])
     assert cm.execute({"action": "elide", "target": "e1"})["done"]
     assert "schema" not in said(cm.messages())
-    assert "Never touch the file db/schema.sql." in summary_of(cm)
+    assert summary_of(cm).count("Never touch the file db/schema.sql.") == 1
+    cm.step([opening("And then?"), *reading("openai", 1), answer("openai")])
+    again = summary_of(cm)
+    assert "Never touch the file db/schema.sql." in again
+    assert MARKER.search(again) is None
 
 
 def test_arguments_that_were_put_aside_are_told_in_words_and_stay_json():
@@ -93,3 +97,23 @@ def test_arguments_that_were_put_aside_are_told_in_words_and_stay_json():
     (arguments,) = re.findall(r"^  save (\{.*\})$", told, re.M)
     assert json.loads(arguments)["text"].startswith("(hidden, e2#0: ")
     assert live_markers(told, lambda _key: True) == ()
+
+
+@both
+def test_a_second_compaction_over_a_summary_of_hidden_items_tells_of_both(name):
+    cm = hidden(name)
+    first = summary_of(cm)
+    cm.step(
+        [opening("Go on."), *reading(name, 7), answer(name, "Seven it is."), opening("And?"), answer(name, "Done.")]
+    )
+    assert cm.execute({"action": "elide", "target": "call_7"})["done"]
+    second = summary_of(cm)
+    assert first.splitlines()[-1] in second
+    assert "(result of read call_7, hidden)" in second
+    assert MARKER.search(second) is None
+
+
+def test_a_summary_that_stands_before_a_hidden_message_is_told_as_a_summary():
+    cm = hidden("openai")
+    assert cm.execute({"action": "compact", "targets": ["call_0"], "params": {"summary": "SHORT"}})["done"]
+    assert "SHORT" in summary_of(cm)

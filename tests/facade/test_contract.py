@@ -344,3 +344,9 @@ def test_settings_that_make_no_sense_are_refused_in_words(name, wrong):
 def test_an_unknown_format_is_refused(name):
     with pytest.raises(UsageError, match="no message format 'gemini'"):
         ContextManager(max_tokens=10_000, format="gemini")
+
+
+@pytest.mark.parametrize(("window", "safety"), [(1_000, 256), (2_000, 256), (12_800, 256), (50_000, 1_000)])
+def test_the_margin_of_a_window_is_two_percent_and_never_under_256_tokens(name, window, safety):
+    budget = ContextManager(max_tokens=window, format=name).observe()["budget"]
+    assert (budget["safety"], budget["room"]) == (safety, window - window // 4 - safety)

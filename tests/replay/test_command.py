@@ -7,6 +7,7 @@ import pytest
 
 from support.cli import Cli
 from support.transcripts import CLAUDE_CODE
+from trimtab.context.policies.peer_table import PEERS
 from trimtab.sessions.replay.report import Figures
 
 PINNED = [
@@ -152,7 +153,27 @@ def test_all_asks_before_it_reads_and_takes_yes_for_an_answer(cli):
     assert "--yes" in refused.err
     card = json.loads(cli.inside("replay", "--all", "--yes", "--json").out)
     assert card["sessions"] == 1
-    assert [row["policy"] for row in card["policies"]] == ["none", "rules"]
+    assert card["policies"][0]["policy"] == "none"
+
+
+def test_the_report_card_has_the_bill_under_each_policy_of_ours_and_of_other_agents(cli):
+    folder = cli.root / ".codex" / "sessions"
+    folder.mkdir(parents=True)
+    (folder / "s.json").write_text(OPENAI)
+    card = json.loads(cli.inside("replay", "--all", "--yes", "--json").out)
+    names = [row["policy"] for row in card["policies"]]
+    assert len(set(names)) == len(names)
+    assert set(names) == {"none", "rules", "mask", "summary", "truncate"} | {row.name for row in PEERS}
+    assert {row["steps"] for row in card["policies"]} == {2}
+    assert f"\n{PEERS[-1].name} " in cli.inside("replay", "--all", "--yes").out
+
+
+def test_naming_policies_narrows_the_report_card_to_those_and_none(cli):
+    folder = cli.root / ".codex" / "sessions"
+    folder.mkdir(parents=True)
+    (folder / "s.json").write_text(OPENAI)
+    card = json.loads(cli.inside("replay", "--all", "--yes", "--json", "--policy", "mask,codex").out)
+    assert [row["policy"] for row in card["policies"]] == ["none", "mask", "codex"]
 
 
 @pytest.mark.parametrize("none", ["", ",", " , "])
@@ -210,6 +231,23 @@ def test_a_remote_policy_says_that_nobody_was_asked(cli):
     told = cli.inside("replay", str(path), "--window", "6000", "--policy", "rules,remote").err
     assert told.count("the remote policy was not asked") == 1
     assert "not asked" not in cli.inside("replay", str(path), "--window", "6000", "--policy", "rules").err
+
+
+def test_requests_that_fit_whatever_is_taken_out_are_not_told_and_those_that_do_not_are(cli):
+    talk = [json.loads(PLAIN)[0]]
+    for n in range(4):
+        call = {"id": f"c{n}", "function": {"name": "ls", "arguments": "{}"}}
+        talk += [
+            {"role": "assistant", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{n}", "content": "a word of it " * 40},
+            {"role": "user", "content": "and now? " * 2_000},
+        ]
+    path = cli.file("long.json", json.dumps([*talk, {"role": "assistant", "content": "done"}]))
+    small = cli.inside("replay", str(path), "--window", "2000", "--policy", "rules")
+    assert "requests don't fit a window of 2,000 tokens whatever is taken out" in small.err
+    assert "window 2,000" in small.out.splitlines()[0]
+    assert "don't fit" not in cli.inside("replay", str(path), "--window", "90000", "--policy", "rules").err
+    assert "don't fit" not in cli.inside("replay", str(path), "--window", "2000", "--policy", "none").err
 
 
 def test_a_folder_without_sessions_says_so_and_what_to_try(cli):

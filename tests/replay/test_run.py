@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from support.recordings import answered, call, compacted, long_session, recording, result, said
 from trimtab.context.policies.peer_table import PEERS
 from trimtab.context.policies.registry import find_policy
+from trimtab.sessions.recorded import Answered
 from trimtab.sessions.replay.dump import dumped
 from trimtab.sessions.replay.models import Terms, model_of
 from trimtab.sessions.replay.report import figures_of, total_of
@@ -121,12 +122,32 @@ def test_what_was_dropped_without_a_way_back_is_lost():
 
 
 def test_a_need_that_is_not_visible_costs_one_reload_and_its_text_is_in_view_from_then_on():
-    *_, step, following = run(long_session(40), "truncate", items=True).steps
+    *events, _, _ = long_session(40).events
+    again = [
+        result("last", "found", tool="Bash", at=401),
+        answered(call("Bash", "more", command="grep handler_0_4 .")),
+        answered(text="done"),
+    ]
+    *_, step, following, _ = run(recording(*events, *again), "truncate").steps
     reload = (step.prompt * 1.0 + 60 * 50.0) / 1e6
     assert step.states == ("lost",)
     assert usd(step.paid) > reload
-    assert not [item for item in step.items if item.call_id.startswith("reload")]
-    assert [item.state for item in following.items if item.call_id == "reload-1"] == ["full"]
+    assert following.states == ("visible",)
+
+
+def test_the_dump_lists_recorded_calls_and_nothing_that_was_fetched_again():
+    session = long_session(40)
+    made = run(session, "truncate", items=True)
+    assert figures_of(made).reloads == 1
+    recorded = {call.id for event in session.events if isinstance(event, Answered) for call in event.message.tool_calls}
+    assert {item.call_id for step in made.steps for item in step.items} <= recorded
+
+
+def test_the_dump_calls_a_result_by_the_way_back_that_its_summary_gives():
+    covered = {item.state for step in run(long_session(60), "summary", items=True).steps for item in step.items}
+    dropped = {item.state for step in run(long_session(60), "truncate", items=True).steps for item in step.items}
+    assert ("summary" in covered, "gone" in covered) == (True, False)
+    assert ("summary" in dropped, "gone" in dropped) == (False, True)
 
 
 def test_pessimistically_each_hidden_need_repeats_its_call_too():

@@ -114,3 +114,8 @@ def test_a_disk_that_refuses_is_an_error_that_names_the_file_and_leaves_it_as_it
     with pytest.raises(StoreError, match=r"p\.jsonl"):
         file.keep([kept("v2", source="b.md")])
     assert [one.source for one in file.load()] == ["a.md"]
+
+
+def test_a_pipe_in_place_of_the_file_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "p.jsonl")
+    assert SummaryFile(tmp_path / "p.jsonl").load() == ()

@@ -248,3 +248,30 @@ def test_a_run_without_a_word_of_the_user_keeps_the_language_of_the_earlier_summ
     outcome, (ask,) = drive(job, Summary("The rounding is being fixed and the tests of it are still red."))
     assert "Language: Japanese." in ask.system
     assert "other_language" in outcome.rejected[0]
+
+
+RICH = (
+    said("Read the ports and keep them."),
+    answer("I'll look.", call("c1", "bash", '{"command": "cat conf/ports.ini"}')),
+    result("c1", "\n".join(f"/srv/svc_{n}/run.conf listens on port {7000 + n}" for n in range(12)), handle="r1"),
+)
+
+
+@pytest.mark.parametrize("text", ["OK, I will do that for you.", "asdf asdf asdf", "After the third log."])
+def test_a_summary_that_holds_nothing_of_what_it_replaces_is_rejected_with_the_reason(text):
+    outcome, _ = drive(replace(JOB, messages=RICH), Summary(f"<summary>{text}</summary>"))
+    assert outcome.mode == "digest"
+    assert "nothing_of_it" in outcome.rejected[0]
+
+
+def test_one_fact_of_many_is_enough():
+    outcome, _ = drive(
+        replace(JOB, messages=RICH), Summary("<summary>svc_3 is configured in /srv/svc_3/run.conf.</summary>")
+    )
+    assert (outcome.mode, outcome.rejected) == ("serialised", ())
+
+
+def test_the_function_of_a_program_is_taken_at_its_word():
+    job = replace(JOB, messages=RICH, summariser=replace(SMALL, strict=False))
+    outcome, _ = drive(job, Summary("<summary>All is well with the ports.</summary>"))
+    assert outcome.mode == "serialised"

@@ -143,6 +143,17 @@ def test_instructions_within_the_conversation_stay_in_place():
     assert MESSAGES.system_text(given[0]) is None
 
 
+@pytest.mark.parametrize(
+    "before", [[], [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Hello."}]]
+)
+def test_instructions_where_the_api_takes_none_go_out_as_the_users(before):
+    memory = Remembered(MESSAGES)
+    given = [*before, {"role": "system", "content": "Be brief."}, {"role": "user", "content": "?"}]
+    *_, last = memory.encode(told(memory, *given))
+    assert last["role"] == "user"
+    assert [block["text"] for block in last["content"]] == ["Be brief.", "?"]
+
+
 def test_foreign_call_ids_and_broken_arguments_become_legal_on_both_sides():
     call = ToolCall("call:1", "read", None, "{oops")
     out = MESSAGES.encode(

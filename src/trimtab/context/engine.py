@@ -316,7 +316,9 @@ class Engine:
     def look(self, view: View, request: ModelRequest) -> Look:
         """Count the request that `view` makes of `request`, with the system prompt and the tools that are sent."""
         self._learn()
-        return look(view, request if self.front is None else self.front.on(request), self.budget, self.tally)
+        request = request if self.front is None else self.front.on(request)
+        self.faults.behind(request)
+        return look(view, request, self.budget, self.tally)
 
     def observe(self, look: Look) -> "Observation":
         """What a policy sees of this request."""
@@ -382,7 +384,9 @@ class Engine:
         """What to tidy before it is first sent: see `housekeeping`."""
         places, most = range(len(now.view.slots)), self._most_shown
         fresh = places if self._account is None else self._account.unsent(now)
-        return housekeeping(now.view, fresh, is_large=lambda result: self._is_large(result, most))
+        return housekeeping(
+            now.view, fresh, is_large=lambda result: self._is_large(result, most), frozen=self.faults.frozen
+        )
 
     def tail(self, now: Look) -> "Sequence[Action]":
         """What has to be said again at the end, for an edit took it out of sight; see `tail`. Looked for once after each change."""

@@ -200,6 +200,6 @@ def _lenient_object(line: bytes) -> dict[str, Any] | None:
     """Parse with the standard library: tolerates bad UTF-8, a BOM, NaN and lone surrogates."""
     try:
         data = json.loads(scrub(line.decode("utf-8-sig", "replace")))
+        return scrub_deep(data) if isinstance(data, dict) else None
     except (ValueError, RecursionError):
         return None
-    return scrub_deep(data) if isinstance(data, dict) else None

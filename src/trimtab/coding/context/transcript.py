@@ -220,20 +220,15 @@ class ManagedTranscript:
         return self.log.append_messages(admitted)
 
     def _watch(self, answer: Assistant) -> None:
-        """When the server seems to cut requests, tell a person, and keep within what it reads."""
+        """Tell a person when the server seems to have cut the request that `answer` answers."""
         asked, self._asked = self._asked, None
         if asked is None or answer.usage is None or answer.stop_reason in ("error", "cancelled"):
             return
-        found = self._cut_watch.observe(
+        said = self._cut_watch.observe(
             counted=asked.tokens, reported=answer.usage.prompt, edits=len(asked.view.applied) + len(asked.view.reverts)
         )
-        if found.said:
-            self._untold.append(Notice(message=found.said))
-        if found.window is not None and found.window < (self.engine.window_cap or self.engine.model.context_window):
-            self.engine.window_cap = found.window
-            self._untold.append(
-                Notice(message=f"requests are kept within the {found.window:,} tokens that the server reads")
-            )
+        if said:
+            self._untold.append(Notice(message=said))
 
     async def _drive(self, plan: Generator[Ask, Answer, T]) -> T:
         answer: Answer | None = None

@@ -22,7 +22,7 @@ from trimtab.context.recall.pages import page_ends
 from trimtab.context.telling.story import grown
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
-from trimtab.types.edits import Edit, Pin
+from trimtab.types.edits import Edit, Expire, Pin, Unpin
 from trimtab.types.errors import TrimtabError, UsageError
 from trimtab.types.messages import ToolResult
 
@@ -49,6 +49,8 @@ class Granted:
     limit: int
     pinned: int
     unchanged: str = ""
+    unseen: str = ""
+    """Why what was taken back changes nothing that is shown."""
 
 
 def restore(saved: SavedContext, name: str, *, page: int | None = None, reason: str = "") -> Granted:
@@ -80,12 +82,33 @@ def unpin(saved: SavedContext, name: str, *, reason: str = "") -> Granted:
 def revert(saved: SavedContext, name: str, *, reason: str = "") -> Granted:
     """Take an edit, or an earlier revert, back; everything later stays. Raises as `restore` does."""
     target = edit_named(saved, name)
-    before = saved.look()
-    made = saved.drive(saved.engine.revert(saved.view, saved.request, target, author="user", reason=reason))
+    before, view = saved.look(), saved.view
+    made = saved.drive(saved.engine.revert(view, saved.request, target, author="user", reason=reason))
     if isinstance(made, str):
         raise WishRefused(made, hint=_MAKE_ROOM if "may be sent" in made else "")
     saved.view = made
-    return _granted(saved, before, revert=target)
+    return dataclasses.replace(_granted(saved, before, revert=target), unseen=unseen(view, made, target))
+
+
+def unseen(before: View, after: View, target: str) -> str:
+    """Say why `after`, in which `target` was taken back, shows what `before` did; nothing where it shows something else, or the edit only marks items."""
+    edit = after.edit(after.edit_behind(target))
+    if edit is None or isinstance(edit.edit, Pin | Unpin | Expire) or before.messages() != after.messages():
+        return ""
+    tops = (_top_edit(after, place, but=edit.id) for place in edit.slots)
+    over = _few(dict.fromkeys(top for top in tops if top))
+    return f"nothing that is shown changes: {over} holds over it" if over else "nothing that is shown changes"
+
+
+def _top_edit(view: View, place: int, *, but: str) -> str:
+    """The latest edit of a slot that holds and decides what it shows."""
+    standing = (o.edit for o in reversed(view.slots[place].overlays) if o.edit not in view.reverted and o.edit != but)
+    return next((edit for edit in standing if not isinstance(_kind(view, edit), Pin | Unpin | Expire)), "")
+
+
+def _kind(view: View, edit_id: str) -> Edit | None:
+    applied = view.edit(edit_id)
+    return None if applied is None else applied.edit
 
 
 def item_named(saved: SavedContext, name: str) -> str:

@@ -44,15 +44,18 @@ def sound_of(view: View) -> Sound | None:
     return _with(Sound(view, newest), view, range(len(view.slots)))
 
 
-def grown(sound: Sound, view: View, rules: WireRules, reachable: Reachable) -> Sound | None:
-    """The record of `view`, if whatever is new in it since `sound` is clean; None where only a look at all of it can tell."""
+def grown(sound: Sound, view: View, rules: WireRules, reachable: Reachable, *, fixed_bytes: int = 0) -> Sound | None:
+    """The record of `view`, if whatever is new in it since `sound` is clean; None where only a look at all of it can tell.
+
+    `fixed_bytes`: what stands in front of the messages, which may be another front than `sound` had.
+    """
     touched = _touched(sound, view)
     if touched is None or not rules.wired:
         return None
     count = len(sound.view.slots)
     fresh = range(count, len(view.slots))
     newest = next((i for i in reversed(fresh) if is_request(view.slots[i].base)), sound.newest)
-    if newest in touched or _thinking_is_near(view, touched, fresh):
+    if newest in touched or (newest >= count and view.slots[newest].edits) or _thinking_is_near(view, touched, fresh):
         return None
     shown = [*_shown(view, touched), *_shown(view, fresh)]
     if not _is_clean(view, shown, rules, reachable):
@@ -60,7 +63,7 @@ def grown(sound: Sound, view: View, rules: WireRules, reachable: Reachable) -> S
     base = replace(sound, bytes=sound.bytes - _bytes(sound.view, touched))
     made = _with(replace(base, view=view, newest=newest), view, (*touched, *fresh))
     pictured = [message for place in sorted(made.pictured) for message in made.pictured[place]]
-    words = made.bytes - sum(text_bytes(message) for message in pictured)
+    words = fixed_bytes + made.bytes - sum(text_bytes(message) for message in pictured)
     if next(media_faults(pictured, rules.media, fixed_bytes=words), None) is not None:
         return None
     return made

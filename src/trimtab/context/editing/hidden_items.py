@@ -25,7 +25,9 @@ MOST_OF_ALL = 200_000
 
 
 def in_words(slot: Slot, message: Message) -> Message:
-    """Return `message`, which `slot` shows, with words in place of the markers that edits put there."""
+    """Return `message`, which `slot` shows, with words in place of the markers that edits put there. A summary in front of the slot is returned as it is."""
+    if slot.lead is not None and message is slot.shown[0]:
+        return message
     look = slot.layers.effect
     rendered = {*look.texts.values(), *(() if look.text is None else (look.text,))}
     raws = set(look.raws.values())
@@ -45,7 +47,7 @@ def in_words(slot: Slot, message: Message) -> Message:
 
 
 def recorded(shown: Sequence[tuple[Slot, Message]]) -> tuple[Message, ...]:
-    """Return `shown` messages with the recorded body where an edit hid or shortened it and a search of it costs little enough."""
+    """Return the messages, which their slots show, with the recorded body where an edit hid or shortened it and a search of it costs little enough."""
     found = [message for _, message in shown]
     left = MOST_OF_ALL
     for at in range(len(shown) - 1, -1, -1):

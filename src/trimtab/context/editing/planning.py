@@ -98,6 +98,7 @@ def _resolve(view: View, name: str) -> Target | str:
 
 def _elide(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
     summary = str(action.params.get("summary") or "").strip()
+    call = str(action.params.get("said_in") or "")
     draft = _Draft(kit)
     newest = max(targets, key=lambda t: t.address.index)
     names = number_in(action.params, "names", 0)
@@ -109,8 +110,9 @@ def _elide(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> P
         if not kit.way_back(target.slot):
             draft.refused.append(_NO_WAY.format(target.name))
             continue
-        # A summary of several stands once, in the newest; the others point to it.
+        # A summary of several stands once, in the newest; the others point to it. One that stays in a call needs no second place.
         said = summary if target is newest else f"see {name_of(newest.slot)}" if summary else ""
+        said = f"see call {call}" if call else said
         if names:
             body = _shown_text(target)
             most = min(names, int(kit.count(body) * NAMES_SHARE))

@@ -72,12 +72,15 @@ def kept_of(look: Look, action: Action) -> int:
 def told(view: View, run: Sequence[int]) -> Told:
     """What is told of `run`."""
     shown = [(view.slots[i], message) for i in run for message in view.slots[i].shown]
-    plain = [(slot, _unframed(message, attached=_attached(view, slot))) for slot, message in shown]
     taken = set(run)
     later = tuple(m for index, slot in enumerate(view.slots) if index not in taken for m in slot.shown)
-    messages = tuple(in_words(slot, message) for slot, message in plain)
-    ids = tuple(name_of(slot) for slot, _ in plain)
-    return Told(messages, recorded(plain), ids, later, _facts_below(view, run, later), _turn_goes_on(view, run))
+    ids = tuple(name_of(slot) for slot, _ in shown)
+    plain = tuple(_unframed(in_words(slot, message), attached=_attached(view, slot)) for slot, message in shown)
+    behind = tuple(
+        _unframed(message, attached=_attached(view, slot))
+        for (slot, _), message in zip(shown, recorded(shown), strict=True)
+    )
+    return Told(plain, behind, ids, later, _facts_below(view, run, later), _turn_goes_on(view, run))
 
 
 def _end(look: Look, keep_tokens: int) -> int:

@@ -117,13 +117,12 @@ class Setup:
         )
 
     def settings(self) -> EngineSettings:
-        """Small windows get a small margin. Nothing is cut when it comes in: the log is the only place that holds the whole.
+        """The thresholds are those of every engine. Nothing is cut when it comes in: the log is the only place that holds the whole.
 
         A result has a handle at its head only for a model that can use it: before tools are offered, messages go out as they came. System prompt
         and tools are sent by the program, so here they are as it says.
         """
-        safety = min(max(256, self.max_tokens * 2 // 100), self.max_tokens // 8)
-        margins = Thresholds(reserve_tokens=self.reserve, safety_tokens=safety)
+        margins = Thresholds(reserve_tokens=self.reserve)
         return EngineSettings(margins, headed_tokens=_NEVER, result_share=None, epochs=False)
 
     def writer(self) -> Summariser | None:

@@ -73,10 +73,11 @@ class Context:
         return [copied(message) for message in self._given]
 
     def get_responses(self, call_ids: Iterable[str] | str) -> dict[str, str | None]:
-        """Return the text of the answer to each call; None for a call without one. The last answer holds."""
+        """Return the text of the answer to each call; None for a call without one. The last answer holds, that of the newest call of an id."""
         wanted = [call_ids] if isinstance(call_ids, str) else list(call_ids)
         texts = {m.call_id: m.text for m in self._messages if isinstance(m, ToolResult)}
-        return {call_id: texts.get(call_id) for call_id in wanted}
+        names = {call_id: self._remembered.names_of(call_id) for call_id in wanted}
+        return {call_id: next((texts[n] for n in names[call_id] if n in texts), None) for call_id in wanted}
 
     def to_model_messages(self) -> list[dict[str, Any]]:
         """Return what a model is to see: every call answered, in the shape that the API takes."""

@@ -11,7 +11,7 @@ out from its log, and what other sessions taught is `known`, which nothing here 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
@@ -49,11 +49,11 @@ class Booking(msgspec.Struct, frozen=True, omit_defaults=True):
 class KindRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of one kind of tool: results hidden, how many of them were asked for again, and what that took."""
 
-    hidden: int = 0
-    regretted: int = 0
-    tokens: int = 0
-    usd: float = 0.0
-    later: int = 0
+    hidden: Annotated[int, msgspec.Meta(ge=0)] = 0
+    regretted: Annotated[int, msgspec.Meta(ge=0)] = 0
+    tokens: Annotated[int, msgspec.Meta(ge=0)] = 0
+    usd: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    later: Annotated[int, msgspec.Meta(ge=0)] = 0
 
     @property
     def rate(self) -> float:

@@ -7,6 +7,7 @@ document that reads otherwise now takes the place of what was kept of it. Texts 
 """
 
 import os
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -34,7 +35,10 @@ class SummaryFile:
     def load(self) -> tuple[KeptSummary, ...]:
         """Return what is kept, oldest first; nothing where there is no such file, and no line that isn't one."""
         try:
-            with open(self.path, "rb") as file:
+            handle = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe of that name must not be waited for
+            with os.fdopen(handle, "rb") as file:
+                if not stat.S_ISREG(os.fstat(handle).st_mode):
+                    return ()
                 data = file.read(_MOST_READ + 1)
         except OSError:
             return ()

@@ -24,6 +24,7 @@ Why = Literal[
     "refusal",
     "error_page",
     "too_little",
+    "nothing_of_it",
 ]
 
 
@@ -52,6 +53,8 @@ class Verdict:
         return not self.rejections
 
 
+TELLING = 8
+"""Facts in a source from which on a summary that holds none of them is about something else, or about nothing."""
 _SHORT = 600
 """Characters up to which a refusal or an error is the whole message rather than something that a record mentions."""
 _REFUSAL = re.compile(

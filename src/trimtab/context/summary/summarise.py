@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from trimtab.context.asks import Failed, Summarize, Summary
-from trimtab.context.summary.accept import Verdict, judge, least_detail
+from trimtab.context.summary.accept import TELLING, Rejection, Verdict, judge, least_detail
 from trimtab.context.summary.audit import audit, facts_block
 from trimtab.context.summary.cache import KeptSummary, SummaryCache, SummaryKey, content_hash
 from trimtab.context.summary.digest import PER_MESSAGE, digest
@@ -174,14 +174,14 @@ def summarise(job: Job) -> Asking:
 def _without_earlier_summary(job: Job) -> Job:
     """The job with the summaries among its messages as what they are: the previous summary, unless it is given."""
     sources = sources_of(job.messages, job.ids)
-    told = [source for source in sources if not source.earlier_summary]
-    recorded = sources_of(job.recorded, job.ids) if job.recorded else ()
     earlier = "\n\n".join(source.text for source in sources if source.earlier_summary)
+    ids = {id(source.message) for source in sources if not source.earlier_summary}
+    told = [n for n, message in enumerate(job.messages) if id(message) in ids]
     return replace(
         job,
-        messages=tuple(source.message for source in told),
-        ids=tuple(source.id for source in told),
-        recorded=tuple(source.message for source in recorded if not source.earlier_summary),
+        messages=tuple(job.messages[n] for n in told),
+        ids=tuple(job.ids[n] for n in told),
+        recorded=tuple(job.recorded[n] for n in told) if job.recorded else (),
         previous=(earlier or None) if job.previous is None else job.previous,
     )
 
@@ -275,10 +275,20 @@ def _judged(
         language=language if strict else "",
         least_tokens=least_detail(job.replaces_tokens, max_output=limit) if last and strict else 0,
     )
+    if verdict.accepted and last and strict and (why := _says_nothing(job, verdict.summary)):
+        verdict = replace(verdict, rejections=(why,))
     if verdict.accepted:
         return Verdict(redact(verdict.summary), redact(verdict.analysis))
     asked.rejected += [f"{mode}: {rejection}" for rejection in verdict.rejections]
     return None
+
+
+def _says_nothing(job: Job, summary: str) -> Rejection | None:
+    """Why a summary of messages that hold facts can't be one: it holds none of them."""
+    facts = {fact.text for fact in facts_of(job.messages, ids=job.ids, later=job.later)}
+    if len(facts) < TELLING or audit(summary, facts_of(job.messages, ids=job.ids, later=job.later)).present:
+        return None
+    return Rejection("nothing_of_it", f"none of the {len(facts)} facts that were looked for")
 
 
 def _with_facts(job: Job, summary: str) -> tuple[str, dict[str, Any]]:

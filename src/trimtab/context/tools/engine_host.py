@@ -11,9 +11,10 @@ which takes the view when its turn has come, and what the host keeps for itself 
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from trimtab.context.actions import Action
+from trimtab.context.editing.housekeeping import said_in
 from trimtab.context.engine import Engine
 from trimtab.context.markers import KEPT_OUTSIDE, RECALL, known_markers, refuse_markers
 from trimtab.context.naming import body_of, name_of, text_of
@@ -153,8 +154,16 @@ class EngineHost:
     def _acted(self, action: Action) -> "Generator[Ask, Answer, Applied]":
         view = self.view()
         named = tuple(self._unlabelled(target, view) for target in action.targets)
-        wanted = Action(action.action, named, action.params, action.reason)
+        wanted = Action(action.action, named, self._said_once(action, view), action.reason)
         return (yield from self.engine.act(view, self.request(), [wanted], author="model"))
+
+    def _said_once(self, action: Action, view: View) -> dict[str, Any]:
+        """What an archive is to do; a summary that has to stay in the arguments of its call is only pointed to."""
+        summary = action.params.get("summary")
+        if action.action != "elide" or not isinstance(summary, str):
+            return action.params
+        call = said_in(view, summary.strip(), frozen=self.engine.faults.frozen)
+        return {"said_in": call} if call else action.params
 
     def _observed(self) -> "Generator[Ask, Answer, Observation]":
         yield from ()  # it asks for nothing, but it has its turn like any other plan

@@ -9,6 +9,7 @@ a longer history makes the same choice again; who records the notes as edits kee
 
 import base64
 import binascii
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -18,6 +19,7 @@ from msgspec.structs import replace
 from trimtab.context.validate.problems import ProblemKind
 from trimtab.context.validate.rules import MediaRules
 from trimtab.types.messages import Assistant, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from trimtab.types.tools import ToolSpec
 
 Handle: TypeAlias = Callable[[int], str | None]
 """The name under which a model can ask for the message of that index again."""
@@ -236,6 +238,12 @@ def _over_bytes(left: list[Picture], media: MediaRules, text_bytes: int) -> tupl
 def text_bytes(message: Message) -> int:
     """About what the words of a message take in the request."""
     return int(_SLACK * sum(_part_bytes(part) for part in message.parts))
+
+
+def front_bytes(system: str, tools: Sequence[ToolSpec]) -> int:
+    """About what system prompt and tools take in the request."""
+    told = (f"{tool.name}{tool.description}{json.dumps(tool.parameters, ensure_ascii=False)}" for tool in tools)
+    return int(_SLACK * (_utf8(system) + sum(map(_utf8, told))))
 
 
 def _part_bytes(part: Part) -> int:

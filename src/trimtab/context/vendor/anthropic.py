@@ -2,7 +2,7 @@
 
     {"role": "user", "content": [result a, result b, text]}  ◀─▶  ToolResult a · ToolResult b · User
     {"role": "assistant", "content": [thinking, text, tool_use]}  ◀─▶  Assistant
-    {"role": "system", …} (in place)  ◀─▶  User with `wire["role"]`
+    {"role": "system", …} (in place)  ◀─▶  User with `wire["role"]`; where the API takes none, it goes out as the user's
 
 Written back as turns that alternate and begin with the user; in a user turn all results stand before anything else. What the API refuses
 is left out: blank text, thinking without a signature. Blocks that ours don't have (documents, links to images, server tools) are opaque.
@@ -13,7 +13,7 @@ Source: docs.claude.com, "Messages", "Extended thinking", "Implement tool use".
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, assert_never
@@ -89,6 +89,24 @@ def givable(message: VendorMessage) -> dict[str, Any] | None:
     return fields if said else None
 
 
+def renamed(
+    fields: dict[str, Any], calls: Callable[[Sequence[str]], Sequence[str]], result: Callable[[str], str]
+) -> dict[str, Any]:
+    """Return a dict that `decode` took with other ids of calls; see `formats.Renamed`."""
+    content = fields["content"]
+    if isinstance(content, str):
+        return fields
+    if fields["role"] == "assistant":
+        names = iter(calls([block["id"] for block in content if block["type"] == "tool_use"]))
+        blocks = [{**block, "id": next(names)} if block["type"] == "tool_use" else block for block in content]
+    else:
+        blocks = [
+            {**block, "tool_use_id": result(block["tool_use_id"])} if block["type"] == "tool_result" else block
+            for block in content
+        ]
+    return {**fields, "content": blocks}
+
+
 def encode(messages: Sequence[Message], known: Known = nothing_known) -> list[dict[str, Any]]:
     """Return the conversation as Anthropic messages."""
     turns: list[_Turn] = []
@@ -96,6 +114,9 @@ def encode(messages: Sequence[Message], known: Known = nothing_known) -> list[di
         turn = _given_turn(given) if given is not None else _turn(message)
         if not turn.content:
             continue
+        if turn.role == "system" and not (turns and turns[-1].role == "user"):
+            # The API takes instructions within a conversation right behind something of the user's, and nowhere else.
+            turn.role, turn.given = "user", None
         if not turns and turn.role == "assistant":
             turns.append(_Turn("user", blocks=[{"type": "text", "text": _OPENING}]))
         if turns and turns[-1].role == turn.role:

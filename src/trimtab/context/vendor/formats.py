@@ -38,6 +38,16 @@ class Decode(Protocol):
         ...
 
 
+class Renamed(Protocol):
+    """Puts other ids into a dict that `decode` took."""
+
+    def __call__(
+        self, fields: dict[str, Any], calls: Callable[[Sequence[str]], Sequence[str]], result: Callable[[str], str]
+    ) -> dict[str, Any]:
+        """Return the fields with what `calls` makes of the ids of an answer's calls and `result` of that of each result. Nothing is changed in place."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """One way to write messages."""
@@ -51,12 +61,20 @@ class Format:
     """The text of a message that instructs the model, None for any other."""
     givable: Callable[[VendorMessage], dict[str, Any] | None]
     """The dict that stands for an unedited message, None where the API wouldn't take it as it came."""
+    renamed: Renamed
+    """The same dict with other ids of calls."""
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "openai": Format(
-            "openai", openai_writing.PROVIDER, openai.decode, openai_writing.encode, openai.system_text, openai.givable
+            "openai",
+            openai_writing.PROVIDER,
+            openai.decode,
+            openai_writing.encode,
+            openai.system_text,
+            openai.givable,
+            openai.renamed,
         ),
         "anthropic": Format(
             "anthropic",
@@ -65,6 +83,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             anthropic.encode,
             anthropic.system_text,
             anthropic.givable,
+            anthropic.renamed,
         ),
     }
 )

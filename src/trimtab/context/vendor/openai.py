@@ -12,7 +12,7 @@ Source: platform.openai.com, "Create chat completion"; `reasoning_content` is De
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -26,6 +26,7 @@ from trimtab.context.vendor.openai_writing import (
     REFUSAL,
     SYSTEM_ROLES,
     THOUGHT_FIELDS,
+    sent_id,
 )
 from trimtab.context.vendor.plain import VendorMessage, plain, plain_object, without
 from trimtab.context.vendor.turns import marked
@@ -74,7 +75,7 @@ def system_text(message: VendorMessage) -> str | None:
 
 def givable(message: VendorMessage) -> dict[str, Any] | None:
     """Return the dict of a message that `decode` took as it may go back, None where it must be written anew."""
-    fields = plain_object(message, 0)
+    fields = renamed(plain_object(message, 0), lambda ids: [sent_id(i) for i in ids], sent_id)
     content = fields.get("content")
     if not fields.get("tool_calls"):
         fields.pop("tool_calls", None)
@@ -88,6 +89,19 @@ def givable(message: VendorMessage) -> dict[str, Any] | None:
         *({"type": "function", "function": c} for c in _present(fields, "function_call")),
     ]
     return fields if all(_as_given(c) for c in calls) else None
+
+
+def renamed(
+    fields: dict[str, Any], calls: Callable[[Sequence[str]], Sequence[str]], result: Callable[[str], str]
+) -> dict[str, Any]:
+    """Return a dict that `decode` took with other ids of calls; see `formats.Renamed`."""
+    if fields["role"] == "tool":
+        return {**fields, "tool_call_id": result(fields["tool_call_id"])}
+    if fields["role"] != "assistant" or not fields.get("tool_calls"):
+        return fields
+    given = fields["tool_calls"]
+    names = calls([call["id"] for call in given])
+    return {**fields, "tool_calls": [{**call, "id": name} for call, name in zip(given, names, strict=True)]}
 
 
 def _content(fields: Mapping[str, Any], at: At, *, required: bool) -> tuple[Part, ...]:

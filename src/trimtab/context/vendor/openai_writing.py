@@ -5,6 +5,7 @@
 The one rule: a result stands right behind its call and holds only text; pictures of a batch follow it in one user message.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
@@ -13,6 +14,7 @@ from trimtab.context.vendor.images import in_words, to_data_url
 from trimtab.context.vendor.plain import copied, without
 from trimtab.context.vendor.turns import Known, fields_of, nothing_known, walk, wire_of
 from trimtab.context.window.pairs import pair
+from trimtab.types.ids import portable_call_id
 from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, User
 
 NAME = "openai"
@@ -29,6 +31,15 @@ AUDIO = "message_audio"
 """Type of an opaque part that is the message's `audio`."""
 LEGACY_CALL = "function_call"
 """Type of a call in the older form, which has no id and is answered by role `function`."""
+
+
+_LEGAL_ID = re.compile(r"(?s).{1,40}")
+"""OpenAI takes no longer one; servers with longer ids read ours back just as well. Letters are no matter: some have `functions.read:0`."""
+
+
+def sent_id(call_id: str) -> str:
+    """Return the id of a call or result as a request has it."""
+    return portable_call_id(call_id, legal=_LEGAL_ID)
 
 
 def encode(messages: Sequence[Message], known: Known = nothing_known) -> list[dict[str, Any]]:
@@ -104,7 +115,7 @@ class _Writer:
             self.out.append({"role": "function", "name": legacy, "content": text, **extra})
         else:
             content = _short(texts) if texts else ""
-            self.out.append({"role": "tool", "tool_call_id": message.call_id, "content": content, **extra})
+            self.out.append({"role": "tool", "tool_call_id": sent_id(message.call_id), "content": content, **extra})
 
     def _answer(self, message: Assistant) -> None:
         fields = fields_of(message, NAME, PROVIDER)
@@ -174,10 +185,12 @@ class _Answer:
             self.named["function_call"] = {"name": call.name, "arguments": call.raw, **extra}
         elif wire.get("type") == "custom":
             custom = {"name": call.name, "input": call.raw, **wire.pop("custom", {})}
-            self.calls.append({"id": call.id, "type": "custom", "custom": custom, **(without(wire, "type") or {})})
+            self.calls.append(
+                {"id": sent_id(call.id), "type": "custom", "custom": custom, **(without(wire, "type") or {})}
+            )
         else:
             function = {"name": call.name, "arguments": call.raw, **wire.pop("function", {})}
-            self.calls.append({"id": call.id, "type": "function", "function": function, **wire})
+            self.calls.append({"id": sent_id(call.id), "type": "function", "function": function, **wire})
 
 
 def _blocks(parts: Iterable[Part], *, mine: bool) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """What was given, kept beside the engine, so that what nobody edited goes back as it came.
 
-    decode   dict ─▶ messages; their digest ─▶ the dict
+    decode   dict ─▶ ids that no other call has ─▶ messages; their digest ─▶ the dict
     encode   messages ─▶ looked up by digest ─▶ the dict, or written anew when an edit touched any of them
 
 Looked up by what a model would read of a message, not by identity: a message that went through the log is another object, and one
@@ -16,8 +16,9 @@ from typing import Any
 
 import msgspec
 
+from trimtab.context.vendor.call_ids import CallIds
 from trimtab.context.vendor.formats import Format
-from trimtab.context.vendor.plain import VendorMessage, copied
+from trimtab.context.vendor.plain import VendorMessage, copied, plain_object
 from trimtab.types.messages import Assistant, Message, ToolResult
 
 
@@ -44,12 +45,17 @@ class Remembered:
     _sources: dict[bytes, list[_Source]] = field(default_factory=dict)
     """By digest of the first message."""
     _calls: dict[str, str] = field(default_factory=dict)
+    _ids: CallIds = field(default_factory=CallIds)
     _count: int = 0
 
     def decode(self, message: VendorMessage) -> tuple[Message, ...]:
         """Return the messages in the next dict. Raises `VendorMessageError`, and then remembers nothing of it."""
-        messages = self.format.decode(message, index=self._count, calls=self._calls)
-        given = self.format.givable(message)
+        fields = plain_object(message, self._count)
+        messages = self.format.decode(fields, index=self._count, calls=self._calls)
+        unique = self.format.renamed(fields, lambda ids: self._ids.of_calls(ids, self._calls), self._ids.of_result)
+        if unique != fields:
+            messages = self.format.decode(unique, index=self._count, calls=self._calls)
+        given = self.format.givable(unique)
         self._count += 1
         self._note(messages)
         if given is not None and messages:
@@ -73,15 +79,26 @@ class Remembered:
 
         return self.format.encode(messages, known)
 
+    def names_of(self, call_id: str) -> list[str]:
+        """Return what the calls of that id are named in messages, those of the newest answer first."""
+        return self._ids.names_of(call_id)
+
     def dump(self) -> dict[str, Any]:
         """Return everything as JSON values."""
         sources = [[[d.hex() for d in s.digests], copied(s.given)] for held in self._sources.values() for s in held]
-        return {"format": self.format.name, "count": self._count, "calls": dict(self._calls), "sources": sources}
+        return {
+            "format": self.format.name,
+            "count": self._count,
+            "calls": dict(self._calls),
+            "ids": self._ids.dump(),
+            "sources": sources,
+        }
 
     def load(self, dumped: dict[str, Any]) -> None:
         """Take over what `dump` gave, for a conversation that goes on."""
         self._count = dumped["count"]
         self._calls = dict(dumped["calls"])
+        self._ids.load(dumped["ids"])
         self._sources = {}
         for names, given in dumped["sources"]:
             digests = tuple(bytes.fromhex(n) for n in names)

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from trimtab.agent.run import AgentBusy
 from trimtab.coding.context.open import OpenContext
+from trimtab.coding.context.wishes import unseen
 from trimtab.coding.session import Session
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask
@@ -75,7 +76,7 @@ async def revert(talk: ContextTalk, target: str) -> None:
     made = await context.transcript.run(context.engine.revert(view, context.request(), target))
     if isinstance(made, str):
         raise TrimtabError(made, hint="The conversation is as it was.")
-    talk.tell(one_line(f"took back {target}"))
+    talk.tell(one_line("; ".join(part for part in (f"took back {target}", unseen(view, made, target)) if part)))
 
 
 def _looked(context: OpenContext) -> Generator[Ask, Answer, list[str]]:

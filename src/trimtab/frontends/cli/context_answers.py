@@ -37,7 +37,7 @@ def granted_lines(came: Granted) -> list[str]:
     if came.unchanged:
         return [f"{came.unchanged}; nothing was written"]
     lines = [f"{edit_kind(d.entry.edit)} {', '.join(came.names)}: edit {d.entry_id}" for d in came.done]
-    lines += [f"took back {came.revert}"] if came.revert else []
+    lines += ["; ".join(part for part in (f"took back {came.revert}", came.unseen) if part)] if came.revert else []
     before, after = came.before, came.after
     size = f"{before.tokens:,} → {after.tokens:,}" if before != after else f"{after.tokens:,}"
     most = f" (at most {after.upper:,})" if after.upper > after.tokens else ""
@@ -63,6 +63,7 @@ def granted_data(session_id: str, came: Granted) -> dict[str, Any]:
         "names": list(came.names),
         "reverted": came.revert,
         "unchanged": came.unchanged or None,
+        "unseen": came.unseen or None,
         "used_before": came.before.tokens,
         "used": came.after.tokens,
         "at_most": came.after.upper,

@@ -2,11 +2,12 @@
 
 from typing import assert_never
 
+from trimtab.frontends.cli.printable import one_line, set_in
 from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, User
 
 
 def message_text(message: Message, *, name: str = "") -> str:
-    """Return one message with a head line that says who speaks; `name` is how it can be named."""
+    """Return one message under a head line that says who speaks; `name` is how it can be named. All that is said is indented, so no text looks like a head."""
     match message:
         case User():
             who = "you" if message.origin == "prompt" else f"you ({message.origin.replace('_', '-')})"
@@ -19,8 +20,8 @@ def message_text(message: Message, *, name: str = "") -> str:
         case _:
             assert_never(message)
     body = "\n".join(filter(None, map(_part, message.parts)))
-    head = f"{who} · {name}" if name else who
-    return f"── {head}\n{body}\n"
+    head = one_line(f"{who} · {name}" if name else who)
+    return f"── {head}\n{set_in(body)}"
 
 
 def _part(part: Part) -> str:

@@ -2,6 +2,7 @@
 
 one_line    a field of a row: a line break in it is shown as \\n, so it can't begin a row of its own
 indented    a message of several lines: those that go on stand behind two spaces, where no row of ours begins
+set_in      a body of any text below a line of ours: all of it stands behind two spaces
 json_text   a value as JSON; what terminals obey is written as an escape, which JSON reads as the same text
 """
 
@@ -24,6 +25,12 @@ def one_line(text: str) -> str:
 def indented(text: str) -> str:
     """Return `text` as it may stand behind the first word of a line of ours."""
     return _BREAKS_AND_SPACES.sub("\n  ", strip_terminal(text).rstrip("\n"))
+
+
+def set_in(text: str) -> str:
+    """Return `text` as it may stand below a line of ours, which begins at the margin: each line that isn't empty behind two spaces, and a line break at the end."""
+    lines = _BREAKS.split(strip_terminal(text).rstrip("\n"))
+    return "".join(f"  {line}\n" if line else "\n" for line in lines)
 
 
 def json_text(value: object) -> str:

@@ -16,7 +16,7 @@ from trimtab.frontends.cli.screen import counted, table, width_of
 from trimtab.sessions.detect import FORMATS
 from trimtab.sessions.importers.gathering import CUT
 from trimtab.sessions.replay.batch import Entry, Input, Report, Wish, expanded, replayed, report_of
-from trimtab.sessions.replay.card import Card, card_of
+from trimtab.sessions.replay.card import COMPARED, Card, card_of
 from trimtab.sessions.replay.homes import agent_folders, sessions_in
 from trimtab.sessions.replay.models import Terms, price_of
 from trimtab.sessions.replay.report import Figures
@@ -44,10 +44,8 @@ _HEAD = (
     "--policy",
     "policies",
     metavar="NAME",
-    default="rules",
-    show_default=True,
     shell_complete=completers.policies,
-    help="A policy; A,B compares several.",
+    help="A policy; A,B compares several. Default: rules; with --all every one of ours and of other agents.",
 )
 @click.option(
     "--window",
@@ -66,7 +64,7 @@ _HEAD = (
 def command(
     *,
     files: tuple[str, ...],
-    policies: str,
+    policies: str | None,
     window: int | None,
     price: str | None,
     format_: str | None,
@@ -80,7 +78,7 @@ def command(
     FILE is a session of Trimtab or of another agent, packed or not, a folder of them, or - for standard input. Nothing is changed and nothing is
     sent.
     """
-    names = _named(policies)
+    names = _named(policies, everywhere=everywhere)
     terms = Terms(window, None if price is None else price_of(price))
     if everywhere:
         if files or dump or format_:
@@ -128,8 +126,10 @@ def _replayed(
         return report_of(name, list(replayed(inputs, wish)), terms)
 
 
-def _named(policies: str) -> list[str]:
+def _named(policies: str | None, *, everywhere: bool) -> list[str]:
     """The policies that are asked for, at least one. Raises `UsageError`."""
+    if policies is None:
+        return list(COMPARED) if everywhere else ["rules"]
     names = _split(policies)
     if not names:
         raise UsageError("--policy names none", hint=f"Policies: {', '.join(known_policies())}.")
@@ -149,8 +149,10 @@ def _split(policies: str) -> list[str]:
 
 
 def _print(reports: Sequence[Report]) -> None:
-    sessions = sum(entry.figures is not None for entry in reports[0].entries)
-    click.echo(f"{counted(sessions, 'session')}, {counted(reports[0].total.steps, 'request')}")
+    read = [entry for entry in reports[0].entries if entry.figures is not None]
+    windows = sorted({entry.window for entry in read if entry.window})
+    said = f", window {' to '.join(f'{n:,}' for n in dict.fromkeys((windows[0], windows[-1])))}" if windows else ""
+    click.echo(f"{counted(len(read), 'session')}, {counted(reports[0].total.steps, 'request')}{said}")
     for line in table(_rows([(report.policy, report.total) for report in reports]), width_of(sys.stdout)):
         click.echo(one_line(line))
 
@@ -193,6 +195,7 @@ def _report_card(names: Sequence[str], terms: Terms, *, yes: bool, as_json: bool
         click.echo("no agent has left sessions in this home", err=True)
         return 0
     policies = dict.fromkeys(("none", *names))
+    click.echo(f"{counted(len(inputs), 'file')}, policies: {len(policies)}; fewer with --policy A,B", err=True)
     card = card_of(inputs, {name: find_policy(name) for name in policies}, terms)
     if as_json:
         click.echo(json_text(card.as_data()))

@@ -149,7 +149,7 @@ def _misread(one: Input, format: str | None) -> tuple[str, ...]:
     )
 
 
-def _notes(recording: Recording, run: Run) -> tuple[str, ...]:
+def _notes(recording: Recording, run: Run, window: int, policy: str) -> tuple[str, ...]:
     bad = recording.bad_lines
     notes = (
         [f"{bad:,} {'line was' if bad == 1 else 'lines were'} damaged; what could be read of the file was"]
@@ -158,6 +158,12 @@ def _notes(recording: Recording, run: Run) -> tuple[str, ...]:
     )
     if run.unasked:
         notes.append("the remote policy was not asked, for a replay is offline; the rules decided in its place")
+    over = sum(step.overflow for step in run.steps)
+    if over and policy != "none":
+        notes.append(
+            f"{over:,} of {len(run.steps):,} requests don't fit a window of {window:,} tokens whatever is taken out (system prompt, tools and what the"
+            " user said last take too much); they are counted and priced as if they had been sent. Take a larger --window"
+        )
     return tuple(notes)
 
 
@@ -168,6 +174,5 @@ def _entry(name: str, recording: Recording, wish: Wish, notes: tuple[str, ...]) 
         for line in dumped(name, run):
             wish.dump(line)
     predictions = predictions_of(recording, model) if wish.predict else None
-    return Entry(
-        name, recording, model.context_window, figures_of(run), predictions, notes=(*notes, *_notes(recording, run))
-    )
+    told = (*notes, *_notes(recording, run, model.context_window, wish.policy.name))
+    return Entry(name, recording, model.context_window, figures_of(run), predictions, notes=told)

@@ -17,6 +17,7 @@ import msgspec
 from trimtab.context.counting.counter import Counter
 from trimtab.context.economics.cold import is_break
 from trimtab.context.policies.base import Policy
+from trimtab.context.policies.peer_table import PEERS
 from trimtab.context.seeing.resources import resource_of
 from trimtab.context.strings import arguments_text, distinctive_strings
 from trimtab.sessions.detect import read_recordings
@@ -32,6 +33,8 @@ from trimtab.types.messages import ToolCall, ToolResult
 from trimtab.types.models import ModelInfo, add_costs, cost_usd
 from trimtab.types.usage import Usage
 
+COMPARED = ("none", "rules", "mask", "summary", "truncate", *(row.name for row in PEERS))
+"""Names of the policies under which the bill is made where nobody names any: ours and those of other agents."""
 LARGE = 400
 """Tokens from which on a result that nothing used counts."""
 AFTER = 30

@@ -26,7 +26,7 @@ from trimtab.context.settings import EngineSettings
 from trimtab.context.summary.summarise import Summariser
 from trimtab.sessions.recorded import Answered, Recording
 from trimtab.sessions.replay.needs import Need, needs_of
-from trimtab.sessions.replay.reach import Reach, reach_of
+from trimtab.sessions.replay.reach import Reach, leads_to, reach_of
 from trimtab.sessions.replay.sizes import Sizes
 from trimtab.sessions.replay.steps import Step, steps_of
 from trimtab.sessions.replay.till import RELOAD_OUTPUT, Till, charged, reloaded, repeated, summarised
@@ -45,7 +45,7 @@ UNLIMITED = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One call's result as a request shows it."""
+    """One recorded call's result as a request shows it; `summary` where a summary stands for it that says how it is read."""
 
     call_id: str
     state: str
@@ -149,7 +149,7 @@ class _Replay:
         self.asked = False
         self.unasked = 0
         self.last_prompt = 0
-        self.reloads = 0
+        self.reloads: set[str] = set()
 
     def run(self) -> Run:
         steps = tuple(self._step(step) for step in self.steps)
@@ -277,10 +277,12 @@ class _Replay:
         """What `recall` brings: the text, as a call and its result behind all that is there."""
         message = self._entry(need.result)[1]
         assert isinstance(message, ToolResult)
-        self.reloads += 1
-        call = ToolCall(f"reload-{self.reloads}", "recall", {"id": message.call_id}, f'{{"id":"{message.call_id}"}}')
+        call = ToolCall(
+            f"reload-{len(self.reloads) + 1}", "recall", {"id": message.call_id}, f'{{"id":"{message.call_id}"}}'
+        )
         recalled = ToolResult(call.id, "recall", message.parts, is_error=False)
-        self.log.append([Assistant((call,), "tool_use"), self.engine.admit(recalled)])
+        _, entry = self.log.append([Assistant((call,), "tool_use"), self.engine.admit(recalled)])
+        self.reloads.add(entry)
 
     def _repeat(self, need: Need, prompt: int) -> Usage:
         message = self._entry(need.result)[1]
@@ -296,7 +298,8 @@ class _Replay:
     def _items(self, look: Look) -> tuple[Item, ...]:
         items: list[Item] = []
         for slot in look.view.slots:
-            if isinstance(slot.base, ToolResult) and slot.answered:
+            if isinstance(slot.base, ToolResult) and slot.answered and slot.id not in self.reloads:
                 tokens = sum(self.sizes.message(m) for m in slot.shown if not isinstance(m, User))
-                items.append(Item(slot.base.call_id, slot.state, tokens))
+                state = "summary" if slot.state == "gone" and leads_to(look.view, slot) else slot.state
+                items.append(Item(slot.base.call_id, state, tokens))
         return tuple(items)
