@@ -264,3 +264,35 @@ def test_appended_content_never_shrinks_the_estimate_where_thinking_is_kept(foun
         before = live.estimate()
         live.append(user(text))
         assert live.estimate().tokens >= before.tokens
+
+
+fronts = st.sampled_from(["", words(7), words(700)])
+
+
+@given(messages, messages, st.lists(st.tuples(fronts, st.integers(0, 8), st.integers(0, 8), st.booleans()), max_size=5))
+def test_a_look_at_other_messages_or_another_front_changes_nothing_that_is_said_of_these(reported, more, others):
+    live = meter(OPUS, *reported)
+    live.observe(answer(prompt=live.estimate().tokens + 500))
+    shown = [*reported[1:], *more]
+
+    def look() -> Estimate:
+        live.fixed("Be brief.")
+        live.sync(shown)
+        return live.estimate()
+
+    first, learned = look(), live.state
+    for front, start, end, anew in others:
+        live.fixed(front)
+        live.sync([*([user("[stub]")] if anew else []), *shown[start:], *reported[:end]])
+        live.estimate()
+    assert (look(), live.state) == (first, learned)
+
+
+def test_the_band_of_an_edit_is_gone_when_the_edit_is():
+    found, shown = conversation()
+    sure = found.estimate()
+    found.sync([*shown[:4], result("[r2 elided]"), *shown[5:]])
+    found.fixed(words(400))
+    found.fixed("")
+    found.sync(shown)
+    assert found.estimate() == sure

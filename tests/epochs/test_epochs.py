@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from support.engine_session import Session, folded_again, lines, model
 from trimtab.context.actions import Action
 from trimtab.context.asks import Failed
 from trimtab.context.cycle.front import LABEL
+from trimtab.context.cycle.look import look
 from trimtab.context.cycle.notice import AGAIN, HEAD
 from trimtab.context.engine import Engine
 from trimtab.context.settings import EngineSettings
@@ -83,7 +85,8 @@ def test_while_the_cache_is_warm_another_date_is_a_notice_and_the_head_stays_byt
     assert (request.system, request.tools) == (MONDAY, (READ, BASH))
     assert request.messages[: len(before)] == before
     assert notices(made) == [
-        f"{HEAD}\nWhere the instructions say\n> Date: 2026-03-02\nthey now say\n> Date: 2026-03-03"
+        f"{HEAD}\nAfter\n> Follow the style of the project.\n"
+        "the instructions no longer say\n> Date: 2026-03-02\nbut\n> Date: 2026-03-03"
     ]
 
 
@@ -298,6 +301,26 @@ def test_a_notice_that_somebody_took_back_is_told_again() -> None:
     assert len(notices(made)) == 1
 
 
+def test_a_notice_that_a_person_brings_back_when_its_change_was_folded_in_no_longer_holds() -> None:
+    made = session()
+    made.system = TUESDAY
+    made.prepare()
+    made.answer(Text("noted"))
+    wait(made, 3_600)
+    made.say("Good morning")
+    made.prepare()
+    made.answer(Text("noted"))
+    made.say("Go on")
+    (revert,) = made.view.reverts
+    made.revert(revert.id)
+    assert len(notices(made)) == 1
+    assert made.prepare().request.system == TUESDAY
+    assert notices(made)[-1:] in ([], [AGAIN])
+    told = notices(made)
+    made.prepare()
+    assert notices(made) == told
+
+
 def test_a_whole_new_prompt_is_told_whole() -> None:
     made = session()
     made.system = "Speak like a pirate.\nNothing else."
@@ -332,6 +355,17 @@ def test_the_meter_counts_what_is_sent() -> None:
     made.prepare()
     told = made.engine.status(made.view, made.request).upper
     assert 3_000 <= told - small <= 6_000  # in the notice, and not in the head as well
+
+
+def test_a_look_at_another_head_leaves_the_meter_as_it_was() -> None:
+    made = session()
+    made.answer(Text("ok"), usage=Usage(input=made.prepare().tokens, output=20))
+    made.say("Go on")
+    engine, request = made.engine, made.request
+    first = engine.look(made.view, request).estimate
+    for system in (TUESDAY, "Other. " * 500, TUESDAY):
+        look(made.view, structs.replace(request, system=system), engine.budget, engine.tally)
+        assert engine.look(made.view, request).estimate == first
 
 
 def test_the_head_that_fits_is_sent_where_the_one_of_before_does_not() -> None:

@@ -116,6 +116,8 @@ class Engine:
         self._way_back = way_back
         self._last: Look | None = None
         self._homed: object = None
+        self._noticed: object = None
+        """`View.reverted` when the view was last looked through for notices: another one with each edit and revert, the same otherwise."""
         self.told = False
         """Whether the view may hold a notice of what isn't sent in front yet."""
         self._epochs: Epochs | None = None
@@ -236,7 +238,9 @@ class Engine:
             if len(view.applied) and self.faults.without_way(view):
                 view = yield from self.manager.rehome(view, request)
             self._homed = view.lineage
-            self.told = any(is_notice(applied.edit) for applied in view.applied)
+        if view.reverted is not self._noticed:  # whoever edits or reverts may bring a notice back
+            self.told = any(is_notice(applied.edit) and applied.id not in view.reverted for applied in view.applied)
+            self._noticed = view.reverted
         view = yield from self._settled(view, request)
         lesson = NOTHING if after is None else self._learn_from(after, view, request)
         if self.output_cap is not None:

@@ -8,6 +8,9 @@ what was taken out is subtracted, what came in is added, and only that part is g
 than the newest one that an edit reached into; the one with the narrower band is used. So a fork or a revert finds the report of its own
 prefix again.
 
+How much was edited since is a difference of two states, that of the last report (`_Base`) and this one, and never a sum along the way. Sizes are in
+steps that add up without rounding. So an estimate depends on the request and the reports alone, not on what else was looked at in between.
+
 Not every usage is an anchor: none or zero, an answer that failed or was cancelled, a total under half of what is visible (a placeholder), or
 one that adds up earlier requests (cumulative) is not believed.
 
@@ -15,7 +18,7 @@ The one rule: `estimate` is the only number of its kind. The meter shows it, the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import ceil
 
@@ -47,7 +50,7 @@ class _Anchor:
     changed: float = 0.0
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Shown:
     """A message of the request, its size, and what of it goes when its turn is over."""
 
@@ -68,6 +71,16 @@ class _Totals:
             self.all, self.turn = self.all - self.turn, Size()
         self.all += shown.size
         self.turn += shown.thought
+
+
+@dataclass(slots=True)
+class _Base:
+    """What was shown when a report was last believed, and the reports of then. `edited`: the newest of them that an edit had reached into."""
+
+    fixed: Size = field(default_factory=Size)
+    shown: list[_Shown] = field(default_factory=list)
+    anchors: list[_Anchor] = field(default_factory=list)
+    edited: _Anchor | None = None
 
 
 class MeterState(msgspec.Struct, frozen=True):
@@ -96,19 +109,19 @@ class Meter:
         self._fixed = Size()
         self._shown: list[_Shown] = []
         self._totals = _Totals()
-        self._anchors: list[_Anchor] = []
-        self._edited: _Anchor | None = None
+        self._base = _Base()
+        self._aged: tuple[list[_Anchor], _Anchor | None] | None = None
+        """What `_anchors` returns; None when that has to be worked out."""
         self._last_report = 0
 
     def fixed(self, system: str, tools: Sequence[ToolSpec] = ()) -> None:
         """Set what stands in front of the messages. A change of it is a change like any other."""
         self._front = (system, tuple(tools))
-        size = self.counter.fixed_size(system, tools)
-        change = size - self._fixed
-        if any(change.vector):
+        size = self.counter.fixed_size(system, tools).stepped
+        if size != self._fixed:
+            self._totals.all += size - self._fixed
             self._fixed = size
-            self._totals.all += change
-            self._age_anchors(-1, abs(change.plain))
+            self._aged = None
 
     def append(self, message: Message, *, trusted: bool = True) -> Size:
         """Take in the next message and return its size. `trusted`: see `Counter.size`."""
@@ -118,7 +131,7 @@ class Meter:
 
     def _sized(self, message: Message, *, trusted: bool) -> _Shown:
         thought = self.counter.thought(message, trusted=trusted) if isinstance(message, Assistant) else Size()
-        return _Shown(message, self.counter.size(message, trusted=trusted), thought)
+        return _Shown(message, self.counter.size(message, trusted=trusted).stepped, thought.stepped)
 
     def sync(self, messages: Sequence[Message]) -> None:
         """Make the meter's messages equal to `messages`: those of the next request, after any edit, revert, fork or move."""
@@ -130,17 +143,9 @@ class Meter:
             del self._shown[same:]
             self._recount()
         known = {id(shown.message): shown for shown in removed}
-        changed = 0.0
         for message in messages[same:]:
             found = known.pop(id(message), None)
-            if found is not None:
-                self._take(found)
-            elif removed:
-                changed += abs(self.append(message).plain)
-            else:
-                self.append(message)
-        if removed:
-            self._age_anchors(same, changed + sum(abs(shown.size.plain) for shown in known.values()))
+            self._take(self._sized(message, trusted=True) if found is None else found)
 
     def observe(self, answer: Assistant, *, trusted: bool = True) -> bool:
         """Take in the usage of `answer`, which answered exactly the messages of the last `sync`; say whether it was believed.
@@ -158,13 +163,13 @@ class Meter:
         expected = self.estimate()
         if expected.anchored:
             self.counter.calibration.learn_band(above=reported > expected.upper)
-        before = self._latest()
+        anchors, edited = self._anchors()
+        before = edited or (anchors[-1] if anchors else None)
         if before is not None and before.changed == 0.0:
             self.counter.calibration.learn(self._totals.all - before.total, reported - before.tokens)
-        if self.complete or not self._anchors:
+        if self.complete or not anchors:
             self.counter.calibration.learn_hidden(reported - self.counter.calibration.tokens(self._totals.all))
-        self._anchors.append(_Anchor(len(self._shown), reported, self._totals.all))
-        self._edited = None
+        self._rest([*anchors, _Anchor(len(self._shown), reported, self._totals.all)], None)
         self._last_report = reported
         return True
 
@@ -184,13 +189,14 @@ class Meter:
     @property
     def state(self) -> MeterState:
         """Everything learned, as a value."""
-        return MeterState(self.counter.calibration.state, tuple(self._anchors), self._edited, self._last_report)
+        anchors, edited = self._anchors()
+        return MeterState(self.counter.calibration.state, tuple(anchors), edited, self._last_report)
 
     def restore(self, state: MeterState) -> None:
         """Take over what another meter learned of the same messages; call it when they have been taken in."""
         self.counter.calibration = Calibration(self.counter.family, state.calibration)
-        self._anchors = list(state.anchors)
-        self._edited, self._last_report = state.edited, state.last_report
+        self._last_report = state.last_report
+        self._rest(list(state.anchors), state.edited)
 
     def switched(self, counter: Counter) -> "Meter":
         """Return a meter of the same conversation for another model. What was hidden from us in requests is taken to be there still."""
@@ -211,6 +217,12 @@ class Meter:
     def _take(self, shown: _Shown) -> None:
         self._shown.append(shown)
         self._totals.add(shown)
+        self._aged = None
+
+    def _rest(self, anchors: list[_Anchor], edited: _Anchor | None) -> None:
+        """These are the reports of what is shown now."""
+        self._base = _Base(self._fixed, list(self._shown), anchors, edited)
+        self._aged = None
 
     def _common(self, messages: Sequence[Message]) -> int:
         same = 0
@@ -238,8 +250,7 @@ class Meter:
             self._totals.all += after.size - before.size
         for message in messages[len(self._shown) :]:
             self.append(message)
-        if places:
-            self._age_anchors(places[0], sum(abs(s.size.plain) for s in (*old, *new)))
+        self._aged = None
         return True
 
     def _recount(self) -> None:
@@ -247,25 +258,41 @@ class Meter:
         for shown in self._shown:
             self._totals.add(shown)
 
-    def _age_anchors(self, same: int, changed: float) -> None:
-        """An edit behind message `same`: later anchors are no longer exact, and of those only the newest is worth keeping."""
-        newest: _Anchor | None = None
-        while self._anchors and self._anchors[-1].length > same:
-            popped = self._anchors.pop()
-            newest = newest or popped
-        touched = newest or self._edited
-        if touched is not None:
-            self._edited = _Anchor(touched.length, touched.tokens, touched.total, touched.changed + changed)
+    def _anchors(self) -> tuple[list[_Anchor], _Anchor | None]:
+        """The reports whose prefix is untouched, and the newest of the others with what was edited since: only that one is worth keeping."""
+        if self._aged is None:
+            base = self._base
+            same, changed = self._edits()
+            anchors = [anchor for anchor in base.anchors if anchor.length <= same]
+            touched = base.anchors[-1] if len(anchors) < len(base.anchors) else base.edited
+            if touched is not None and changed:
+                touched = replace(touched, changed=touched.changed + changed)
+            self._aged = anchors, touched
+        return self._aged
 
-    def _latest(self) -> _Anchor | None:
-        return self._edited or (self._anchors[-1] if self._anchors else None)
+    def _edits(self) -> tuple[int, float]:
+        """How many messages in front are those of the last report, and the tokens that were edited behind them. What was only appended is no edit."""
+        base, now = self._base, self._shown
+        if not base.anchors and base.edited is None:
+            return 0, 0.0
+        pairs = enumerate(zip(base.shown, now, strict=False))
+        same = next((at for at, (old, new) in pairs if old.message is not new.message), min(len(base.shown), len(now)))
+        gone = {id(shown.message): shown for shown in base.shown[same:]}
+        end = len(base.shown) if gone else 0
+        end = next((at + 1 for at in range(len(now) - 1, end - 1, -1) if id(now[at].message) in gone), end)
+        fresh = [shown for shown in now[same:end] if gone.pop(id(shown.message), None) is None]
+        changed = sum(abs(shown.size.plain) for shown in (*fresh, *gone.values()))
+        if self._fixed != base.fixed:
+            return -1, changed + abs((self._fixed - base.fixed).plain)
+        return same, changed
 
     def _best(self) -> _Anchor | None:
         """The anchor with the narrower band: the newest untouched one, or the one that was edited into."""
-        clean = self._anchors[-1] if self._anchors else None
-        if clean is None or self._edited is None:
-            return clean or self._edited
-        return min((clean, self._edited), key=self._deviation)
+        anchors, edited = self._anchors()
+        clean = anchors[-1] if anchors else None
+        if clean is None or edited is None:
+            return clean or edited
+        return min((clean, edited), key=self._deviation)
 
     def _deviation(self, anchor: _Anchor) -> float:
         change = self._totals.all - anchor.total

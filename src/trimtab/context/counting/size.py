@@ -14,6 +14,8 @@ read: system prompt, tools, what a person or the client said; result: what tools
 thought: its thinking; media: pictures; added: what the wire puts around them.
 """
 
+_STEPS = 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Size:
@@ -53,6 +55,11 @@ class Size:
     def vector(self) -> tuple[float, ...]:
         """The calibrated kinds, in the order of `KINDS`."""
         return (self.read, self.result, self.written, self.thought, self.media, self.added)
+
+    @property
+    def stepped(self) -> "Size":
+        """This in steps of 1/1024: sums and differences of such sizes are exact, in whatever order they are taken."""
+        return Size(*(round(tokens * _STEPS) / _STEPS for tokens in (*self.vector, self.reported)))
 
     @property
     def plain(self) -> float:
