@@ -296,3 +296,18 @@ def test_the_band_of_an_edit_is_gone_when_the_edit_is():
     found.fixed("")
     found.sync(shown)
     assert found.estimate() == sure
+
+
+@given(messages, messages, messages, st.integers(0, 8), st.booleans())
+def test_a_meter_that_was_restored_says_of_all_that_comes_what_the_other_one_says(first, second, third, cut, edited):
+    live = meter(OPUS, *first)
+    live.observe(answer(prompt=live.estimate().tokens + 500))
+    shown = [*first[cut:], *second] if edited else [*first, *second]
+    live.sync(shown)
+    other = meter(OPUS, *shown)
+    other.restore(live.state)
+    assert (other.estimate(), other.state) == (live.estimate(), live.state)
+    for following in ([*shown, *third], shown[1:], [user("[stub]"), *shown[1:], *third]):
+        live.sync(following)
+        other.sync(following)
+        assert (other.estimate(), other.state) == (live.estimate(), live.state)

@@ -28,7 +28,7 @@ from trimtab.context.counting.counter import Counter, ends_turn
 from trimtab.context.counting.estimate import Estimate
 from trimtab.context.counting.ratio import Calibration, CalibrationState
 from trimtab.context.counting.size import Size
-from trimtab.types.messages import Assistant, Message
+from trimtab.types.messages import Assistant, Message, User
 from trimtab.types.tools import ToolSpec
 
 _IN_PLACE = 64
@@ -83,17 +83,32 @@ class _Base:
     edited: _Anchor | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _SavedBase:
+    """A `_Base` beside what is shown when it is saved: its first `same` messages are shown as they were, then each by its place, or -1.
+
+    `gone`: tokens of each that is shown no more.
+    """
+
+    fixed: Size
+    same: int
+    places: tuple[int, ...]
+    gone: tuple[float, ...]
+
+
 class MeterState(msgspec.Struct, frozen=True):
     """What a meter learned, as it is saved: factors, and reports that it believed."""
 
     calibration: CalibrationState
     """Of its counter."""
     anchors: tuple[_Anchor, ...]
-    """Reports whose prefix is untouched."""
+    """Reports whose prefix was untouched when the last one was believed."""
     edited: _Anchor | None
-    """The newest report that an edit reached into."""
+    """The newest report that an edit had reached into by then."""
     last_report: int
     """The prompt tokens that were reported last, believed or not."""
+    base: _SavedBase | None = None
+    """What was shown then; null: the same as when this was saved."""
 
 
 class Meter:
@@ -137,7 +152,7 @@ class Meter:
         """Make the meter's messages equal to `messages`: those of the next request, after any edit, revert, fork or move."""
         if self._replaced(messages):
             return
-        same = self._common(messages)
+        same = _common(self._shown, messages)
         removed = self._shown[same:]
         if removed:
             del self._shown[same:]
@@ -189,14 +204,25 @@ class Meter:
     @property
     def state(self) -> MeterState:
         """Everything learned, as a value."""
-        anchors, edited = self._anchors()
-        return MeterState(self.counter.calibration.state, tuple(anchors), edited, self._last_report)
+        base = self._base
+        places = {id(shown.message): place for place, shown in enumerate(self._shown)}
+        found = [places.get(id(shown.message), -1) for shown in base.shown]
+        same = next((at for at, place in enumerate(found) if place != at), len(found))
+        gone = tuple(shown.size.plain for shown, place in zip(base.shown, found, strict=True) if place < 0)
+        saved = _SavedBase(base.fixed, same, tuple(found[same:]), gone)
+        calibration = self.counter.calibration.state
+        return MeterState(calibration, tuple(base.anchors), base.edited, self._last_report, saved)
 
     def restore(self, state: MeterState) -> None:
         """Take over what another meter learned of the same messages; call it when they have been taken in."""
         self.counter.calibration = Calibration(self.counter.family, state.calibration)
         self._last_report = state.last_report
         self._rest(list(state.anchors), state.edited)
+        if state.base is not None:
+            self._base.fixed = state.base.fixed
+            now, gone = self._shown, iter(state.base.gone)
+            there = [now[at] if 0 <= at < len(now) else _gone(next(gone, 0.0)) for at in state.base.places]
+            self._base.shown = [*now[: state.base.same], *there]
 
     def switched(self, counter: Counter) -> "Meter":
         """Return a meter of the same conversation for another model. What was hidden from us in requests is taken to be there still."""
@@ -223,14 +249,6 @@ class Meter:
         """These are the reports of what is shown now."""
         self._base = _Base(self._fixed, list(self._shown), anchors, edited)
         self._aged = None
-
-    def _common(self, messages: Sequence[Message]) -> int:
-        same = 0
-        for shown, message in zip(self._shown, messages, strict=False):
-            if shown.message is not message:
-                break
-            same += 1
-        return same
 
     def _replaced(self, messages: Sequence[Message]) -> bool:
         """Take in messages of which a few stand in place of others and the rest is new; say whether it was so simple.
@@ -275,8 +293,7 @@ class Meter:
         base, now = self._base, self._shown
         if not base.anchors and base.edited is None:
             return 0, 0.0
-        pairs = enumerate(zip(base.shown, now, strict=False))
-        same = next((at for at, (old, new) in pairs if old.message is not new.message), min(len(base.shown), len(now)))
+        same = _common(base.shown, [shown.message for shown in now])
         gone = {id(shown.message): shown for shown in base.shown[same:]}
         end = len(base.shown) if gone else 0
         end = next((at + 1 for at in range(len(now) - 1, end - 1, -1) if id(now[at].message) in gone), end)
@@ -316,6 +333,16 @@ class Meter:
         usage = answer.usage
         if usage is not None and not size.thought and not usage.reasoning and usage.output >= size.plain / 2:
             self.counter.calibration.learn(size, usage.output)
+
+
+def _common(shown: Sequence[_Shown], messages: Sequence[Message]) -> int:
+    pairs = enumerate(zip(shown, messages, strict=False))
+    return next((at for at, (old, new) in pairs if old.message is not new), min(len(shown), len(messages)))
+
+
+def _gone(tokens: float) -> _Shown:
+    """Stands for a message of which only its size is known."""
+    return _Shown(User(()), Size(reported=tokens), Size())
 
 
 def _estimate(tokens: float, width: float, *, known: bool, anchored: bool) -> Estimate:
