@@ -9,8 +9,9 @@ The same engine so runs in an async agent, a sync script, a proxy and a simulato
 engine takes the next way, and the log says why.
 """
 
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from trimtab.context.seeing.observation import Observation
 from trimtab.types.entries import CustomEntry, EditEntry, RevertEntry
@@ -104,3 +105,16 @@ class Failed:
 
 Ask: TypeAlias = Record | Keep | Summarize | Consult
 Answer: TypeAlias = Recorded | Kept | Summary | Advice | Failed
+T = TypeVar("T")
+
+
+def run_plan(plan: Generator[Ask, Answer, T], answer: Callable[[Ask], Answer]) -> T:
+    """Run a plan of the engine to its end, with a function that answers at once, and return its result."""
+    given: Answer | None = None
+    while True:
+        try:
+            ask = next(plan) if given is None else plan.send(given)
+        except StopIteration as stop:
+            value: T = stop.value
+            return value
+        given = answer(ask)

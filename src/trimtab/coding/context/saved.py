@@ -24,7 +24,7 @@ from trimtab.coding.project import Project
 from trimtab.coding.session import system_prompt
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import build_tools
-from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
+from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded, run_plan
 from trimtab.context.cycle.look import Look
 from trimtab.context.engine import Engine
 from trimtab.context.seeing.observation import Observation
@@ -76,14 +76,7 @@ class SavedContext:
 
     def drive(self, plan: Generator[Ask, Answer, T]) -> T:
         """Run a plan of the engine to its end: what it records goes to the log, and nobody else is there to answer."""
-        answer: Answer | None = None
-        while True:
-            try:
-                ask = next(plan) if answer is None else plan.send(answer)
-            except StopIteration as stop:
-                value: T = stop.value
-                return value
-            answer = self._answer(ask)
+        return run_plan(plan, self._answer)
 
     def _answer(self, ask: Ask) -> Answer:
         if not isinstance(ask, Record):

@@ -9,7 +9,7 @@ from typing import TypeVar
 from msgspec import structs
 
 from trimtab.context.archive import Archive
-from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded, Summarize, Summary
+from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded, Summarize, Summary, run_plan
 from trimtab.context.window.fold import Conversation
 from trimtab.context.window.view import View
 from trimtab.types.codec import decode_line, entry_of
@@ -67,17 +67,14 @@ def drive(
     plan: Generator[Ask, Answer, T], log: MemoryLog, *, summarize: Callable[[Summarize], Summary | Failed] = nobody
 ) -> T:
     """Run a plan of the engine to its end with nothing but `log` and whoever writes summaries: there is no policy elsewhere."""
-    answer: Answer | None = None
-    while True:
-        try:
-            ask = next(plan) if answer is None else plan.send(answer)
-        except StopIteration as stop:
-            value: T = stop.value
-            return value
+
+    def answer(ask: Ask) -> Answer:
         match ask:
             case Record():
-                answer = Recorded(log.record(ask.values))
+                return Recorded(log.record(ask.values))
             case Summarize():
-                answer = summarize(ask)
+                return summarize(ask)
             case _:
-                answer = Failed("nobody is there to answer")
+                return Failed("nobody is there to answer")
+
+    return run_plan(plan, answer)

@@ -291,10 +291,11 @@ def _judged(
 
 def _says_nothing(job: Job, summary: str) -> Rejection | None:
     """Why a summary of a conversation that holds facts can't be one: it holds none of them. (Of a single document a sentence may be right.)"""
-    facts = {fact.text for fact in facts_of(job.messages, ids=job.ids, later=job.later)}
-    if len(facts) < TELLING or audit(summary, facts_of(job.messages, ids=job.ids, later=job.later)).present:
+    facts = facts_of(job.messages, ids=job.ids, later=job.later)
+    told = len({fact.text for fact in facts})
+    if told < TELLING or audit(summary, facts).present:
         return None
-    return Rejection("nothing_of_it", f"none of the {len(facts)} facts that were looked for")
+    return Rejection("nothing_of_it", f"none of the {told} facts that were looked for")
 
 
 def _with_facts(job: Job, summary: str) -> tuple[str, dict[str, Any]]:

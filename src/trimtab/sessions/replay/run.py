@@ -14,7 +14,19 @@ from typing import TypeVar, assert_never
 
 from msgspec import structs
 
-from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Kept, Record, Recorded, Summarize, Summary
+from trimtab.context.asks import (
+    Answer,
+    Ask,
+    Consult,
+    Failed,
+    Keep,
+    Kept,
+    Record,
+    Recorded,
+    Summarize,
+    Summary,
+    run_plan,
+)
 from trimtab.context.budget import budget_for
 from trimtab.context.counting.counter import Counter
 from trimtab.context.cycle.look import Look
@@ -227,14 +239,7 @@ class _Replay:
         return self.engine.look(made.view, self.request), True
 
     def _drive(self, plan: Generator[Ask, Answer, T], step: Step) -> T:
-        answer: Answer | None = None
-        while True:
-            try:
-                ask = next(plan) if answer is None else plan.send(answer)
-            except StopIteration as stop:
-                value: T = stop.value
-                return value
-            answer = self._answer(ask, step)
+        return run_plan(plan, lambda ask: self._answer(ask, step))
 
     def _answer(self, ask: Ask, step: Step) -> Answer:
         match ask:
