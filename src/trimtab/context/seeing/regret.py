@@ -118,6 +118,10 @@ class RegretLedger:
     _last_edit: str = ""
     _asked: dict[str, list[int]] = field(default_factory=dict)
     _written: dict[str, int] = field(default_factory=dict)
+    _rates: dict[str, float] = field(default_factory=dict)
+    """What hiding a result of a tool was regretted, by all that is learned in `_rated` and known."""
+    _rated: Learned | None = None
+    _rated_known: Learned | None = None
 
     def update(self, view: View, size: Size) -> None:
         """Take in what came since the last look. What was booked once is never booked twice, whatever branch is looked at."""
@@ -146,9 +150,15 @@ class RegretLedger:
             return 0.0
         if slot.id in self._regretted:
             return 1.0
+        if self._rated is not self.learned or self._rated_known is not self.known:
+            self._rated, self._rated_known = self.learned, self.known
+            self._rates.clear()
         tool = slot.base.tool_name
-        own = self.learned.kinds.get(tool)
-        return (self.known if own is None else self.known.having(tool, own)).regret(tool)
+        rate = self._rates.get(tool)
+        if rate is None:
+            own = self.learned.kinds.get(tool)
+            rate = self._rates[tool] = (self.known if own is None else self.known.having(tool, own)).regret(tool)
+        return rate
 
     def _continues(self, view: View) -> bool:
         index, slot = self._marked

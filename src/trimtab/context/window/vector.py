@@ -7,7 +7,9 @@ So a snapshot is a reference, and a change copies one path: O(log32 n). The shap
 Clojure made known (Rich Hickey's `PersistentVector`).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -83,6 +85,28 @@ class Vector(Generic[T]):
             )
         return self._made(self._size, self._shift, _replaced(self._root, self._shift, index, value), self._tail)
 
+    def replace_all(self, values: Mapping[int, T]) -> "Vector[T]":
+        """Return a vector with each of these values at its index; what lies close together is copied once. Raises `IndexError` outside of it."""
+        changes = sorted(((self._checked(index), value) for index, value in values.items()), key=itemgetter(0))
+        inner = [change for change in changes if change[0] < self._tail_start]
+        tail = list(self._tail)
+        for index, value in changes[len(inner) :]:
+            tail[index & _MASK] = value
+        root = _all_replaced(self._root, self._shift, inner) if inner else self._root
+        return self._made(self._size, self._shift, root, tuple(tail))
+
+    def changed(self, before: "Vector[T]") -> Iterator[int]:
+        """Yield the indices, ascending, of the values that aren't (`is not`) those of `before`, or stand where that has none.
+
+        Costs what differs: of a vector that grew out of the other, what both share is passed over as a whole.
+        """
+        shift, split = max(self._shift, before._shift), min(self._tail_start, before._tail_start)
+        trees = _lifted(self._root, self._shift, shift), _lifted(before._root, before._shift, shift)
+        both = min(self._size, before._size)
+        yield from (index for index in _differing(*trees, shift, 0) if index < split)
+        yield from (index for index in range(split, both) if self[index] is not before[index])
+        yield from range(both, self._size)
+
     @property
     def _tail_start(self) -> int:
         return self._size - len(self._tail)
@@ -127,3 +151,32 @@ def _replaced(node: tuple[Any, ...], shift: int, index: int, value: Any) -> tupl
     place = (index >> shift) & _MASK
     child = value if shift == 0 else _replaced(node[place], shift - _BITS, index, value)
     return (*node[:place], child, *node[place + 1 :])
+
+
+def _all_replaced(node: tuple[Any, ...], shift: int, changes: list[tuple[int, Any]]) -> tuple[Any, ...]:
+    children = list(node)
+    if shift == 0:
+        for index, value in changes:
+            children[index & _MASK] = value
+    else:
+        for place, below in groupby(changes, key=lambda change: (change[0] >> shift) & _MASK):
+            children[place] = _all_replaced(children[place], shift - _BITS, list(below))
+    return tuple(children)
+
+
+def _lifted(node: tuple[Any, ...], shift: int, wanted: int) -> tuple[Any, ...]:
+    """The same tree under as many levels as a taller one has."""
+    for _ in range(shift, wanted, _BITS):
+        node = (node,)
+    return node
+
+
+def _differing(mine: tuple[Any, ...], its: tuple[Any, ...], shift: int, start: int) -> Iterator[int]:
+    for place, (left, right) in enumerate(zip(mine, its, strict=False)):
+        if left is right:
+            continue
+        index = start + (place << shift)
+        if shift:
+            yield from _differing(left, right, shift - _BITS, index)
+        else:
+            yield index

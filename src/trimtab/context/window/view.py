@@ -264,8 +264,8 @@ class View:
         else:
             laid = overlays_of(edit_id, edit, self._lookup())
             touched, starts = tuple(laid), tuple(len(self.slots[index].layers) for index in laid)
-            for index, overlays in laid.items():
-                made = made._put(index, made.slots[index].with_overlays(overlays, self.reverted))
+            slots = {i: self.slots[i].with_overlays(overlays, self.reverted) for i, overlays in laid.items()}
+            made = self._put_all(slots)
         self._index.edits[edit_id] = len(self.applied)
         applied = Applied(edit_id, edit, touched, self.step, starts, author)
         return made._with(applied=self.applied.append(applied), reverted=self.reverted.with_edit(edit_id))
@@ -277,9 +277,8 @@ class View:
         edit = self.edit(self.reverted.edit_behind(target))
         if edit is None or (edit.id in reverted) == (edit.id in self.reverted):
             return made
-        for index, start in zip(edit.slots, edit.starts, strict=True):
-            made = made._put(index, made.slots[index].switched(start, edit.id, reverted))
-        return made
+        starts = zip(edit.slots, edit.starts, strict=True)
+        return made._put_all({i: self.slots[i].switched(start, edit.id, reverted) for i, start in starts})
 
     def _ask(self, entry_id: str, message: Assistant) -> "View":
         if message.superseded or not has_content(message):
@@ -353,11 +352,23 @@ class View:
     def _put(self, index: int, slot: Slot) -> "View":
         kept, stale = self._shown
         stale = stale | {index} if index < kept.settled else stale
-        # An answer that comes while nothing stands behind its group changes nothing that anybody has read.
-        group = self.slots[index].group
-        quiet = group is not None and not self.slots[index].answered and self.slots[group].end == len(self.slots)
-        epoch = self.epoch if quiet and not slot.layers else self.epoch + 1
+        epoch = self.epoch + self._is_change(index, slot)
         return self._with(slots=self.slots.replace(index, slot), _shown=(kept, stale), epoch=epoch)
+
+    def _put_all(self, slots: dict[int, Slot]) -> "View":
+        """The same for many slots, at the cost of what lies between the first and the last and not of that for each."""
+        if not slots:
+            return self
+        kept, stale = self._shown
+        stale = stale.union(index for index in slots if index < kept.settled)
+        epoch = self.epoch + sum(self._is_change(index, slot) for index, slot in slots.items())
+        return self._with(slots=self.slots.replace_all(slots), _shown=(kept, stale), epoch=epoch)
+
+    def _is_change(self, index: int, slot: Slot) -> bool:
+        """Whether `slot` at that place is another than anybody can have read; an answer that comes while nothing stands behind its group isn't."""
+        before = self.slots[index]
+        quiet = before.group is not None and not before.answered and self.slots[before.group].end == len(self.slots)
+        return bool(slot.layers) or not quiet
 
     def _changed(self, slot: Slot, **changes: Any) -> Slot:
         return replace(slot, **changes).rendered(self.reverted)
