@@ -1,6 +1,6 @@
 """What the report card counts."""
 
-from support.recordings import answered, call, compacted, recording, result, said
+from support.recordings import answered, call, compacted, paid, recording, result, said
 from trimtab.context.counting.counter import Counter
 from trimtab.sessions.replay.card import Breaks, CardRow, Compactions, row_of, summed
 from trimtab.sessions.replay.models import Terms, model_of
@@ -29,6 +29,14 @@ def test_a_call_that_read_under_half_of_what_was_sent_before_is_a_break_and_cost
     assert found.breaks.calls == 1
     assert found.breaks.tokens == 10_100
     assert abs(found.breaks.usd - 10_100 * (12.5 - 1.0) / 1e6) < 1e-9
+
+
+def test_what_a_break_writes_for_an_hour_costs_the_price_of_that():
+    session = recording(said("go"), paid(10_000, hour=10_000), paid(10_200, hour=10_200), answered(text="done"))
+    dear = Price(input=10.0, output=50.0, cache_read=1.0, cache_write=12.5, cache_write_1h=20.0)
+    model = model_of(session, Terms(price=dear))
+    found = row_of(session, steps_of(session.events), model, Counter(model))
+    assert abs(found.breaks.usd - found.breaks.tokens * (20.0 - 1.0) / 1e6) < 1e-9
 
 
 def test_the_first_call_behind_a_compaction_is_no_break():

@@ -1,13 +1,18 @@
 """`trimtab replay` as a person or a script meets it."""
 
 import gzip
+import io
 import json
+import signal
+from contextlib import redirect_stderr
 
 import pytest
 
 from support.cli import Cli
 from support.transcripts import CLAUDE_CODE
 from trimtab.context.policies.peer_table import PEERS
+from trimtab.frontends.cli.dump_file import dump_file
+from trimtab.frontends.cli.progress import watched
 from trimtab.sessions.replay.report import Figures
 
 PINNED = [
@@ -252,9 +257,108 @@ def test_requests_that_fit_whatever_is_taken_out_are_not_told_and_those_that_do_
 
 def test_a_folder_without_sessions_says_so_and_what_to_try(cli):
     outcome = cli.inside("replay", str(cli.project))
-    assert (outcome.code, outcome.out.splitlines()[0]) == (0, "0 sessions, 0 requests")
+    assert (outcome.code, outcome.out) == (1, "")
     assert "no session of a known agent lies in" in outcome.err
     assert "--all" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("content", "said", "hint"),
+    [
+        (None, "No such file or directory", "Give the path of a session file or folder."),
+        (b"", "is empty", "Give a file that holds a session."),
+        (b" \n\n", "is empty", "Give a file that holds a session."),
+        (b"nothing that anybody wrote", "is no session of a known agent", "Name the format"),
+        (b'{"a": 1}\n{"b": 2}\n', "is no session of a known agent", "Name the format"),
+        (b"\x00\xff\x80" * 99, "is no session of a known agent", "Name the format"),
+    ],
+    ids=["missing", "empty", "blank", "words", "other JSON", "binary"],
+)
+def test_where_nothing_can_be_replayed_there_is_no_table_but_what_is_wrong_and_what_to_do(cli, content, said, hint):
+    path = cli.project / "some.jsonl"
+    if content is not None:
+        path.write_bytes(content)
+    outcome = cli.inside("replay", str(path))
+    assert (outcome.code, outcome.out) == (1, "")
+    first, second = outcome.err.splitlines()
+    assert first.startswith("trimtab: ")
+    assert str(path) in first
+    assert said in first
+    assert second.startswith(f"  {hint}")
+
+
+def test_what_can_be_read_is_replayed_beside_what_can_not_and_advice_is_given_once(cli, session):
+    bad = [cli.file(f"{name}.jsonl", name) for name in ("one", "two")]
+    outcome = cli.inside("replay", str(session), *map(str, bad))
+    assert outcome.code == 1
+    assert outcome.out.startswith("1 session, ")
+    assert [line[:8] for line in outcome.err.splitlines() if "damaged" not in line] == [
+        "trimtab:",
+        "trimtab:",
+        "  Name t",
+    ]
+
+
+def test_empty_standard_input_is_called_that(cli):
+    outcome = cli.run("replay", "-", stdin=b"")
+    assert outcome.code == 1
+    assert outcome.err.startswith("trimtab: standard input is empty")
+
+
+def test_the_first_line_says_whose_word_the_window_is(cli, session):
+    def first(*options):
+        return cli.inside("replay", str(session), "--policy", "none", *options).out.splitlines()[0]
+
+    assert first().endswith("window 200,000 (nothing says which)")
+    assert first("--window", "50000").endswith("window 50,000")
+    session.write_bytes(CLAUDE_CODE.replace(b"claude-x", b"claude-opus-4-6"))
+    assert first().endswith("window 200,000 (where the client compacted, at 170,000 tokens)")
+    session.write_bytes(CLAUDE_CODE.replace(b"claude-x", b"claude-opus-4-6").replace(b'"auto"', b'"manual"'))
+    assert first().endswith("window 1,000,000 (its model's)")
+
+
+def test_a_report_card_that_is_interrupted_ends_with_130_and_says_nothing_half(cli):
+    folder = cli.root / ".claude" / "projects" / "p"
+    folder.mkdir(parents=True)
+    for number in range(200):
+        (folder / f"s{number}.jsonl").write_bytes(CLAUDE_CODE)
+    process = cli.start("replay", "--all", "--yes")
+    assert process.stderr is not None
+    assert b"200 files" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err.strip()) == (130, b"", b"")
+
+
+def test_a_dump_that_is_interrupted_leaves_what_stood_there(tmp_path):
+    path = tmp_path / "dump.jsonl"
+    path.write_bytes(b"from before\n")
+
+    def interrupted():
+        with dump_file(str(path), []) as write:
+            write(b"half\n")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("dump.jsonl", b"from before\n")]
+
+
+class Terminal(io.StringIO):
+    """Standard error as a terminal of no known width."""
+
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_is_told_how_far_it_is_and_keeps_nothing_of_it():
+    with redirect_stderr(Terminal()) as err:
+        assert list(watched(["a", "b\x1b[2J"], str)) == ["a", "b\x1b[2J"]
+    assert err.getvalue() == "\r\x1b[K1 of 2: a\r\x1b[K2 of 2: b\r\x1b[K"
+
+
+def test_where_nobody_looks_no_progress_is_written(cli, session):
+    assert "1 of 1" not in cli.inside("replay", str(session)).err
 
 
 def test_the_report_card_counts_all_requests_and_says_of_how_many_usage_is_recorded(cli):

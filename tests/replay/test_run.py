@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.recordings import answered, call, compacted, long_session, recording, result, said
+from support.recordings import answered, call, compacted, long_session, paid, recording, result, said
+from trimtab.context.policies.base import Manners
 from trimtab.context.policies.peer_table import PEERS
 from trimtab.context.policies.registry import find_policy
 from trimtab.sessions.recorded import Answered
 from trimtab.sessions.replay.dump import dumped
-from trimtab.sessions.replay.models import Terms, model_of
+from trimtab.sessions.replay.models import Terms, Window, model_of, window_of
 from trimtab.sessions.replay.report import figures_of, total_of
 from trimtab.sessions.replay.run import Plan, prepare, replay
 from trimtab.types.models import Price, cost_usd
@@ -177,6 +178,89 @@ def test_the_window_is_the_recorded_one_else_the_catalogue_s_else_the_default():
     assert model_of(recording(window=12_345), Terms(window=5)).context_window == 5
     assert model_of(recording(), Terms()).context_window == 200_000
     assert model_of(recording(model="nobody-knows-1"), Terms()).context_window == 200_000
+
+
+def test_a_session_that_was_compacted_lived_in_the_smallest_window_of_its_provider_that_holds_what_stood_there():
+    wide = {"model": "claude-opus-4-6"}
+    session = recording(said("go"), compacted("so far", before=167_371), answered(text="done"), **wide)
+    assert window_of(session, Terms()) == Window(200_000, "compacted", 167_371)
+    assert model_of(session, Terms()).context_window == 200_000
+    assert window_of(session, Terms(window=50_000)) == Window(50_000, "given")
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (),
+        (compacted("so far", before=167_371, trigger="manual"),),
+        (compacted("so far", before=930_000),),
+        (compacted("so far", before=167_371), answered(text="much", prompt=400_000)),
+        (compacted("so far"),),
+    ],
+    ids=["never compacted", "by a person", "where a wide window ends", "larger before or after", "size unknown"],
+)
+def test_what_tells_nothing_of_a_smaller_window_leaves_the_model_s(events):
+    session = recording(said("go"), *events, answered(text="done"), model="claude-opus-4-6")
+    assert window_of(session, Terms()) == Window(1_000_000, "catalogue")
+
+
+def test_a_recorded_window_says_more_than_a_compaction():
+    session = recording(said("go"), compacted("so far", before=167_371), window=258_400)
+    assert window_of(session, Terms()) == Window(258_400, "recorded")
+
+
+HOUR = Price(input=10.0, output=50.0, cache_read=1.0, cache_write=12.5, cache_write_1h=20.0)
+
+
+def visits(*, hour, pause):
+    """Two prompts with a pause between them, in a session that writes to the cache for an hour, or for five minutes."""
+    return recording(
+        said("go " * 4_000, at=0.0),
+        paid(5_000, hour=5_000 * hour, at=1.0),
+        said("and on " * 2_000, at=1.0 + pause),
+        paid(4_000, hour=4_000 * hour, at=2.0 + pause),
+    )
+
+
+@pytest.mark.parametrize("policy", ["none", "rules", "mask", "pi"])
+def test_what_was_written_for_an_hour_is_paid_at_its_price_and_lives_for_an_hour(policy):
+    long, short = (run(visits(hour=hour, pause=1_200), policy, price=HOUR).steps for hour in (True, False))
+    assert [step.prompt for step in long] == [step.prompt for step in short]
+    assert long[1].cached > 0.9 * long[0].prompt
+    assert short[1].cached == 0
+    (written,) = long[0].paid
+    assert 0 < written.cache_write == written.cache_write_1h
+    assert all(usage.cache_write_1h == 0 for step in short for usage in step.paid)
+    assert cost_usd(written, (HOUR,)) - cost_usd(short[0].paid[0], (HOUR,)) == pytest.approx(
+        written.cache_write * (20.0 - 12.5) / 1e6
+    )
+
+
+def test_after_more_than_the_hour_nothing_of_it_is_cached():
+    assert run(visits(hour=True, pause=4_000), "none").steps[1].cached == 0
+
+
+def test_the_lifetime_is_the_one_that_most_was_written_for_and_the_catalogue_s_where_nothing_says():
+    mostly = recording(said("go"), paid(8_000, hour=8_000), paid(500))
+    hardly = recording(said("go"), paid(500, hour=500), paid(8_000))
+    untold = recording(said("go"), answered(text="hello", prompt=9_000))
+    assert [model_of(s, Terms()).cache.ttl_s for s in (mostly, hardly, untold)] == [3_600, 300, 300]
+
+
+def test_a_policy_is_told_the_price_of_the_writes_that_the_session_makes():
+    seen = []
+
+    class Watcher:
+        name = "watcher"
+        manners = Manners(guarded=False, early=True)
+
+        def decide(self, observation):
+            seen.append(observation.prices.cache_write)
+            return ()
+
+    session = visits(hour=True, pause=5)
+    replay(prepare(session), Plan(Watcher(), model_of(session, Terms(WINDOW, HOUR))))
+    assert set(seen) == {20.0}
 
 
 def test_a_model_would_have_been_asked_for_each_summary_and_that_is_paid():

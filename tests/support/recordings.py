@@ -35,9 +35,15 @@ def result(call_id: str, text: str, *, tool: str = "Read", at: float | None = No
     return Came(ToolResult(call_id, tool, (Text(text),), False), at)
 
 
-def compacted(summary: str) -> Compacted:
+def paid(written: int, *, hour: int = 0, read: int = 0, at: float | None = None, words: str = "hello") -> Answered:
+    """An API message that wrote so many tokens to the cache, `hour` of them for an hour."""
+    usage = Usage(input=10, output=10, cache_read=read, cache_write=written, cache_write_1h=hour)
+    return Answered(Assistant((Text(words),), "stop", usage=usage, model=MODEL), at)
+
+
+def compacted(summary: str, *, before: int | None = None, trigger: str = "") -> Compacted:
     """The client's own compaction."""
-    return Compacted(summary)
+    return Compacted(summary, before_tokens=before, trigger=trigger)
 
 
 def recording(*events: Event, model: str = MODEL, window: int | None = None) -> Recording:

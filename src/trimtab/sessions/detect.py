@@ -97,7 +97,11 @@ def read_recordings(origin: Path | str | bytes, format: str | None = None, *, na
     Raises `ImportFailed` when the file can't be read, no format fits, or it holds no message.
     """
     source = Source(origin, name=name)
-    chosen = detect(source.head(), source.name) if format is None else FORMATS.get(format)
+    head = source.head()
+    if not head.strip():
+        why = ": the archive is cut or damaged, and nothing of it can be read" if source.cut else " is empty"
+        raise ImportFailed(_shown(source) + why, hint="give a file that holds a session")
+    chosen = detect(head, source.name) if format is None else FORMATS.get(format)
     known = ", ".join(FORMATS)
     if chosen is None and format is not None:
         raise ImportFailed(f"no session format is called {format!r}", hint=f"one of: {known}")
@@ -143,7 +147,9 @@ def _is_session(path: Path) -> bool:
 
 
 def _shown(source: Source) -> str:
-    return repr(source.name) if source.name else "the input"
+    if source.name in ("", "-"):
+        return "standard input" if source.name else "the input"
+    return repr(source.name)
 
 
 def _values(head: bytes) -> Iterator[Any]:

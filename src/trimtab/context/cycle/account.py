@@ -15,7 +15,7 @@ import msgspec
 
 from trimtab.context.cycle.look import Look
 from trimtab.context.cycle.marks import Waiting
-from trimtab.context.economics.bill import Bill, bill, bill_of
+from trimtab.context.economics.bill import Bill, bill, bill_of, cache_rates
 from trimtab.context.economics.breakpoints import message_marks, place
 from trimtab.context.economics.cache_state import CacheState
 from trimtab.context.economics.cold import Warmth
@@ -301,7 +301,5 @@ def _write_surcharge(model: ModelInfo) -> float:
     """USD that a token costs more when it is paid again than when it is read from the cache."""
     if not model.prices:
         return 0.0
-    price = model.prices[0]
-    read = price.input if price.cache_read is None else price.cache_read
-    write = price.input if price.cache_write is None else price.cache_write
+    read, write = cache_rates(model.prices[0], model.cache)
     return max(0.0, write - read) / 1_000_000

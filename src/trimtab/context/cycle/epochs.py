@@ -21,6 +21,7 @@ from trimtab.context.asks import Answer, Ask, Record, Recorded
 from trimtab.context.cycle.front import LABEL, Front, front_of, is_notice
 from trimtab.context.cycle.look import Look, look
 from trimtab.context.cycle.notice import AGAIN, added, notice
+from trimtab.context.economics.bill import cache_rates
 from trimtab.context.economics.survival import expected_remaining
 from trimtab.context.editing.applying import BLANK, apply
 from trimtab.context.engine import Engine
@@ -154,5 +155,4 @@ def _without(view: View, told: list[Applied]) -> View:
 def _rates(model: ModelInfo) -> tuple[float, float]:
     """What a cached read and a write cost."""
     price = model.prices[0] if model.prices and model.prices[0].input > 0 else _UNPRICED
-    read = price.input if price.cache_read is None else price.cache_read
-    return read, price.input if price.cache_write is None else price.cache_write
+    return cache_rates(price, model.cache)

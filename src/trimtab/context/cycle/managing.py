@@ -18,6 +18,7 @@ from trimtab.context.cycle.floor import floor_of
 from trimtab.context.cycle.ladder import STEPS, Step
 from trimtab.context.cycle.look import Look
 from trimtab.context.cycle.marks import Mark, Marks, Waiting
+from trimtab.context.economics.bill import cache_rates
 from trimtab.context.economics.survival import expected_remaining
 from trimtab.context.editing.applying import BLANK, Means, Outcome, Passed, Wish, apply, shown_size
 from trimtab.context.editing.checks import check
@@ -367,6 +368,5 @@ def _prices(model: ModelInfo) -> Prices | None:
     if not model.prices:
         return None
     price = model.prices[0]
-    read = price.input if price.cache_read is None else price.cache_read
-    write = price.input if price.cache_write is None else price.cache_write
+    read, write = cache_rates(price, model.cache)
     return Prices(price.input, read, write, price.output)

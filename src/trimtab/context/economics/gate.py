@@ -20,7 +20,7 @@ The rule: what an edit leaves behind, stub or summary, is in its bill.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trimtab.context.economics.bill import LONG_S, bill_of
+from trimtab.context.economics.bill import bill_of, cache_rates
 from trimtab.context.economics.break_even import break_even_calls
 from trimtab.context.economics.cache_state import CacheState
 from trimtab.context.economics.shapes import RequestShape
@@ -209,11 +209,8 @@ def _alive(remaining: Remaining) -> list[float]:
 
 def _rates(price: Price, rules: CacheRules) -> tuple[float, float]:
     """USD per million tokens of a read, and of what is not read."""
-    read = price.input if price.cache_read is None else price.cache_read
-    if rules.kind != "explicit":
-        return read, price.input
-    write = price.input if price.cache_write is None else price.cache_write
-    return read, (price.cache_write_1h or write) if rules.ttl_s >= LONG_S else write
+    read, write = cache_rates(price, rules)
+    return read, write if rules.kind == "explicit" else price.input
 
 
 def _prices(situation: Situation) -> tuple[Price, ...]:

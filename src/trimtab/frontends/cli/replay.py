@@ -1,6 +1,7 @@
 """`trimtab replay`: recorded sessions of any agent under another context policy, offline and read-only."""
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,13 +13,14 @@ from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.dump_file import dump_file
 from trimtab.frontends.cli.numbers import WINDOW
 from trimtab.frontends.cli.printable import json_text, one_line
+from trimtab.frontends.cli.progress import watched
 from trimtab.frontends.cli.screen import counted, table, width_of
 from trimtab.sessions.detect import FORMATS
 from trimtab.sessions.importers.gathering import CUT
 from trimtab.sessions.replay.batch import Entry, Input, Report, Wish, expanded, replayed, report_of
 from trimtab.sessions.replay.card import COMPARED, Card, card_of
 from trimtab.sessions.replay.homes import agent_folders, sessions_in
-from trimtab.sessions.replay.models import Terms, price_of
+from trimtab.sessions.replay.models import Terms, Window, price_of
 from trimtab.sessions.replay.report import Figures
 from trimtab.types.errors import UsageError
 
@@ -36,6 +38,14 @@ _HEAD = (
     "EDITS",
     "OVER",
 )
+
+_WINDOW_SOURCES = {
+    "given": "as --window says",
+    "recorded": "as recorded",
+    "catalogue": "its model's",
+    "default": "nothing says which",
+}
+"""Who says how large a window was; that of a session that was compacted is told with a figure."""
 
 
 @click.command("replay")
@@ -90,15 +100,14 @@ def command(
         raise UsageError("--json and --dump take one policy", hint="Run it once for each.")
     inputs = _inputs(files)
     reports = [_replayed(inputs, name, terms, format_, dump, predict=as_json) for name in names]
+    failed, entries = reports[0].failed, reports[0].entries
     if as_json:
         click.echo(json_text(reports[0].as_data()))
-    else:
+    elif len(entries) > len(failed):
         _print(reports)
-    for line in _notes(reports):
+    for line in (*_notes(reports), *_failures(failed)):
         click.echo(one_line(line), err=True)
-    for entry in reports[0].failed:
-        click.echo(one_line(f"{entry.file}: {entry.error}"), err=True)
-    return 1 if reports[0].failed or any(map(_is_cut, reports[0].entries)) else 0
+    return 1 if failed or not entries or any(map(_is_cut, entries)) else 0
 
 
 def _inputs(names: Sequence[str]) -> list[Input]:
@@ -113,6 +122,16 @@ def _inputs(names: Sequence[str]) -> list[Input]:
     return found
 
 
+def _failures(failed: Sequence[Entry]) -> list[str]:
+    """What could not be read, and below it what to do; the same advice is given once."""
+    lines: list[str] = []
+    for number, entry in enumerate(failed):
+        lines.append(f"trimtab: {entry.error}")
+        if entry.hint and entry.hint not in (after.hint for after in failed[number + 1 :]):
+            lines.append(f"  {entry.hint[:1].upper()}{entry.hint[1:]}.")
+    return lines
+
+
 def _is_cut(entry: Entry) -> bool:
     return entry.recording is not None and entry.recording.cut
 
@@ -123,7 +142,11 @@ def _replayed(
     read = [given.origin for given in inputs if isinstance(given.origin, Path)]
     with dump_file(dump, read) as write:
         wish = Wish(find_policy(name), terms, format_, write, predict=predict)
-        return report_of(name, list(replayed(inputs, wish)), terms)
+        return report_of(name, list(replayed(watched(inputs, _shown), wish)), terms)
+
+
+def _shown(given: Input) -> str:
+    return given.name
 
 
 def _named(policies: str | None, *, everywhere: bool) -> list[str]:
@@ -150,11 +173,24 @@ def _split(policies: str) -> list[str]:
 
 def _print(reports: Sequence[Report]) -> None:
     read = [entry for entry in reports[0].entries if entry.figures is not None]
-    windows = sorted({entry.window for entry in read if entry.window})
-    said = f", window {' to '.join(f'{n:,}' for n in dict.fromkeys((windows[0], windows[-1])))}" if windows else ""
-    click.echo(f"{counted(len(read), 'session')}, {counted(reports[0].total.steps, 'request')}{said}")
+    said = _window_line([entry.window for entry in read if entry.window])
+    click.echo(one_line(f"{counted(len(read), 'session')}, {counted(reports[0].total.steps, 'request')}{said}"))
     for line in table(_rows([(report.policy, report.total) for report in reports]), width_of(sys.stdout)):
         click.echo(one_line(line))
+
+
+def _window_line(windows: Sequence[Window]) -> str:
+    """The window, or the smallest and the largest, and who says so."""
+    sizes = sorted({window.tokens for window in windows})
+    if not sizes:
+        return ""
+    said = f", window {' to '.join(f'{n:,}' for n in dict.fromkeys((sizes[0], sizes[-1])))}"
+    by = Counter(window.source for window in windows)
+    if by.keys() == {"given"}:
+        return said
+    at = max((window.compacted_at or 0 for window in windows), default=0)
+    told = {**_WINDOW_SOURCES, "compacted": f"where the client compacted, at {at:,} tokens"}
+    return f"{said} ({'; '.join(told[source] + (f' ({n})' if len(by) > 1 else '') for source, n in by.items())})"
 
 
 def _notes(reports: Sequence[Report]) -> list[str]:
@@ -196,7 +232,7 @@ def _report_card(names: Sequence[str], terms: Terms, *, yes: bool, as_json: bool
         return 0
     policies = dict.fromkeys(("none", *names))
     click.echo(f"{counted(len(inputs), 'file')}, policies: {len(policies)}; fewer with --policy A,B", err=True)
-    card = card_of(inputs, {name: find_policy(name) for name in policies}, terms)
+    card = card_of(watched(inputs, _shown), {name: find_policy(name) for name in policies}, terms)
     if as_json:
         click.echo(json_text(card.as_data()))
         return 0

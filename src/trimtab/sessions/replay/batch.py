@@ -15,7 +15,7 @@ from trimtab.context.policies.base import Policy
 from trimtab.sessions.detect import FORMATS, contradicted, find_recordings, read_recordings
 from trimtab.sessions.recorded import Recording
 from trimtab.sessions.replay.dump import dumped
-from trimtab.sessions.replay.models import Terms, model_of
+from trimtab.sessions.replay.models import Terms, Window, model_of, window_of
 from trimtab.sessions.replay.report import Figures, Predictions, figures_of, pooled, predictions_of, total_of
 from trimtab.sessions.replay.run import Plan, Run, prepare, replay
 from trimtab.sessions.source import ImportFailed
@@ -49,10 +49,12 @@ class Entry:
 
     file: str
     recording: Recording | None = None
-    window: int | None = None
+    window: Window | None = None
     figures: Figures | None = None
     predictions: Predictions | None = None
     error: str = ""
+    hint: str = ""
+    """What to do about the error."""
     notes: tuple[str, ...] = ()
     """What a person should know of how it was read or replayed."""
 
@@ -65,7 +67,7 @@ class Entry:
             "format": self.recording.format,
             "model": self.recording.model,
             "session": self.recording.id,
-            "window": self.window,
+            "window": self.window.tokens if self.window else None,
             "bad_lines": self.recording.bad_lines,
             "notes": [*self.notes, *self.recording.notes],
         }
@@ -128,7 +130,7 @@ def replayed(inputs: Iterable[Input], wish: Wish) -> Iterator[Entry]:
             recordings = read_recordings(one.origin, wish.format, name=one.name)
             notes = _misread(one, wish.format)
         except ImportFailed as error:
-            yield Entry(one.name, error=error.message)
+            yield Entry(one.name, error=error.message, hint=error.hint)
             continue
         for recording in recordings:
             yield _entry(one.name, recording, wish, notes)
@@ -168,11 +170,11 @@ def _notes(recording: Recording, run: Run, window: int, policy: str) -> tuple[st
 
 
 def _entry(name: str, recording: Recording, wish: Wish, notes: tuple[str, ...]) -> Entry:
-    model = model_of(recording, wish.terms)
+    model, window = model_of(recording, wish.terms), window_of(recording, wish.terms)
     run = replay(prepare(recording), Plan(wish.policy, model, items=wish.dump is not None))
     if wish.dump is not None:
         for line in dumped(name, run):
             wish.dump(line)
     predictions = predictions_of(recording, model) if wish.predict else None
     told = (*notes, *_notes(recording, run, model.context_window, wish.policy.name))
-    return Entry(name, recording, model.context_window, figures_of(run), predictions, notes=told)
+    return Entry(name, recording, window, figures_of(run), predictions, notes=told)

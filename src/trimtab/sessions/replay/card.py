@@ -181,7 +181,7 @@ def _breaks(recording: Recording, model: ModelInfo) -> Breaks:
             lost = max(0, min(before, usage.prompt) - usage.cache_read)
             written = min(lost, usage.cache_write)
             calls, tokens = calls + 1, tokens + lost
-            paid = cost_usd(Usage(lost - written, 0, 0, written), model.prices)
+            paid = cost_usd(Usage(lost - written, 0, 0, written, min(written, usage.cache_write_1h)), model.prices)
             cached = cost_usd(Usage(0, 0, lost), model.prices)
             usd = None if usd is None or paid is None or cached is None else usd + paid - cached
         before = usage.prompt
