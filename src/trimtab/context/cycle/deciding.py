@@ -203,6 +203,8 @@ class Decider:
         """The actions that the guards let through. What `rules` decide in place of another policy is guarded like any policy."""
         policy, settings = self._fallback, self.settings
         kept: Sequence[Action] = [action for action in verdict.actions if action.action != "keep" or action.targets]
+        if not kept:
+            return ()  # the usual answer: nothing is looked up to hold nothing back
         kept = Immune(policy, settings.immune).keeps(observation, kept)
         if self.manners.guarded or verdict.by != policy.name:
             kept = Cooldown(policy, self.cooldown).keeps(observation, kept)
