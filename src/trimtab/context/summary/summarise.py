@@ -38,6 +38,10 @@ _MOST_LOST = 50
 """Facts without room in the block that the outcome still names, for a person who looks at the summary first."""
 
 
+_DIGEST_SHARE = 0.6
+"""Of the wanted size. A digest says less with each word than a model does, and its facts come on top: on recorded sessions more of it cost more than it saved."""
+
+
 @dataclass(slots=True)
 class _Asked:
     """What the asks so far came to."""
@@ -246,7 +250,7 @@ def _without_model(job: Job, key: SummaryKey, asked: _Asked) -> SummaryOutcome:
 def _digest(job: Job) -> str:
     """Of all that the run stands for, behind what others wrote of its beginning, where there is room for that."""
     beneath = Beneath(job.previous or "") if job.beneath is None else job.beneath
-    room = max(0, min(job.wanted, job.replaces_tokens * 3 // 4 - 1))
+    room = max(0, min(int(job.wanted * _DIGEST_SHARE), job.replaces_tokens * 3 // 4 - 1))
     earlier = fit(redact(beneath.written), max_tokens=room // 2, count=job.count).text
     rest = max(0, room - job.count(earlier) - 2)
     messages, ids = (*beneath.messages, *job.messages), (*beneath.ids, *job.ids)
