@@ -357,8 +357,8 @@ class View:
 
     def _put_all(self, slots: dict[int, Slot]) -> "View":
         """The same for many slots, at the cost of what lies between the first and the last and not of that for each."""
-        if not slots:
-            return self
+        if len(slots) < 2:
+            return self._put(*next(iter(slots.items()))) if slots else self
         kept, stale = self._shown
         stale = stale.union(index for index in slots if index < kept.settled)
         epoch = self.epoch + sum(self._is_change(index, slot) for index, slot in slots.items())
