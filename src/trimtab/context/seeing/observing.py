@@ -67,6 +67,7 @@ class Observer:
             target=budget.target,
             hard=budget.hard,
             items=facts.items(),
+            reserve=budget.reserve,
             soft_given=budget.soft_given,
             target_given=budget.target_given,
             prices=circumstances.prices,

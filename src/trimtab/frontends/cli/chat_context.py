@@ -85,7 +85,7 @@ def _looked(context: OpenContext) -> Generator[Ask, Answer, list[str]]:
     observation = engine.observe(look)
     yield from ()  # a plan that asks for nothing
     manager = engine.manager
-    meter = meter_lines(look, observation, policy=manager.policy_name)
+    meter = meter_lines(look, observation, policy=context.policy)
     return [*meter, *waiting_lines(manager.waiting), *biggest_lines(observation, _BIGGEST)]
 
 

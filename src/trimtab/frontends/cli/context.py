@@ -110,7 +110,7 @@ def show(session: str, *, as_text: bool, as_json: bool, **how: Any) -> int:
                 click.echo(strip_terminal(message_text(message, name=name)))
             return 0
         head = f"session {saved.log.header.id} · {saved.engine.model.ref} · window {look.budget.window:,}"
-        _print([head, *meter_lines(look, observation, policy=saved.engine.manager.policy_name), ""])
+        _print([head, *meter_lines(look, observation, policy=saved.policy), ""])
         for line in item_table(look, observation, width_of(sys.stdout)):
             click.echo(line)
     return 0
