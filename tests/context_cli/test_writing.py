@@ -188,8 +188,8 @@ def test_an_edit_that_was_taken_back_is_refused(cli: Cli, fixed: str) -> None:
         (("restore", "r33"), "there is no item 'r33'"),
         (("restore", "edit0001"), "edit0001 is an edit, not an item"),
         (("revert", "edit0009"), "there is no edit 'edit0009'"),
-        (("revert", "r1"), "there is no edit 'r1'"),
-        (("pin", "note0001"), "is no item of this branch"),
+        (("revert", "r1"), "r1 is an item, not an edit"),
+        (("pin", "note0001"), "note0001 is a note of the log, not an item"),
     ],
 )
 def test_a_wrong_name_is_exit_code_two_and_writes_nothing(

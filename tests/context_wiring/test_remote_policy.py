@@ -92,7 +92,7 @@ async def test_whatever_a_server_does_the_rules_go_on_and_it_is_said_once_why(tm
         asked = len(server.requests)
     assert 1 <= asked <= 3
     assert len(failures(room)) == asked
-    assert all(why in reason and "rules decides instead" in reason for reason in failures(room)), failures(room)
+    assert all(why in reason and "the rules decide instead" in reason for reason in failures(room)), failures(room)
     told = [notice for notice in notices if "policy 'remote'" in notice]
     assert len(told) == 1
     assert why in told[0]

@@ -90,7 +90,7 @@ def test_a_policy_that_fails_is_told_of_in_the_log_and_rules_decide():
     (record,) = asked
     assert isinstance(record, Record)
     assert record.values[0].data["event"] == "policy_failed"
-    assert "names nothing that is there; rules decides instead" in record.values[0].data["reason"]
+    assert "names nothing that is there; the rules decide instead" in record.values[0].data["reason"]
     assert decider.notes == [f"{record.values[0].data['reason']} (after 3 failures in a row it isn't asked again)"]
 
 
@@ -117,7 +117,7 @@ def test_an_outage_of_a_policy_is_told_when_it_begins_and_when_it_is_over():
     fine = Advice(({"action": "elide", "targets": list(ALL.targets)},))
     for answer in (Failed("refused"), Failed("it answers 503"), fine, fine, Failed("refused"), Failed("refused")):
         decided(decider, seen(work(11)), answer)
-    begins = "policy 'remote': refused; rules decides instead (after 3 failures in a row it isn't asked again)"
+    begins = "policy 'remote': refused; the rules decide instead (after 3 failures in a row it isn't asked again)"
     assert decider.notes == [begins, "policy 'remote' answers again, and decides", begins]
 
 

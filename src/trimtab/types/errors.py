@@ -81,7 +81,8 @@ class TrimtabError(Exception):
         """The message, and behind it the next step: whoever prints or logs the exception sees what its reader should do."""
         if not self.hint:
             return self.message
-        return f"{self.message}{' ' if self.message.endswith(_ENDS) else '. '}{self.hint}"
+        between = " " if self.message.endswith(_ENDS) else "; " if self.hint[0].islower() else ". "
+        return f"{self.message}{between}{self.hint}"
 
 
 class UsageError(TrimtabError):

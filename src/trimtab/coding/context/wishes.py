@@ -18,6 +18,7 @@ from trimtab.context.cycle.look import Look
 from trimtab.context.editing.applying import Done
 from trimtab.context.editing.planning import plan
 from trimtab.context.naming import body_of, name_of
+from trimtab.context.reasons import all_in_words
 from trimtab.context.recall.pages import page_ends
 from trimtab.context.telling.story import grown
 from trimtab.context.window.slots import Slot
@@ -28,7 +29,8 @@ from trimtab.types.messages import ToolResult
 
 _CLOSE = 0.6
 _NEAR = 3
-_LEAST_PREFIX = 4
+LEAST_PREFIX = 4
+"""Characters of the start of an id that are enough to mean it."""
 
 
 class WishRefused(TrimtabError):
@@ -122,12 +124,35 @@ def item_named(saved: SavedContext, name: str) -> str:
     address = view.find(plain)
     if address is not None:
         if address.edit is not None and view.edit(plain) is not None:
-            raise UsageError(
-                f"{plain} is an edit, not an item", hint=f"trimtab context revert SESSION {plain} takes it back."
-            )
+            raise _is_an_edit(plain)
         return plain
     known = [name for slot in view.slots for name in _names(slot)]
     return _by_start(saved, plain, known, what="item")
+
+
+def _is_an_edit(name: str) -> UsageError:
+    return UsageError(
+        f"{name} is an edit, not an item",
+        hint=f"trimtab context revert SESSION {name} takes it back; trimtab context explain SESSION {name} names its items.",
+    )
+
+
+def named_by_blame(saved: SavedContext, what: str) -> str:
+    """What `blame` is to look for: the target of a label, else `what` itself, which may be a text. Raises `UsageError` for what the log lists and no item belongs to."""
+    labels = {label: target for target, label in saved.log.archive.labels.items()}
+    name = labels.get(what, what)
+    entry = saved.log.archive.get(name)
+    if entry is None or saved.view.find(name) is not None:
+        return name
+    applied = saved.view.edit(saved.view.edit_behind(name))
+    if applied is not None and not applied.slots:
+        raise UsageError(
+            f"edit {applied.id} touches no item; it only says something at the end",
+            hint=f"trimtab context explain SESSION {applied.id} says more.",
+        )
+    if applied is None and (other := _of_another_kind(saved, name, what="item")):
+        raise other
+    return name
 
 
 def edit_named(saved: SavedContext, name: str) -> str:
@@ -143,7 +168,7 @@ def edit_named(saved: SavedContext, name: str) -> str:
 
 
 def _by_start(saved: SavedContext, name: str, known: Sequence[str], *, what: str) -> str:
-    fitting = sorted({k for k in known if len(name) >= _LEAST_PREFIX and k.startswith(name)})
+    fitting = sorted({k for k in known if len(name) >= LEAST_PREFIX and k.startswith(name)})
     if len(fitting) == 1:
         return fitting[0]
     session = saved.log.header.id
@@ -151,17 +176,44 @@ def _by_start(saved: SavedContext, name: str, known: Sequence[str], *, what: str
         raise UsageError(
             f"{name!r} fits {len(fitting)} {what}s of session {session}", hint=f"Those are {_few(fitting)}."
         )
-    if saved.log.archive.matches(name):
-        raise UsageError(
-            f"{name!r} is no {what} of this branch of session {session}",
-            hint="It is an entry of another kind, or of another branch.",
-        )
+    if other := _of_another_kind(saved, name, what=what):
+        raise other
     near = difflib.get_close_matches(name, known, n=_NEAR, cutoff=_CLOSE)
     listing = "log" if what == "edit" else "show"
     guess = f"Near: {', '.join(near)}. " if near else ""
     raise UsageError(
         f"there is no {what} {name!r} in session {session}",
         hint=f"{guess}trimtab context {listing} SESSION lists what there is.",
+    )
+
+
+def _of_another_kind(saved: SavedContext, name: str, *, what: str) -> UsageError | None:
+    """What to say of a name that means something, but no `what`: which command takes it. None: it means nothing."""
+    view, matches = saved.view, saved.log.archive.matches(name)
+    if what == "edit" and view.find(name.strip().strip("[]")) is not None:
+        return UsageError(
+            f"{name} is an item, not an edit",
+            hint=f"trimtab context explain SESSION {name} names the edits that touch it; trimtab context restore SESSION {name} brings it back.",
+        )
+    if not matches:
+        return None
+    on_path = {entry.id: entry for entry in saved.path}
+    found = [on_path[match] for match in matches if match in on_path]
+    if not found:
+        return UsageError(
+            f"{name!r} is on another branch of session {saved.log.header.id}",
+            hint="Commands of trimtab context act on the branch in use; trimtab context show SESSION lists what is there.",
+        )
+    if len(found) == 1 and (entry := found[0]).type in ("edit", "revert"):
+        return _is_an_edit(entry.id)
+    if len(found) == 1 and found[0].type == "custom":
+        return UsageError(
+            f"{found[0].id} is a note of the log, not an {what}",
+            hint=f"trimtab context explain SESSION {found[0].id} says what it tells.",
+        )
+    return UsageError(
+        f"{name!r} is no {what} of session {saved.log.header.id}",
+        hint="It is a record of the session that no model sees; trimtab context show SESSION lists the items, trimtab context log SESSION the edits.",
     )
 
 
@@ -224,7 +276,7 @@ def _act(saved: SavedContext, action: Action) -> Granted:
     _require_room(before, plan(action, saved.view, saved.engine.manager.kit).edits)
     outcome = saved.drive(saved.engine.act(saved.view, saved.request, [action], author="user"))
     if not outcome.done:
-        raise WishRefused(outcome.failed or "; ".join(outcome.refused) or "nothing came of it")
+        raise WishRefused(outcome.failed or all_in_words(outcome.refused) or "nothing came of it")
     saved.view = outcome.view
     return _granted(saved, before, done=outcome.done)
 

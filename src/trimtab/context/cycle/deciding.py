@@ -219,7 +219,7 @@ class Decider:
         name = self.policy.name
         if verdict.problem is not None:
             off = "; it isn't asked any more" if verdict.off else ""
-            instead = "" if verdict.by == name else f"; {verdict.by} decides instead"
+            instead = "" if verdict.by == name else "; the rules decide instead"
             text = f"policy {name!r}: {verdict.problem}{instead}{off}"
             trouble = 2 if instead else 1
             if trouble > self._trouble:

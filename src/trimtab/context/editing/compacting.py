@@ -24,6 +24,7 @@ from trimtab.context.editing.kit import params_of
 from trimtab.context.editing.runs import ATTACHED, kept_of, places_of, told
 from trimtab.context.editing.writing import cost_of, placeholder, rejections, relayed
 from trimtab.context.markers import RECALL
+from trimtab.context.reasons import all_in_words
 from trimtab.context.summary.bills import expected_usd, with_bills
 from trimtab.context.summary.cache import SummaryCache
 from trimtab.context.summary.prompt import Profile
@@ -123,7 +124,7 @@ class Compactor:
                 mine.outcome = replace(outcome, meta={**outcome.meta, "ahead": True})
                 return ""
             self.gave_up = True
-            return "; ".join(outcome.rejected)
+            return all_in_words(outcome.rejected)
         finally:
             if mine.outcome is None and self.ahead is mine:
                 self.ahead = None

@@ -7,7 +7,7 @@ restore, pin, unpin, revert   write to the session, with every check that a runn
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,11 +17,21 @@ import msgspec
 
 from trimtab.coding.context.bisect import Check, Tried, bisect, suspects
 from trimtab.coding.context.saved import SavedContext, open_saved
-from trimtab.coding.context.wishes import Granted, edit_named, item_named, pin, restore, revert, unpin
+from trimtab.coding.context.wishes import (
+    LEAST_PREFIX,
+    Granted,
+    edit_named,
+    item_named,
+    named_by_blame,
+    pin,
+    restore,
+    revert,
+    unpin,
+)
 from trimtab.coding.project import open_project
 from trimtab.context.telling.blame import blame
 from trimtab.context.telling.dropped import dropped_facts
-from trimtab.context.telling.explain import context_log
+from trimtab.context.telling.explain import LogRow, context_log
 from trimtab.context.telling.layers import active_context, archive, summary_index
 from trimtab.context.telling.story import edit_story, item_story
 from trimtab.frontends.cli import completers, context_learned
@@ -149,7 +159,7 @@ def explain(session: str, name: str, *, as_json: bool, **how: Any) -> int:
     with _opened(session, how) as saved:
         rows = {row.entry_id: row for row in context_log(saved.path, whole=saved.whole)}
         times = {entry.id: entry.time for entry in saved.path}
-        found = rows.get(name) or rows.get(_edit_or_none(saved, name))
+        found = rows.get(name) or rows.get(_edit_or_none(saved, name)) or _note_or_none(rows, name)
         if found is not None:
             told = edit_story(saved.look(), found)
             if as_json:
@@ -176,8 +186,7 @@ def blame_(session: str, what: str, *, as_json: bool, **how: Any) -> int:
     Exit code 1 when nothing of this session's branch holds it.
     """
     with _opened(session, how) as saved:
-        labels = {label: target for target, label in saved.log.archive.labels.items()}
-        found = blame(labels.get(what, what), saved.view, saved.log.archive)
+        found = blame(named_by_blame(saved, what), saved.view, saved.log.archive)
         if as_json:
             _print_json({"query": what, "found": msgspec.to_builtins(found)})
         elif found:
@@ -306,6 +315,12 @@ def _edit_or_none(saved: SavedContext, name: str) -> str:
         return edit_named(saved, name)
     except UsageError:
         return ""
+
+
+def _note_or_none(rows: Mapping[str, LogRow], name: str) -> LogRow | None:
+    """The one note of the log whose id begins with `name`."""
+    found = [row for key, row in rows.items() if len(name) >= LEAST_PREFIX and key.startswith(name)]
+    return found[0] if len(found) == 1 else None
 
 
 def _tell_trial(tried: Tried) -> None:
