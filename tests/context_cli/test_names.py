@@ -68,7 +68,7 @@ def test_a_note_of_the_log_is_no_item_and_no_edit_and_the_refusal_names_what_rea
         refusal = attempt(find, saved, "note0001")
         assert isinstance(refusal, UsageError)
         assert str(refusal) == (
-            f"note0001 is a note of the log, not an {what}. trimtab context explain SESSION note0001 says what it tells."
+            f"note0001 is a note of the log, not an {what}; trimtab context explain SESSION note0001 says what it tells."
         )
 
 

@@ -201,7 +201,6 @@ def test_explain_says_why_an_item_is_hidden_and_how_it_comes_back(cli: Cli, fixe
         "  shown as a stub: by edit0001 (elide, step 2, policy:rules): a long result that nothing uses",
         "  takes N of N tokens",
         f"  in its place: {STUB}",
-        "  edit edit0001, elide, step 2, policy:rules: a long result that nothing uses",
         "  edit edit0002, compact, step 3, recovery: the window fills up (taken back)",
         "  used later by step 2",
         f"  way back: trimtab context restore {fixed} r1",
@@ -254,7 +253,7 @@ def test_explain_as_json_holds_the_item_with_its_edits(cli: Cli, fixed: str) -> 
 def test_blame_of_a_text_tells_its_whole_story(cli: Cli, fixed: str) -> None:
     assert read(cli, "blame", fixed, "listen_port = 4711").splitlines() == [
         "r1: result of read, step 1, turn 1, 2026-05-04 03:02:02; now stub",
-        "  it stood there: 58.bin option_59 = /srv/app/data_59.bin listen_port = 4711",
+        "  it stood there: …option_59 = /srv/app/data_59.bin listen_port = 4711",
         "  hidden by edit0001 (elide, step 2, policy:rules, 1,200 → 40 tokens, cost $0.0012 of cache): a long result that nothing uses",
         "  hidden by edit0002 (compact, step 3, recovery, 700 → 60 tokens, cost 1,500 tokens of a model, 850 ms): the window fills up (undone)",
         "  fetched again in: step 3 (read)",

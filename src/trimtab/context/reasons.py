@@ -23,8 +23,8 @@ _REJECTED: Mapping[str, str] = {
     "not_text": "the answer holds no words",
     "not_smaller": "the summary is no smaller than what it would replace ({})",
     "other_language": "the summary is in another language than the conversation ({})",
-    "refusal": "the model declined to write a summary: {}",
-    "error_page": "the answer is an error message: {}",
+    "refusal": "the model declined to write a summary: “{}”",
+    "error_page": "the answer is an error message: “{}”",
     "too_little": "the summary says too little ({})",
     "nothing_of_it": "the summary names nothing of what it stands for ({})",
 }
@@ -88,7 +88,7 @@ def _rejection(text: str) -> str:
     said = _REJECTED.get(code)
     if said is None:
         return text
-    return said.format(detail) if detail else said.replace(" ({})", "").replace(": {}", "")
+    return said.format(detail) if detail else said.replace(" ({})", "").replace(": “{}”", "")
 
 
 def _fault(text: str) -> str:

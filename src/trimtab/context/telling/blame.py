@@ -208,5 +208,17 @@ def _snippet(text: str, query: str) -> str:
     place = text.find(query) if query else -1
     if place < 0:
         return ""
-    start = max(0, place - _SNIPPET // 2)
-    return " ".join(text[start : place + len(query) + _SNIPPET // 2].split())
+    end = place + len(query)
+    before, behind = text[:place][-_SNIPPET // 2 :], text[end : end + _SNIPPET // 2]
+    # A word that the cut would tear goes as a whole, unless it is part of what was asked for.
+    if len(before) < place:
+        before = f"…{before[_after_blank(before) :]}"
+    if end + len(behind) < len(text):
+        behind = f"{behind[: len(behind) - _after_blank(behind[::-1])]}…"
+    return " ".join(f"{before}{query}{behind}".split())
+
+
+def _after_blank(text: str) -> int:
+    """Where the first word behind a blank begins; 0 when there is no blank."""
+    found = next((n for n, character in enumerate(text) if character.isspace()), -1)
+    return found + 1

@@ -96,7 +96,7 @@ def command(ctx: click.Context) -> None:
 command.add_command(context_learned.command)
 
 
-@command.command("show")
+@command.command("show", short_help="Show the next request, item by item, and the budget.")
 @_SESSION
 @click.option("--text", "as_text", is_flag=True, help="The messages themselves, as the model would get them.")
 @_reading
@@ -126,7 +126,7 @@ def show(session: str, *, as_text: bool, as_json: bool, **how: Any) -> int:
     return 0
 
 
-@command.command("log")
+@command.command("log", short_help="List what was done about the context, when, by whom and why.")
 @_SESSION
 @click.option("--diff", is_flag=True, help="Also what each edit changed, and the facts that left the context with it.")
 @_reading
@@ -150,7 +150,7 @@ def log(session: str, *, diff: bool, as_json: bool, **how: Any) -> int:
     return 0
 
 
-@command.command("explain")
+@command.command("explain", short_help="Say why an item is shown as it is, or what an edit did.")
 @_SESSION
 @click.argument("name")
 @_reading
@@ -176,7 +176,7 @@ def explain(session: str, name: str, *, as_json: bool, **how: Any) -> int:
     return 0
 
 
-@command.command("blame")
+@command.command("blame", short_help="Say where a text came up, and what became of it.")
 @_SESSION
 @click.argument("what", metavar="TEXT|NAME|STEP")
 @_reading
@@ -196,7 +196,7 @@ def blame_(session: str, what: str, *, as_json: bool, **how: Any) -> int:
         return 0 if found else 1
 
 
-@command.command("restore")
+@command.command("restore", short_help="Bring a hidden or shortened item back.")
 @_SESSION
 @click.argument("name")
 @click.option("--page", type=click.IntRange(min=1), metavar="N", help="Only page N of it.")
@@ -206,7 +206,7 @@ def restore_(session: str, name: str, *, page: int | None, reason: str, as_json:
     return _wish(session, how, lambda saved: restore(saved, name, page=page, reason=reason), as_json=as_json)
 
 
-@command.command("pin")
+@command.command("pin", short_help="Keep an item from every policy and from the ladder.")
 @_SESSION
 @click.argument("name")
 @_writing
@@ -215,7 +215,7 @@ def pin_(session: str, name: str, *, reason: str, as_json: bool, **how: Any) -> 
     return _wish(session, how, lambda saved: pin(saved, name, reason=reason), as_json=as_json)
 
 
-@command.command("unpin")
+@command.command("unpin", short_help="Let policies have an item again.")
 @_SESSION
 @click.argument("name")
 @_writing
@@ -224,7 +224,7 @@ def unpin_(session: str, name: str, *, reason: str, as_json: bool, **how: Any) -
     return _wish(session, how, lambda saved: unpin(saved, name, reason=reason), as_json=as_json)
 
 
-@command.command("revert")
+@command.command("revert", short_help="Take one edit back, and keep all that came later.")
 @_SESSION
 @click.argument("edit")
 @_writing
@@ -233,7 +233,7 @@ def revert_(session: str, edit: str, *, reason: str, as_json: bool, **how: Any) 
     return _wish(session, how, lambda saved: revert(saved, edit, reason=reason), as_json=as_json)
 
 
-@command.command("bisect")
+@command.command("bisect", short_help="Find the edit that broke a run.")
 @_SESSION
 @click.option(
     "--check",

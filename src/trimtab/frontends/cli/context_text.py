@@ -74,7 +74,7 @@ def item_table(look: Look, observation: Observation, width: int | None) -> list[
         state = f"{item.state}, pinned" if item.pinned else item.state
         row = (item_name(item), _kind(item), state, f"{item.tokens:,}", str(item.age), _preview(shown.message))
         rows.append(tuple(map(one_line, row)))
-    return table(rows, width, elastic=5)
+    return table(rows, width, elastic=5, right=(3, 4))
 
 
 def item_name(item: ItemFacts) -> str:
@@ -89,8 +89,7 @@ def biggest_lines(observation: Observation, most: int) -> list[str]:
     items = items[:most]
     width = max((len(f"{item.tokens:,}") for item in items), default=0)
     lines = [
-        one_line(f"  {item.tokens:>{width},}  {item_name(item)} ({_kind(item)}, {item.state}, age {item.age})")
-        for item in items
+        one_line(f"  {item.tokens:>{width},}  {item_name(item)} ({_looks(item)}, age {item.age})") for item in items
     ]
     return [*lines, f"  and {more:,} more; trimtab context show lists all"] if more > 0 else lines
 
@@ -154,7 +153,8 @@ def item_lines(story: ItemStory, session: str) -> list[str]:
         f"  takes {story.tokens:,}{whole} tokens{pinned}",
     ]
     lines += [f"  in its place: {story.text}"] if story.text else []
-    lines += [f"  {_touch(edit)}" for edit in story.edits]
+    told = [edit for edit in story.edits if not (edit.holds and f"by {edit.edit} (" in story.why)]
+    lines += [f"  {_touch(edit)}" for edit in told]
     used = list(dict.fromkeys(f"step {later.step}" for later in item.later if later.how == "used"))
     lines += [f"  used later by {listed(used)}"] if used else []
     if item.state != "full":
@@ -249,6 +249,11 @@ def _touch(edit: Touch) -> str:
 
 def _kind(item: ItemFacts) -> str:
     return item.tool or item.kind
+
+
+def _looks(item: ItemFacts) -> str:
+    """Kind and state; a summary is both."""
+    return ", ".join(dict.fromkeys((_kind(item), item.state)))
 
 
 def _preview(message: Message) -> str:
