@@ -56,10 +56,7 @@ def test_a_stacked_table_keeps_every_column_and_repeats_the_first() -> None:
 
 @given(st.lists(st.tuples(*[st.text("ab", min_size=1, max_size=30)] * 5), min_size=1, max_size=3), st.integers(1, 90))
 def test_a_stacked_table_shows_every_cell_at_any_width(rows: list[tuple[str, ...]], width: int) -> None:
-    words = " ".join(stacked(rows, width)).split()
-    assert all(
-        words.count(cell) >= 1 or any(cell.startswith(w.rstrip("…")) for w in words) for row in rows for cell in row
-    )
+    assert {cell for row in rows for cell in row} <= set(" ".join(stacked(rows, width)).split())
 
 
 @given(
