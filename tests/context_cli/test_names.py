@@ -72,11 +72,20 @@ def test_a_note_of_the_log_is_no_item_and_no_edit_and_the_refusal_names_what_rea
         )
 
 
-@pytest.mark.parametrize("name", EDITS)
-def test_an_edit_or_a_revert_where_an_item_is_meant_is_told_by_its_commands(saved: SavedContext, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("edit0001", "an edit"),
+        ("edit0002", "a summary that an edit put there"),
+        ("back0001", "a revert"),
+    ],
+)
+def test_an_edit_or_a_revert_where_an_item_is_meant_is_told_by_its_commands(
+    saved: SavedContext, name: str, what: str
+) -> None:
     refusal = attempt(item_named, saved, name)
     assert isinstance(refusal, UsageError)
-    assert refusal.message == f"{name} is an edit, not an item"
+    assert refusal.message == f"{name} is {what}, not an item"
     assert f"revert SESSION {name}" in refusal.hint
     assert f"explain SESSION {name}" in refusal.hint
 

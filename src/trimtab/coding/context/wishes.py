@@ -23,7 +23,7 @@ from trimtab.context.recall.pages import page_ends
 from trimtab.context.telling.story import grown
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
-from trimtab.types.edits import Edit, Expire, Pin, Unpin
+from trimtab.types.edits import Compact, Edit, Expire, Pin, Unpin
 from trimtab.types.errors import TrimtabError, UsageError
 from trimtab.types.messages import ToolResult
 
@@ -87,9 +87,16 @@ def revert(saved: SavedContext, name: str, *, reason: str = "") -> Granted:
     before, view = saved.look(), saved.view
     made = saved.drive(saved.engine.revert(view, saved.request, target, author="user", reason=reason))
     if isinstance(made, str):
-        raise WishRefused(made, hint=_MAKE_ROOM if "may be sent" in made else "")
+        raise WishRefused(made, hint=_MAKE_ROOM if "may be sent" in made else _hold_again(view, target))
     saved.view = made
     return dataclasses.replace(_granted(saved, before, revert=target), unseen=unseen(view, made, target))
+
+
+def _hold_again(view: View, target: str) -> str:
+    """What makes an edit hold again that was taken back; nothing for one that holds."""
+    standing = [r.id for r in view.reverts if r.target == target and r.id not in view.reverted]
+    back = standing[-1] if standing else ""
+    return f"trimtab context revert SESSION {back} takes that back, so that it holds again." if back else ""
 
 
 def unseen(before: View, after: View, target: str) -> str:
@@ -123,16 +130,18 @@ def item_named(saved: SavedContext, name: str) -> str:
         plain = name.strip().strip("[]").partition("~")[0]
     address = view.find(plain)
     if address is not None:
-        if address.edit is not None and view.edit(plain) is not None:
-            raise _is_an_edit(plain)
+        if address.edit is not None and (made := view.edit(plain)) is not None:
+            raise _is_no_item(
+                plain, "a summary that an edit put there" if isinstance(made.edit, Compact) else "an edit"
+            )
         return plain
     known = [name for slot in view.slots for name in _names(slot)]
     return _by_start(saved, plain, known, what="item")
 
 
-def _is_an_edit(name: str) -> UsageError:
+def _is_no_item(name: str, what: str) -> UsageError:
     return UsageError(
-        f"{name} is an edit, not an item",
+        f"{name} is {what}, not an item",
         hint=f"trimtab context revert SESSION {name} takes it back; trimtab context explain SESSION {name} names its items.",
     )
 
@@ -205,7 +214,7 @@ def _of_another_kind(saved: SavedContext, name: str, *, what: str) -> UsageError
             hint="Commands of trimtab context act on the branch in use; trimtab context show SESSION lists what is there.",
         )
     if len(found) == 1 and (entry := found[0]).type in ("edit", "revert"):
-        return _is_an_edit(entry.id)
+        return _is_no_item(entry.id, "an edit" if entry.type == "edit" else "a revert")
     if len(found) == 1 and found[0].type == "custom":
         return UsageError(
             f"{found[0].id} is a note of the log, not an {what}",
