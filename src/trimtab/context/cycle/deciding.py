@@ -177,8 +177,8 @@ class Decider:
             self.cooldown = min(_LONGEST_REST, 2 * max(1, self.cooldown))
             self.resting_until = step + self.cooldown
             self.notes.append(
-                f"{self.counts.batches} batches of context edits in {self.counts.steps} steps of this turn:"
-                f" {self.author} rests for {self.cooldown} requests"
+                f"the context was edited {self.counts.batches} times in {self.counts.steps} steps of this turn, which costs more than it saves:"
+                f" {self.author} rests for {self.cooldown} requests; what must shrink is done without it"
             )
 
     def since(self, step: int) -> dict[str, int]:
