@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trimtab.frontends.cli.screen import shortened, table, width_of, wrapped
+from trimtab.frontends.cli.screen import shortened, stacked, table, width_of, wrapped
 
 ROWS = [("ID", "TITLE", "N"), ("a1", "a long title of a session", "12"), ("b", "short", "7")]
 
@@ -31,6 +31,32 @@ def test_a_table_gives_way_in_its_elastic_column() -> None:
 
 def test_a_table_without_an_elastic_column_loses_columns_from_the_right() -> None:
     assert table(ROWS, 30)[2] == "b   short"
+
+
+def test_numbers_stand_below_each_other_at_the_right() -> None:
+    assert table([("ID", "N"), ("a1", "1,200"), ("b", "7")], None, right=(1,)) == [
+        "ID      N",
+        "a1  1,200",
+        "b       7",
+    ]
+
+
+def test_a_stacked_table_keeps_every_column_and_repeats_the_first() -> None:
+    assert stacked(ROWS, 30) == [
+        "ID  TITLE",
+        "a1  a long title of a session",
+        "b   short",
+        "",
+        "ID  N",
+        "a1  12",
+        "b   7",
+    ]
+    assert stacked(ROWS, None) == table(ROWS, None)
+
+
+@given(st.lists(st.tuples(*[st.text("ab", min_size=1, max_size=30)] * 5), min_size=1, max_size=3), st.integers(1, 90))
+def test_a_stacked_table_shows_every_cell_at_any_width(rows: list[tuple[str, ...]], width: int) -> None:
+    assert {cell for row in rows for cell in row} <= set(" ".join(stacked(rows, width)).split())
 
 
 @given(

@@ -37,7 +37,9 @@ def test_an_unknown_key_names_the_nearest_one(tree: dict[str, object], named: st
 
 
 def test_a_wrong_type_names_the_setting_and_its_layer() -> None:
-    with pytest.raises(ConfigError, match=r"^user .*'tools\.bash\.timeout_s'.*expected a number above 0, got text$"):
+    with pytest.raises(
+        ConfigError, match=r"^user .*'tools\.bash\.timeout_s'.*expected a number above 0, got text\. Correct the value"
+    ):
         load([Layer("user (x.toml)", {"tools": {"bash": {"timeout_s": "soon"}}})])
 
 
@@ -105,7 +107,10 @@ def test_a_variable_that_names_no_setting_is_a_notice_not_an_error(variable: str
 def test_a_variable_of_a_setting_with_a_wrong_value_is_an_error_that_names_it() -> None:
     layer, notices = environment_layer({"TRIMTAB_MAX_STEPS": "lots"})
     assert notices == ()
-    with pytest.raises(ConfigError, match=r"^environment \(TRIMTAB_MAX_STEPS\): .*a whole number from 1 on, got text$"):
+    with pytest.raises(
+        ConfigError,
+        match=r"^environment \(TRIMTAB_MAX_STEPS\): .*a whole number from 1 on, got text\. Correct the value",
+    ):
         load([layer])
 
 

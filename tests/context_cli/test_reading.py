@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from support.cli import Cli
-from support.saved_session import CONFIG, STUB, SUMMARY, write_session
+from support.saved_session import CONFIG, STUB, SUMMARY, write_masked_session, write_session
 from trimtab.frontends.cli.printable import set_in
+
+TRUNCATING = '[context]\npolicy = "truncate"\n'
 
 
 def counted(text: str) -> str:
@@ -40,7 +42,12 @@ def test_show_says_how_full_the_window_is_and_lists_the_items_in_order(cli: Cli,
     assert re.fullmatch(r"[\d,]+ of 14,680 tokens, \d+ % \(at most [\d,]+\); 8 items", rest[0])
     assert rest[1] == "policy rules: acts from 10,276, aims at 7,340, never sends over 13,505"
     assert re.fullmatch(r"system prompt [\d,]+ · tools [\d,]+ · messages [\d,]+ · of these pinned 0", rest[2])
-    rows = [line.split()[:3] for line in rest[5:]]
+    assert re.fullmatch(
+        r"at most [\d,]+: [\d,]+ is an estimate that may be [\d,]+ too low, and limits go by the larger number;"
+        " what the provider reports with its answers makes it more exact",
+        rest[3],
+    )
+    rows = [line.split()[:3] for line in rest[6:]]
     assert rows == [
         ["user0001", "user", "full"],
         ["ask00001", "assistant", "full"],
@@ -124,7 +131,7 @@ def test_the_log_tells_when_by_whom_what_for_how_much_and_why(cli: Cli, fixed: s
         "edit0001  2026-05-04 03:02:05  step 2  policy:rules  elide r1",
         "    1,200 → 40 tokens, cost $0.0012 of cache; a long result that nothing uses",
         "note0001  2026-05-04 03:02:06  step 2  policy:rules  not applied",
-        "    elide: 'res00002' is pinned",
+        "    not hidden: 'res00002' is pinned; unpin it first",
         "edit0002  2026-05-04 03:02:09  step 3  recovery  compact ask00001, r1, ask00002, r2",
         "    700 → 60 tokens, cost 1,500 tokens of a model, 850 ms; the window fills up; taken back by back0001",
         "back0001  2026-05-04 03:02:10  step 3  user  revert edit0002",
@@ -194,7 +201,6 @@ def test_explain_says_why_an_item_is_hidden_and_how_it_comes_back(cli: Cli, fixe
         "  shown as a stub: by edit0001 (elide, step 2, policy:rules): a long result that nothing uses",
         "  takes N of N tokens",
         f"  in its place: {STUB}",
-        "  edit edit0001, elide, step 2, policy:rules: a long result that nothing uses",
         "  edit edit0002, compact, step 3, recovery: the window fills up (taken back)",
         "  used later by step 2",
         f"  way back: trimtab context restore {fixed} r1",
@@ -247,7 +253,7 @@ def test_explain_as_json_holds_the_item_with_its_edits(cli: Cli, fixed: str) -> 
 def test_blame_of_a_text_tells_its_whole_story(cli: Cli, fixed: str) -> None:
     assert read(cli, "blame", fixed, "listen_port = 4711").splitlines() == [
         "r1: result of read, step 1, turn 1, 2026-05-04 03:02:02; now stub",
-        "  it stood there: 58.bin option_59 = /srv/app/data_59.bin listen_port = 4711",
+        "  it stood there: …option_59 = /srv/app/data_59.bin listen_port = 4711",
         "  hidden by edit0001 (elide, step 2, policy:rules, 1,200 → 40 tokens, cost $0.0012 of cache): a long result that nothing uses",
         "  hidden by edit0002 (compact, step 3, recovery, 700 → 60 tokens, cost 1,500 tokens of a model, 850 ms): the window fills up (undone)",
         "  fetched again in: step 3 (read)",
@@ -315,3 +321,28 @@ def test_an_ambiguous_start_names_the_candidates(cli: Cli, fixed: str) -> None:
     assert outcome.code == 2
     assert "'res0' fits 3 items" in outcome.err
     assert "res00001, res00002, res00003" in outcome.err
+
+
+def test_show_names_the_policy_that_the_run_used_until_another_one_is_named(cli: Cli) -> None:
+    said = cli.script({"text": "hello"}, {"text": "again"})
+    assert cli.inside("-p", "hi", "--model", said, "--policy", "mask(keep=3)").code == 0
+    file = str(cli.sessions[0])
+    cli.config(TRUNCATING)
+    assert "policy mask(keep=3): acts from" in read(cli, "show", file)
+    assert data(cli, "show", file)["budget"]["policy"] == "mask(keep=3)"
+    assert data(cli, "show", file, "--set", "context.policy=none")["budget"]["policy"] == "none"
+    assert cli.inside("-p", "more", "--session", file).code == 0
+    assert data(cli, "show", file)["budget"]["policy"] == "truncate"
+
+
+def test_a_run_under_the_usual_policy_writes_nothing_about_it_and_show_still_knows(cli: Cli) -> None:
+    assert cli.inside("-p", "hi", "--model", cli.script({"text": "hello"})).code == 0
+    file = cli.sessions[0]
+    assert b"session_info" not in file.read_bytes()
+    cli.config(TRUNCATING)
+    assert data(cli, "show", str(file))["budget"]["policy"] == "rules"
+
+
+def test_a_log_from_before_policies_were_recorded_tells_by_its_edits(cli: Cli) -> None:
+    file = write_masked_session(cli.root / "masked.jsonl", cwd=str(cli.project), edits=2)
+    assert data(cli, "show", str(file))["budget"]["policy"] == "mask"

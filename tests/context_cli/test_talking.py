@@ -71,8 +71,8 @@ async def test_context_tells_the_meter_and_the_biggest_items(cli: Cli) -> None:
         lines = (await Talk(session).take("context")).splitlines()
         assert lines[0].endswith("; 10 items")
         assert lines[1].startswith("policy rules: acts from ")
-        assert [line.split()[1] for line in lines[3:7]] == ["r1", "r2", "r3", "r4"]
-        assert len(lines) == 3 + 8
+        assert [line.split()[1] for line in lines[4:8]] == ["r1", "r2", "r3", "r4"]
+        assert lines[12:] == ["  and 2 more; trimtab context show lists all"]
 
 
 async def test_compact_asks_the_model_with_the_wishes_and_revert_takes_it_back(cli: Cli) -> None:
@@ -92,6 +92,8 @@ async def test_compact_asks_the_model_with_the_wishes_and_revert_takes_it_back(c
             "asked for by the user",
         )
         assert WORDS in entry["edit"]["summary"]
+        told = await anyio.to_thread.run_sync(cli.inside, "context", "explain", str(session.log.path), entry["id"])
+        assert "asked for by the user; wishes: keep the port 4711" in told.out
         assert len(session.log.view()) < len(before)
         assert await talk.take("revert", "last") == f"took back {entry['id']}"
         assert session.log.view() == before
@@ -115,7 +117,9 @@ async def test_a_summary_that_is_not_accepted_gives_way_to_a_digest_and_says_so(
     outcome = await anyio.to_thread.run_sync(cli.inside, "context", "log", file)
     lines = outcome.out.splitlines()
     row = next(n for n, line in enumerate(lines) if line.endswith("user  summary rejected"))
-    assert lines[row + 1].startswith("    serialised: empty: no text outside the analysis; in_place: ")
+    assert lines[row + 1].startswith(
+        "    asked with a transcript: the answer holds no summary; asked behind the conversation: "
+    )
 
 
 async def test_nothing_old_enough_is_an_error_that_changes_nothing(cli: Cli) -> None:

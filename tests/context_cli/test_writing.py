@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from support.cli import Cli
-from support.saved_session import CONFIG
+from support.saved_session import CONFIG, write_session
 from support.sessions import now
 from trimtab.context.stores.log import SessionLog
 from trimtab.frontends.cli.printable import set_in
@@ -180,6 +180,7 @@ def test_the_start_of_an_id_is_enough_where_it_fits_one(cli: Cli, fixed: str) ->
 def test_an_edit_that_was_taken_back_is_refused(cli: Cli, fixed: str) -> None:
     outcome = cli.inside("context", "revert", fixed, "edit0002")
     assert (outcome.code, "'edit0002' is reverted already" in outcome.err) == (1, True)
+    assert "trimtab context revert SESSION back0001 takes that back, so that it holds again." in outcome.err
 
 
 @pytest.mark.parametrize(
@@ -188,8 +189,8 @@ def test_an_edit_that_was_taken_back_is_refused(cli: Cli, fixed: str) -> None:
         (("restore", "r33"), "there is no item 'r33'"),
         (("restore", "edit0001"), "edit0001 is an edit, not an item"),
         (("revert", "edit0009"), "there is no edit 'edit0009'"),
-        (("revert", "r1"), "there is no edit 'r1'"),
-        (("pin", "note0001"), "is no item of this branch"),
+        (("revert", "r1"), "r1 is an item, not an edit"),
+        (("pin", "note0001"), "note0001 is a note of the log, not an item"),
     ],
 )
 def test_a_wrong_name_is_exit_code_two_and_writes_nothing(
@@ -254,3 +255,11 @@ def test_a_pin_of_what_a_summary_stands_for_says_to_restore_it_first(cli: Cli, f
     assert Path(fixed).read_bytes() == before
     done(cli, "restore", fixed, "r2")
     assert done(cli, "pin", fixed, "r2")["names"] == ["r2"]
+
+
+def test_a_summary_that_show_lists_is_refused_as_an_item_and_the_refusal_says_what_it_is(cli: Cli) -> None:
+    file = str(write_session(cli.root / "upto.jsonl", cwd=str(cli.project), upto="edit0002"))
+    for command in ("pin", "restore"):
+        outcome = cli.inside("context", command, file, "edit0002")
+        assert outcome.code == 2
+        assert "edit0002 is a summary that an edit put there, not an item" in outcome.err

@@ -236,7 +236,7 @@ def test_recall_finds_and_reads(host):
 
 def test_status_tells_the_window_and_the_biggest_items(host):
     assert call(host, "context_status").text.splitlines() == [
-        "window 200,000 tokens, reserve 40,000, used 61,234 (38% of what is usable), 98,766 left",
+        "window 200,000 tokens, reserve 36,000 for the answer, margin 4,000, used 61,234 (38% of what is usable), 98,766 left",
         "  r1 bash: 8,120 tokens, 4 steps old, pinned",
         "  e1 user: 40 tokens, 9 steps old",
         "  call_2 read stub: 30 tokens, 3 steps old, superseded",

@@ -79,7 +79,7 @@ def test_it_is_a_notice_once_and_stands_in_the_log_each_time(
     notices = [event["message"] for event in outcome.of("notice") if "'theirs'" in event["message"]]
     assert 1 <= len(notices) <= 2
     assert why in notices[0]
-    assert "rules decides instead" in notices[0]
+    assert "the rules decide instead" in notices[0]
     assert all(len(notice) < 500 for notice in notices)
     assert policy.asked <= 3
     log = cli.inside("context", "log", "last", *window)

@@ -11,6 +11,7 @@ from support.engine_session import Session, lines, model
 from trimtab.context.actions import Action
 from trimtab.context.counting.anchor import Estimate
 from trimtab.context.cycle.floor import over_with_policy_off, stuck
+from trimtab.context.cycle.ladder import STEPS
 from trimtab.context.engine import Engine
 from trimtab.types.errors import ContextFloor
 
@@ -71,3 +72,11 @@ def test_the_largest_are_named_as_a_person_knows_them() -> None:
     look = made.engine.look(made.view, made.request)
     (largest, *_) = sorted((size for _, size in look.sizes()), reverse=True)
     assert f"largest left: r1 ({largest:,})" in stuck(look, []).message
+
+
+@pytest.mark.parametrize("step", [step.name for step in STEPS])
+def test_what_was_tried_is_told_in_words(step: str) -> None:
+    made = session()
+    said = stuck(made.engine.look(made.view, made.request), [step]).message
+    assert f"tried: {step};" not in said
+    assert re.search(r"tried: [a-z]+( [a-z]+)+;", said)

@@ -321,5 +321,7 @@ def test_a_marked_summary_goes_as_a_whole() -> None:
 
 def test_a_person_is_told_how_many_edits_wait_and_why() -> None:
     told = Waiting(2, 1_400, "2 edits marked: not enough calls are left to pay for it", 90.0)
-    assert waiting_lines(told) == ["2 edits marked: not enough calls are left to pay for it (1,400 tokens)"]
+    assert waiting_lines(told) == [
+        "2 edits of 1,400 tokens wait: made now, they would break the provider's cache, which costs more than they save"
+    ]
     assert waiting_lines(None) == waiting_lines(Waiting()) == []

@@ -145,7 +145,7 @@ def test_a_tool_call_in_the_answer_is_refused_and_the_other_way_is_taken() -> No
     session, _ = working(priced(), own(priced()), summarize=calling)
     outcome = session.act(COMPACT)
     assert [ask.mode for ask in asks(session)] == ["in_place", "serialised"]
-    assert "tool_call" in outcome.notes[0]
+    assert "the model called a tool instead of writing a summary" in outcome.notes[0]
     (row,) = session.remarks
     assert (row["event"], row["instead"]) == ("summary_rejected", "serialised")
 
@@ -305,8 +305,8 @@ def test_when_nobody_can_be_asked_the_log_says_why_a_digest_stands_in() -> None:
     session, _ = working(priced(), own(priced()), summarize=lambda _: Failed("no model is reachable"))
     outcome = session.act(COMPACT)
     assert outcome.notes == (
-        "a summary was rejected (in_place: no model is reachable; serialised: no model is reachable);"
-        " a digest without a model stands in",
+        "a summary was rejected (asked behind the conversation: no model is reachable; asked with a transcript: no model is reachable);"
+        " a digest without a model stands in. Nothing is lost; if it goes on, let another model write summaries (context.summary_model).",
     )
     (row,) = session.remarks
     assert (row["event"], row["author"], row["instead"]) == ("summary_rejected", "user", "digest")

@@ -392,3 +392,27 @@ def test_a_dump_may_be_stored_as_json_in_any_form():
     text = json.dumps(json.loads(cm.dump()))
     as_others_write = text.replace(".0,", ",").replace(".0]", "]")
     assert ContextManager(max_tokens=1).load(as_others_write).messages() == cm.messages()
+
+
+def test_an_async_function_is_refused_with_what_to_do_instead() -> None:
+    async def ask(_given: Any) -> Any:
+        return "a summary"
+
+    for name in ("summarizer", "estimate_tokens", "policy"):
+        with pytest.raises(UsageError) as error:
+            ContextManager(**{name: ask}, max_tokens=8_000)
+        assert error.value.message == f"{name} is an async function, and nobody here awaits it"
+        assert "plain function" in error.value.hint
+
+
+def test_a_summarizer_that_returns_a_coroutine_is_a_problem_and_a_text_without_a_model_stands_in() -> None:
+    async def ask(_messages: Any) -> str:
+        return "a summary"
+
+    context = ContextManager("none", max_tokens=8_000, summarizer=lambda messages: ask(messages))  # type: ignore[arg-type,return-value]
+    for number in range(4):
+        context.run({"role": "user" if number % 2 == 0 else "assistant", "content": f"setting {number} = on\n" * 60})
+    assert context.execute({"action": "compact", "params": {"keep_tokens": 0}})["done"]
+    first = context.problems[0]
+    assert first["kind"] == "summarizer_failed"
+    assert first["reason"].startswith("the summarizer is async and returned no text. Give a plain function; ")

@@ -98,3 +98,11 @@ def test_no_nesting_of_what_a_model_sent_raises(name, arguments, inner):
         fields = (tool.get("parameters") or tool["input_schema"])["properties"]
         for sent in [arguments, *({field: inner} for field in fields)]:
             assert isinstance(cm.call(tool["name"], sent), str)
+
+
+def test_the_model_and_the_program_are_told_the_same_reserve(name):
+    cm = ready(name)
+    budget = cm.observe()["budget"]
+    assert cm.call("context_status").startswith(
+        f"window {budget['window']:,} tokens, reserve {budget['reserve']:,} for the answer, margin {budget['safety']:,}, used "
+    )

@@ -90,8 +90,8 @@ def test_a_policy_that_fails_is_told_of_in_the_log_and_rules_decide():
     (record,) = asked
     assert isinstance(record, Record)
     assert record.values[0].data["event"] == "policy_failed"
-    assert "names nothing that is there; rules decides instead" in record.values[0].data["reason"]
-    assert decider.notes == [record.values[0].data["reason"]]
+    assert "names nothing that is there; the rules decide instead" in record.values[0].data["reason"]
+    assert decider.notes == [f"{record.values[0].data['reason']} (after 3 failures in a row it isn't asked again)"]
 
 
 def test_a_remote_policy_is_asked_for_by_whoever_drives_and_its_answer_judged():
@@ -108,8 +108,17 @@ def test_a_remote_policy_that_isnt_reached_gives_way_to_rules():
         actions, asked = decided(decider, seen(work(11)), Failed("refused"))
         assert targets(actions)
         assert isinstance(asked[0], Consult)
-    assert "it isn't asked any more" in decider.notes[-1]
+    assert asked[-1].values[0].data["reason"].endswith("it isn't asked any more")
     assert decided(decider, seen(work(11)))[1] == []
+
+
+def test_an_outage_of_a_policy_is_told_when_it_begins_and_when_it_is_over():
+    decider = Decider(Remote("http://localhost/p"), EngineSettings())
+    fine = Advice(({"action": "elide", "targets": list(ALL.targets)},))
+    for answer in (Failed("refused"), Failed("it answers 503"), fine, fine, Failed("refused"), Failed("refused")):
+        decided(decider, seen(work(11)), answer)
+    begins = "policy 'remote': refused; the rules decide instead (after 3 failures in a row it isn't asked again)"
+    assert decider.notes == [begins, "policy 'remote' answers again, and decides", begins]
 
 
 def test_a_dry_run_writes_what_it_would_do_to_the_log_and_changes_nothing():

@@ -124,7 +124,7 @@ def test_a_session_goes_on_with_rules_when_its_policy_fails_and_the_log_says_so(
     assert policy.asked == 3
     assert max(session.sizes) <= session.engine.budget.room
     reasons = [row.reason for row in session.rows()]
-    assert any("RuntimeError: oops; rules decides instead" in reason for reason in reasons)
+    assert any("RuntimeError: oops; the rules decide instead" in reason for reason in reasons)
     assert any("it isn't asked any more" in reason for reason in reasons)
 
 

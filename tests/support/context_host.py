@@ -64,5 +64,5 @@ class FakeHost:
     def status(self) -> Observation:
         """A window of 200,000."""
         return Observation(
-            step=9, used=self.used, fixed=4_000, window=200_000, room=160_000, soft=100_000, target=80_000, hard=150_000, items=ITEMS,
+            step=9, used=self.used, fixed=4_000, window=200_000, room=160_000, reserve=36_000, soft=100_000, target=80_000, hard=150_000, items=ITEMS,
         )  # fmt: skip

@@ -29,7 +29,7 @@ def test_results_move_behind_their_calls_in_call_order() -> None:
     done = mend((q, asked, result("b"), wait, result("a")), rules=CLAUDE)
     assert done.messages == (q, asked, result("a"), result("b"), wait)
     assert done.sources == (0, 1, 4, 2, 3)
-    assert done.notes == (Mended("misplaced_result", None, "results put behind their calls, in call order"),)
+    assert done.notes == (Mended("misplaced_result", None, "results are put behind their calls, in call order"),)
 
 
 def test_a_call_without_a_result_is_answered_as_interrupted() -> None:
@@ -43,19 +43,19 @@ def test_a_stand_in_that_is_there_already_is_not_told_again() -> None:
     standing = result("a", "interrupted", error=True)
     done = mend((user("q"), answer("a"), standing, result("z")), rules=CLAUDE)
     assert done.messages == (user("q"), answer("a"), standing)
-    assert done.notes == (Mended("orphan_result", 3, "left out"),)
+    assert done.notes == (Mended("orphan_result", 3, "a message is left out"),)
 
 
 def test_a_history_that_begins_with_a_result_loses_it_and_nothing_else() -> None:
     done = mend((result("a"), user("q")), rules=CLAUDE)
     assert done.messages == (user("q"),)
-    assert done.notes == (Mended("orphan_result", 0, "left out"),)
+    assert done.notes == (Mended("orphan_result", 0, "a message is left out"),)
 
 
 def test_a_second_answer_to_one_call_is_left_out() -> None:
     done = mend((user("q"), answer("a"), result("a", "1"), result("a", "2")), rules=CLAUDE)
     assert done.messages == (user("q"), answer("a"), result("a", "1"))
-    assert done.notes == (Mended("extra_result", 3, "left out"),)
+    assert done.notes == (Mended("extra_result", 3, "a message is left out"),)
 
 
 def test_a_superseded_answer_goes_with_its_results() -> None:

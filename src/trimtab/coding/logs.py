@@ -12,6 +12,7 @@ from typing import assert_never
 
 from trimtab.coding.choose import AtFile, Choice, Ephemeral, Fork, New, Resume
 from trimtab.coding.project import Project
+from trimtab.config.settings import ContextSettings
 from trimtab.context.stores.folder import SessionFolder
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import UsageError
@@ -107,6 +108,11 @@ def _folder_for(project: Project, log: SessionLog) -> tuple[Project, tuple[str, 
     except UsageError as e:
         log.set_cwd(str(project.cwd))
         return project, (f"{e.message}; the session goes on in {project.cwd}",)
+
+
+def policy_of(log: SessionLog) -> str:
+    """The context policy that the session runs under, as it was named; a log that says nothing of it ran under the default one."""
+    return log.archive.policy or ContextSettings().policy
 
 
 def last_model(log: SessionLog) -> str | None:

@@ -26,7 +26,7 @@ from trimtab.coding.context.marker_guard import MarkerGuard
 from trimtab.coding.context.open import OpenContext, open_context
 from trimtab.coding.context_check import require_manageable
 from trimtab.coding.guard import permission_hooks, workspace_of
-from trimtab.coding.logs import last_model, now, open_log, outputs_beside, writes_at_once
+from trimtab.coding.logs import last_model, now, open_log, outputs_beside, policy_of, writes_at_once
 from trimtab.coding.models import OpenModel, close_provider, open_model, pick_model
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.project import Project
@@ -107,7 +107,7 @@ class Session:
 
     async def prompt(self, prompt: str | User) -> Turn:
         """Say something and run until idle. Raises `AgentBusy` while a turn runs; failures end the turn instead of raising."""
-        await self._record_model()
+        await self._record_choices()
         self.agent.system = system_prompt(self.project, self.agent.tools)  # another day, or another model's tools
         with suppress(StoreError, SessionError):  # as above
             await self.context.recollect()
@@ -172,13 +172,16 @@ class Session:
         for note in opened.notes:
             await self.feed.publish(Notice(message=note))
 
-    async def _record_model(self) -> None:
-        """Say in the log which model answers from here on, when the log doesn't say so yet."""
+    async def _record_choices(self) -> None:
+        """Say in the log which model answers from here on and which policy decides, when the log doesn't say so yet."""
         used = last_model(self.log)
-        if used is not None and used != self.model.ref:
-            # A log that can't take this can't take the prompt either, and that ends the turn with an error.
-            with suppress(StoreError, SessionError):
+        policy = self.context.policy
+        # A log that can't take this can't take the prompt either, and that ends the turn with an error.
+        with suppress(StoreError, SessionError):
+            if used is not None and used != self.model.ref:
                 await anyio.to_thread.run_sync(self.log.set_model, self.model.provider, self.model.id)
+            if policy != policy_of(self.log):
+                await anyio.to_thread.run_sync(self.log.set_policy, policy)
 
     def result(self, turn: Turn, *, code: int | None = None) -> Result:
         """The last event of JSON mode. `code` overrides the exit code (a signal)."""

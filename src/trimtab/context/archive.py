@@ -58,6 +58,7 @@ class Archive:
     leaf: str | None = None
     title: str | None = None
     cwd: str | None = None
+    policy: str | None = None
     labels: dict[str, str] = field(default_factory=dict)
     damage: list[Damage] = field(default_factory=list)
     repaired: set[tuple[str, int]] = field(default_factory=set)
@@ -188,9 +189,10 @@ class Archive:
                 self.labels.pop(target, None)
                 if label:
                     self.labels[target] = label
-            case SessionInfoEntry(title=title, cwd=cwd):
+            case SessionInfoEntry(title=title, cwd=cwd, policy=policy):
                 self.title = self.title if title is None else title
                 self.cwd = self.cwd if cwd is None else cwd
+                self.policy = self.policy if policy is None else policy
             case RepairEntry(kind=kind, detail=detail):
                 lines = detail.get("lines")
                 self.repaired.update(

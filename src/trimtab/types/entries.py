@@ -120,12 +120,14 @@ class ThinkingChangeEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True,
 
 
 class SessionInfoEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="session_info"):
-    """Facts about the session: a title, a new working folder. Later ones win, field by field."""
+    """Facts about the session: a title, a new working folder, another context policy. Later ones win, field by field."""
 
     title: str | None = None
     """What lists show."""
     cwd: str | None = None
     """Where the session goes on."""
+    policy: str | None = None
+    """The context policy that decides from here on, as it was named (`mask(keep=5)`). While no entry says one, it is `rules`."""
 
 
 class RepairEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="repair"):

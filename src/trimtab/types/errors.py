@@ -64,8 +64,11 @@ class ErrorInfo(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether the same request may succeed later."""
 
 
+_ENDS = (".", "!", "?", ":", "…")
+
+
 class TrimtabError(Exception):
-    """Something the user should read. `hint` is the next step, in words."""
+    """Something the user should read. `hint` is the next step, in words; as text, an error says both."""
 
     exit_code = 1
 
@@ -73,6 +76,13 @@ class TrimtabError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    def __str__(self) -> str:
+        """The message, and behind it the next step: whoever prints or logs the exception sees what its reader should do."""
+        if not self.hint:
+            return self.message
+        between = " " if self.message.endswith(_ENDS) else "; " if self.hint[0].islower() else ". "
+        return f"{self.message}{between}{self.hint}"
 
 
 class UsageError(TrimtabError):

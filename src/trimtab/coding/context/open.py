@@ -67,6 +67,11 @@ class OpenContext:
         tools = tuple(tool.spec for tool in self._agent.tools)
         return ModelRequest(self._agent.model, (), system=self._agent.system, tools=tools)
 
+    @property
+    def policy(self) -> str:
+        """The policy in use, as it was named."""
+        return self.engine.policy_name
+
     def current(self) -> tuple[Provider, ModelInfo]:
         """The model in use."""
         if self._agent is None:

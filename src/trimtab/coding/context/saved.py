@@ -18,7 +18,7 @@ from trimtab.coding.context.chosen import chosen_tools
 from trimtab.coding.context.engine import build_engine, context_settings
 from trimtab.coding.context.open import archive_beside
 from trimtab.coding.context.tools import agent_tools
-from trimtab.coding.logs import now, session_folder
+from trimtab.coding.logs import now, policy_of, session_folder
 from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
 from trimtab.coding.session import system_prompt
@@ -26,6 +26,7 @@ from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import build_tools
 from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded, run_plan
 from trimtab.context.cycle.look import Look
+from trimtab.context.editing.limits import OWN_AUTHORS
 from trimtab.context.engine import Engine
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.stores.bodies import inflate
@@ -36,7 +37,7 @@ from trimtab.context.tools.engine_host import EngineHost
 from trimtab.context.window.fold import Fold
 from trimtab.context.window.view import View
 from trimtab.types.codec import Entry
-from trimtab.types.entries import MessageEntry
+from trimtab.types.entries import EditEntry, MessageEntry
 from trimtab.types.errors import TrimtabError, UsageError
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelInfo, ModelRequest
@@ -65,6 +66,22 @@ class SavedContext:
     def path(self) -> Sequence[Entry]:
         """The entries of the branch in use, root first."""
         return self.log.archive.path()
+
+    @property
+    def policy(self) -> str:
+        """The policy that decides: one named for this command, else the one that the session ran under, else, of a session that never ran, that of the settings."""
+        named, archive = self.engine.policy_name, self.log.archive
+        keys = ("context.policy", f"models.{self.engine.model.ref}.context.policy")
+        if any(map(self.project.named_now, keys)):
+            return named
+        if archive.policy is not None:
+            return archive.policy
+        edits = (entry.value for entry in reversed(self.path) if entry.type == "edit")
+        authors = (edit.author for edit in edits if isinstance(edit, EditEntry) and edit.author not in OWN_AUTHORS)
+        decided = next((author for author in authors if author.startswith("policy:")), "")
+        if decided:
+            return decided.removeprefix("policy:")
+        return policy_of(self.log) if _last_answered(self.path) else named
 
     def look(self) -> Look:
         """The next request, counted."""

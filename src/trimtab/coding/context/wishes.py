@@ -18,17 +18,19 @@ from trimtab.context.cycle.look import Look
 from trimtab.context.editing.applying import Done
 from trimtab.context.editing.planning import plan
 from trimtab.context.naming import body_of, name_of
+from trimtab.context.reasons import all_in_words
 from trimtab.context.recall.pages import page_ends
 from trimtab.context.telling.story import grown
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
-from trimtab.types.edits import Edit, Expire, Pin, Unpin
+from trimtab.types.edits import Compact, Edit, Expire, Pin, Unpin
 from trimtab.types.errors import TrimtabError, UsageError
 from trimtab.types.messages import ToolResult
 
 _CLOSE = 0.6
 _NEAR = 3
-_LEAST_PREFIX = 4
+LEAST_PREFIX = 4
+"""Characters of the start of an id that are enough to mean it."""
 
 
 class WishRefused(TrimtabError):
@@ -85,9 +87,16 @@ def revert(saved: SavedContext, name: str, *, reason: str = "") -> Granted:
     before, view = saved.look(), saved.view
     made = saved.drive(saved.engine.revert(view, saved.request, target, author="user", reason=reason))
     if isinstance(made, str):
-        raise WishRefused(made, hint=_MAKE_ROOM if "may be sent" in made else "")
+        raise WishRefused(made, hint=_MAKE_ROOM if "may be sent" in made else _hold_again(view, target))
     saved.view = made
     return dataclasses.replace(_granted(saved, before, revert=target), unseen=unseen(view, made, target))
+
+
+def _hold_again(view: View, target: str) -> str:
+    """What makes an edit hold again that was taken back; nothing for one that holds."""
+    standing = [r.id for r in view.reverts if r.target == target and r.id not in view.reverted]
+    back = standing[-1] if standing else ""
+    return f"trimtab context revert SESSION {back} takes that back, so that it holds again." if back else ""
 
 
 def unseen(before: View, after: View, target: str) -> str:
@@ -121,13 +130,38 @@ def item_named(saved: SavedContext, name: str) -> str:
         plain = name.strip().strip("[]").partition("~")[0]
     address = view.find(plain)
     if address is not None:
-        if address.edit is not None and view.edit(plain) is not None:
-            raise UsageError(
-                f"{plain} is an edit, not an item", hint=f"trimtab context revert SESSION {plain} takes it back."
+        if address.edit is not None and (made := view.edit(plain)) is not None:
+            raise _is_no_item(
+                plain, "a summary that an edit put there" if isinstance(made.edit, Compact) else "an edit"
             )
         return plain
     known = [name for slot in view.slots for name in _names(slot)]
     return _by_start(saved, plain, known, what="item")
+
+
+def _is_no_item(name: str, what: str) -> UsageError:
+    return UsageError(
+        f"{name} is {what}, not an item",
+        hint=f"trimtab context revert SESSION {name} takes it back; trimtab context explain SESSION {name} names its items.",
+    )
+
+
+def named_by_blame(saved: SavedContext, what: str) -> str:
+    """What `blame` is to look for: the target of a label, else `what` itself, which may be a text. Raises `UsageError` for what the log lists and no item belongs to."""
+    labels = {label: target for target, label in saved.log.archive.labels.items()}
+    name = labels.get(what, what)
+    entry = saved.log.archive.get(name)
+    if entry is None or saved.view.find(name) is not None:
+        return name
+    applied = saved.view.edit(saved.view.edit_behind(name))
+    if applied is not None and not applied.slots:
+        raise UsageError(
+            f"edit {applied.id} touches no item; it only says something at the end",
+            hint=f"trimtab context explain SESSION {applied.id} says more.",
+        )
+    if applied is None and (other := _of_another_kind(saved, name, what="item")):
+        raise other
+    return name
 
 
 def edit_named(saved: SavedContext, name: str) -> str:
@@ -143,7 +177,7 @@ def edit_named(saved: SavedContext, name: str) -> str:
 
 
 def _by_start(saved: SavedContext, name: str, known: Sequence[str], *, what: str) -> str:
-    fitting = sorted({k for k in known if len(name) >= _LEAST_PREFIX and k.startswith(name)})
+    fitting = sorted({k for k in known if len(name) >= LEAST_PREFIX and k.startswith(name)})
     if len(fitting) == 1:
         return fitting[0]
     session = saved.log.header.id
@@ -151,17 +185,44 @@ def _by_start(saved: SavedContext, name: str, known: Sequence[str], *, what: str
         raise UsageError(
             f"{name!r} fits {len(fitting)} {what}s of session {session}", hint=f"Those are {_few(fitting)}."
         )
-    if saved.log.archive.matches(name):
-        raise UsageError(
-            f"{name!r} is no {what} of this branch of session {session}",
-            hint="It is an entry of another kind, or of another branch.",
-        )
+    if other := _of_another_kind(saved, name, what=what):
+        raise other
     near = difflib.get_close_matches(name, known, n=_NEAR, cutoff=_CLOSE)
     listing = "log" if what == "edit" else "show"
     guess = f"Near: {', '.join(near)}. " if near else ""
     raise UsageError(
         f"there is no {what} {name!r} in session {session}",
         hint=f"{guess}trimtab context {listing} SESSION lists what there is.",
+    )
+
+
+def _of_another_kind(saved: SavedContext, name: str, *, what: str) -> UsageError | None:
+    """What to say of a name that means something, but no `what`: which command takes it. None: it means nothing."""
+    view, matches = saved.view, saved.log.archive.matches(name)
+    if what == "edit" and view.find(name.strip().strip("[]")) is not None:
+        return UsageError(
+            f"{name} is an item, not an edit",
+            hint=f"trimtab context explain SESSION {name} names the edits that touch it; trimtab context restore SESSION {name} brings it back.",
+        )
+    if not matches:
+        return None
+    on_path = {entry.id: entry for entry in saved.path}
+    found = [on_path[match] for match in matches if match in on_path]
+    if not found:
+        return UsageError(
+            f"{name!r} is on another branch of session {saved.log.header.id}",
+            hint="Commands of trimtab context act on the branch in use; trimtab context show SESSION lists what is there.",
+        )
+    if len(found) == 1 and (entry := found[0]).type in ("edit", "revert"):
+        return _is_no_item(entry.id, "an edit" if entry.type == "edit" else "a revert")
+    if len(found) == 1 and found[0].type == "custom":
+        return UsageError(
+            f"{found[0].id} is a note of the log, not an {what}",
+            hint=f"trimtab context explain SESSION {found[0].id} says what it tells.",
+        )
+    return UsageError(
+        f"{name!r} is no {what} of session {saved.log.header.id}",
+        hint="It is a record of the session that no model sees; trimtab context show SESSION lists the items, trimtab context log SESSION the edits.",
     )
 
 
@@ -224,7 +285,7 @@ def _act(saved: SavedContext, action: Action) -> Granted:
     _require_room(before, plan(action, saved.view, saved.engine.manager.kit).edits)
     outcome = saved.drive(saved.engine.act(saved.view, saved.request, [action], author="user"))
     if not outcome.done:
-        raise WishRefused(outcome.failed or "; ".join(outcome.refused) or "nothing came of it")
+        raise WishRefused(outcome.failed or all_in_words(outcome.refused) or "nothing came of it")
     saved.view = outcome.view
     return _granted(saved, before, done=outcome.done)
 

@@ -33,7 +33,7 @@ _FRUITLESS = 3
 """Batches in a row that gained nothing, after which the policy isn't asked until the request has grown."""
 _LONGEST_REST = 16
 _MOST_NOTED = 10
-"""Kinds of failure of a policy that a person is told of; the log has each failure."""
+"""Outages of a policy that a person is told of; the log has each failure."""
 _LEAST_STEPS = 4
 """A turn shorter than this tells nothing about thrash."""
 
@@ -92,7 +92,9 @@ class Decider:
     _fruitless: int = 0
     _stalled_at: int | None = None
     _batch_step: tuple[str, int] = ("", -1)
-    _noted: set[str] = field(default_factory=set)
+    _outages: int = 0
+    _trouble: int = 0
+    """Of the policy when it was asked last, as it was told: 1, a part of its answer made no sense; 2, the rules decided."""
 
     def __post_init__(self) -> None:
         self._fallback = self.policy if isinstance(self.policy, Fallback) else Fallback(self.policy)
@@ -175,8 +177,8 @@ class Decider:
             self.cooldown = min(_LONGEST_REST, 2 * max(1, self.cooldown))
             self.resting_until = step + self.cooldown
             self.notes.append(
-                f"{self.counts.batches} batches of context edits in {self.counts.steps} steps of this turn:"
-                f" {self.author} rests for {self.cooldown} requests"
+                f"the context was edited {self.counts.batches} times in {self.counts.steps} steps of this turn, which costs more than it saves:"
+                f" {self.author} rests for {self.cooldown} requests; what must shrink is done without it"
             )
 
     def since(self, step: int) -> dict[str, int]:
@@ -212,19 +214,37 @@ class Decider:
         return kept
 
     def _tell(self, verdict: Verdict) -> Generator[Ask, Answer, None]:
-        """Write to the log what edits don't show: why somebody else decided, and what would have been done."""
+        """Write to the log what edits don't show: why somebody else decided, and what would have been done.
+
+        A person hears of an outage twice: when it begins, and when it is over.
+        """
+        name = self.policy.name
         if verdict.problem is not None:
             off = "; it isn't asked any more" if verdict.off else ""
-            instead = "" if verdict.by == self.policy.name else f"; {verdict.by} decides instead"
-            text = f"policy {self.policy.name!r}: {verdict.problem}{instead}{off}"
-            kind = verdict.problem.partition(":")[0]
-            if verdict.off or (kind not in self._noted and len(self._noted) < _MOST_NOTED):
-                self.notes.append(text)
-            self._noted.add(kind)
-            yield _custom({"event": "policy_failed", "reason": text, "author": f"policy:{self.policy.name}"})
+            instead = "" if verdict.by == name else "; the rules decide instead"
+            text = f"policy {name!r}: {verdict.problem}{instead}{off}"
+            trouble = 2 if instead else 1
+            if trouble > self._trouble:
+                self._outages += 1
+                self._note(f"{text} {self._patience}" if instead and not off else text)
+            self._trouble = max(trouble, self._trouble)
+            yield _custom({"event": "policy_failed", "reason": text, "author": f"policy:{name}"})
+        elif self._trouble and verdict.by == name:
+            if self._trouble > 1:
+                self._note(f"policy {name!r} answers again, and decides")
+            self._trouble = 0
         for action in verdict.actions:
             if action.action == "keep" and "would" in action.params:
                 yield _custom({"event": "dry_run", "author": f"policy:{self.policy.name}", **action.params})
+
+    @property
+    def _patience(self) -> str:
+        breaker = self._fallback.breaker
+        return f"(after {breaker} failures in a row it isn't asked again)" if breaker <= _MOST_NOTED else ""
+
+    def _note(self, text: str) -> None:
+        if self._outages <= _MOST_NOTED:
+            self.notes.append(text.rstrip())
 
     def _rests(self, step: int) -> bool:
         """Whether it is too early to ask. No rest is longer than the longest: one that is was begun behind the place that the conversation went back to."""

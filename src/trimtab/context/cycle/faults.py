@@ -9,6 +9,7 @@ step costs what is new in it.
 """
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from trimtab.context.cycle.look import Look
 from trimtab.context.cycle.sound import Sound, grown, recorded, sound_of
@@ -26,6 +27,9 @@ from trimtab.types.errors import ContextFloor
 from trimtab.types.messages import Message, Text, User
 from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.tools import ToolSpec
+
+if TYPE_CHECKING:
+    from trimtab.context.validate.mend import Mended
 
 _LISTED = 3
 _SUMS = frozenset({"request_bytes", "media_bytes", "image_count"})
@@ -139,7 +143,7 @@ class Faultfinder:
         )
         if left:
             raise unsendable(left)
-        return mending.messages, tuple(dict.fromkeys(note.text for note in mending.notes))
+        return mending.messages, tuple(dict.fromkeys(map(_in_words, mending.notes)))
 
     def _remember(self, sound: Sound | None) -> None:
         # While a call waits for its answer, what was sound before it is still the place to look from.
@@ -180,6 +184,13 @@ class Faultfinder:
         texts = [part.text for part in place.message.parts if isinstance(part, Text)]
         hidden = [text for text in texts if hides(text) is not None]
         return all(self._has_way(slot, text) for text in hidden)
+
+
+def _in_words(note: "Mended") -> str:
+    """What was put right, for a person; a note in place of a picture is in words already."""
+    if note.kind == "image":
+        return note.text
+    return f"put right in the request, which the provider would have refused (the session stays as it is): {note.text}"
 
 
 def faultfinder(model: ModelInfo, *, has_way: Callable[[Slot, str], bool]) -> Faultfinder:

@@ -68,10 +68,11 @@ def stuck(look: Look, tried: Sequence[str], *, failures: Sequence[str] = ()) -> 
         )
     largest = sorted(look.sizes(), key=lambda pair: -pair[1])[:_LISTED]
     left = ", ".join(f"{_named(look, shown)} ({size:,})" for shown, size in largest)
+    steps = ", ".join(_STEPS.get(name, name) for name in tried)
     unpin = "unpin something, " if floor_of(look).pinned else ""
     return ContextFloor(
         f"{_over(look)}, and nothing more can be taken out"
-        f" (tried: {', '.join(tried) or 'nothing'}; largest left: {left or 'none'})",
+        f" (tried: {steps or 'nothing'}; largest left: {left or 'none'})",
         hint=f"Use a model with a larger window, {unpin}or go on in a new session.",
     )
 
@@ -118,6 +119,17 @@ def _named(look: Look, shown: Shown) -> str:
     return f"summary {slot.lead}" if shown.lead and slot.lead else name_of(slot)
 
 
+_STEPS = {
+    "dedupe": "hiding what is stale",
+    "offload": "pointers in place of large arguments",
+    "fold": "shortening large results",
+    "elide": "hiding results",
+    "digest": "a digest of the oldest part",
+    "summary": "a summary by a model",
+    "newest": "hiding what the newest step wrote",
+    "whole": "a digest of all but your last message",
+}
+"""The steps of the ladder, in words."""
 _ADVICE = {
     "system prompt": "Shorten the system prompt, or use a model with a larger window.",
     "tools": "Turn tools off (--tools), or use a model with a larger window.",

@@ -8,6 +8,7 @@ from collections.abc import Generator
 
 from trimtab.context.asks import Answer, Ask, Failed, Record, Summarize, Summary
 from trimtab.context.editing.applying import BLANK, Passed
+from trimtab.context.reasons import all_in_words
 from trimtab.context.summary.job import Job, SummaryOutcome
 from trimtab.context.summary.summarise import summarise
 from trimtab.types.edits import EditCost
@@ -20,6 +21,7 @@ _INSTEAD = {
     "blocks": "the text was shortened without a model",
     "none": "the messages stay as they are",
 }
+_NEXT = "Nothing is lost; if it goes on, let another model write summaries (context.summary_model)."
 
 
 def relayed(job: Job) -> Generator[Ask, Answer, SummaryOutcome]:
@@ -43,7 +45,7 @@ def rejections(outcome: SummaryOutcome, *, author: str) -> Generator[Ask, Answer
     instead = _INSTEAD[outcome.mode]
     data = {"event": "summary_rejected", "author": author, "reasons": list(outcome.rejected), "instead": outcome.mode}
     yield Record((CustomEntry(**BLANK, kind="context", data=data),))
-    return (f"a summary was rejected ({'; '.join(outcome.rejected)}); {instead}",)
+    return (f"a summary was rejected ({all_in_words(outcome.rejected)}); {instead}. {_NEXT}",)
 
 
 def cost_of(outcome: SummaryOutcome, passed: Passed | None) -> EditCost:

@@ -5,6 +5,7 @@
 `manager` is its public face; this is where the parts meet. `Setup` is all that a program decides.
 """
 
+import inspect
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -27,6 +28,7 @@ from trimtab.context.editing.limits import policy_author
 from trimtab.context.editing.outcomes import outcome
 from trimtab.context.editing.planning import plan
 from trimtab.context.embed.foreign import (
+    PLAIN_FUNCTION,
     EstimateTally,
     EstimateTokens,
     PolicyFunction,
@@ -42,6 +44,7 @@ from trimtab.context.engine import Engine
 from trimtab.context.markers import KEPT_OUTSIDE, RECALL, hides
 from trimtab.context.policies.base import Policy
 from trimtab.context.policies.fallback import Fallback
+from trimtab.context.reasons import in_words
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings, Profile
 from trimtab.context.shorten.compress import Compressor
@@ -101,6 +104,8 @@ class Setup:
                 raise UsageError(
                     f"{name} must be a function, not {function!r}", hint="Leave it out, or give a function."
                 )
+            if inspect.iscoroutinefunction(function):
+                raise UsageError(f"{name} is an async function, and nobody here awaits it", hint=PLAIN_FUNCTION)
         compress = getattr(self.compressor, "compress", None)
         if self.compressor is not None and (isinstance(self.compressor, type) or not callable(compress)):
             raise UsageError(
@@ -221,7 +226,7 @@ class Embedded:
         if pinned := self._pinned(action):
             return outcome(action.action, action.targets, problems=[f"{pinned!r} is pinned"], used=self.look().used)
         made = self.drive(self.engine.act(self.log.view, self.request, [action], author=author))
-        problems = [*([made.failed] if made.failed else []), *made.refused]
+        problems = [*([made.failed] if made.failed else []), *map(in_words, made.refused)]
         done = made.done
         if any(isinstance(d.entry.edit, Restore | Restate | Pin) for d in done) and (over := self._too_much(done)):
             for edit in reversed(done):

@@ -9,6 +9,7 @@ Whatever comes out of such a function is a value that somebody judges: the decid
 is none gives way to ours.
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -38,6 +39,8 @@ PolicyFunction: TypeAlias = Callable[[dict[str, Any]], Act | Iterable[Act] | Non
 Summarizer: TypeAlias = Callable[[list[dict[str, Any]]], str]
 """Gets a conversation that asks for a summary, and returns what the model said."""
 EstimateTokens: TypeAlias = Callable[[str], int]
+PLAIN_FUNCTION = "Give a plain function; in an async program drive the engine yourself, or wait for it from a worker thread (docs/embedding.md)."
+"""What to do where an async function was given."""
 _NEVER = 1 << 60
 """Failures after which a function isn't asked any more: it may need what its program has only later."""
 _OVERHEAD = 4
@@ -94,6 +97,8 @@ def policy_of(policy: str | Policy | PolicyFunction, see: Callable[[Observation]
         made = cast(Policy, policy)
         require_sense(made)
         return made
+    if inspect.iscoroutinefunction(policy):
+        raise UsageError("policy is an async function, and nobody here awaits it", hint=PLAIN_FUNCTION)
     if callable(policy):
         name = getattr(policy, "__name__", "function")
         return Fallback(FunctionPolicy(policy, see, name if isinstance(name, str) else "function"), breaker=_NEVER)
@@ -178,6 +183,9 @@ def asked(summarizer: Summarizer, ask: Summarize, form: Format) -> Summary | Fai
         text = summarizer(_dicts(ask, form))
     except Exception as problem:  # noqa: BLE001 - a door: the program's own function
         return Failed(f"the summarizer raised {type(problem).__name__}: {problem}")
+    if inspect.iscoroutine(text):
+        text.close()
+        return Failed(f"the summarizer is async and returned no text. {PLAIN_FUNCTION}")
     if not isinstance(text, str):
         return Failed(f"the summarizer returned {type(text).__name__}, not text")
     return Summary(scrub(text), model="summarizer")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from trimtab.context.editing.applying import BLANK
+from trimtab.context.reasons import all_in_words
 from trimtab.types.codec import Entry
 from trimtab.types.entries import CustomEntry
 
@@ -45,4 +46,4 @@ def _told(entry: Entry) -> Iterator[Problem]:
 
 def _reason(data: dict[str, object]) -> str:
     reasons = data.get("reasons")
-    return "; ".join(map(str, reasons)) if isinstance(reasons, list) else str(data.get("reason", ""))
+    return all_in_words(map(str, reasons if isinstance(reasons, list) else (data.get("reason", ""),)))

@@ -40,4 +40,5 @@ class Mask:
         due = [i for i in old if i.state in ("full", "folded") and i.tokens > self.least and touchable(i)]
         if not due or len(due) < self.batch:
             return ()
-        return (Action("elide", tuple(item.id for item in due), reason=f"older than the last {self.keep} results"),)
+        last = "result" if self.keep == 1 else f"{self.keep} results"
+        return (Action("elide", tuple(item.id for item in due), reason=f"older than the last {last}"),)

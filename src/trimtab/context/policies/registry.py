@@ -138,7 +138,10 @@ def _plug_in(name: str, parameters: Mapping[str, Any]) -> Policy:
             hint="Repair or remove the package that offers it, or check the parameters.",
         ) from problem
     if not isinstance(getattr(policy, "name", None), str) or not callable(getattr(policy, "decide", None)):
-        raise UsageError(f"policy {name!r} ({point.value}) has no name and decide(observation)")
+        raise UsageError(
+            f"policy {name!r} ({point.value}) has no name and decide(observation)",
+            hint="Repair or remove the package that offers it; examples of policies are in trimtab.context.policies.",
+        )
     return policy
 
 
@@ -151,7 +154,9 @@ def _configured(name: str, make: type, parameters: Mapping[str, Any], **inner: P
     try:
         values = {key: msgspec.convert(value, types[key]) for key, value in parameters.items()}
     except msgspec.ValidationError as problem:
-        raise UsageError(f"bad parameter of policy {name!r}: {problem}") from problem
+        raise UsageError(
+            f"bad parameter of policy {name!r}: {problem}", hint=f"Its parameters: {_listed(defaults)}."
+        ) from problem
     made: Policy = make(**values, **inner)
     require_sense(made)
     return made
@@ -173,10 +178,14 @@ def require_sense(policy: object) -> None:
 
 
 def _no_parameter(name: str, unknown: Set[str], known: Mapping[str, Any]) -> UsageError:
-    names = ", ".join(f"{key}={value!r}" for key, value in known.items()) or "none"
     return UsageError(
-        f"policy {name!r} has no parameter {', '.join(sorted(unknown))}", hint=f"Its parameters: {names}."
+        f"policy {name!r} has no parameter {', '.join(sorted(unknown))}", hint=f"Its parameters: {_listed(known)}."
     )
+
+
+def _listed(parameters: Mapping[str, Any]) -> str:
+    """Parameters with their defaults, as they are written."""
+    return ", ".join(f"{key}={value!r}" for key, value in parameters.items()) or "none"
 
 
 def _defaults(make: type) -> dict[str, Any]:

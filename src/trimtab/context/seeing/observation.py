@@ -63,7 +63,7 @@ class Prices(msgspec.Struct, frozen=True):
 
 
 class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The context before a request. Token fields count whole requests, overhead included (`fixed`: system prompt and tools).
+    """The context before a request. Token fields count whole requests, overhead included (`fixed`: system prompt and tools). `reserve` is what is kept free for the answer; what `window` has beyond it and `room` is a safety margin.
 
     `soft_given` and `target_given`: a person chose those two, so a policy of ours keeps to them. `used` is the upper end of the estimate's band. `since` tells for each kind of action how many requests ago it last happened.
     `cold`: the provider's cache probably holds nothing. `remaining` is the expected number of further requests.
@@ -78,6 +78,7 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     target: int
     hard: int
     items: tuple[ItemFacts, ...]
+    reserve: int = 0
     soft_given: bool = False
     target_given: bool = False
     prices: Prices | None = None

@@ -92,6 +92,7 @@ class Observer:
             target=budget.target,
             hard=budget.hard,
             items=_Facts(look, circumstances, self).items(),
+            reserve=budget.reserve,
             soft_given=budget.soft_given,
             target_given=budget.target_given,
             prices=circumstances.prices,

@@ -54,7 +54,11 @@ class GroupCommit(Generic[T]):
             self._write(tickets)
         except BaseException as exc:
             for ticket in tickets:
-                ticket.error = exc if isinstance(exc, Exception) else StoreError("the write was broken off")
+                ticket.error = (
+                    exc
+                    if isinstance(exc, Exception)
+                    else StoreError("the write was broken off", hint="Nothing of it is in the log; do it again.")
+                )
             raise
         finally:
             for ticket in tickets:

@@ -239,6 +239,10 @@ class SessionLog:
         """Record that the project is somewhere else now."""
         return self._one(SessionInfoEntry(**_BLANK, cwd=cwd))
 
+    def set_policy(self, policy: str) -> str:
+        """Record which context policy decides from here on."""
+        return self._one(SessionInfoEntry(**_BLANK, policy=policy))
+
     def close(self) -> None:
         """Close the file and free the lock. Closing twice is fine."""
         with self._commits.guard:

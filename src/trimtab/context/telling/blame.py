@@ -1,6 +1,6 @@
 """Blame: what became of a text, a result or a step.
 
-    TEXT | rN | call id | entry id | STEP ──▶ the items that held it ──▶ where it came up · which edit hid it · who used or fetched it again · is it reachable
+    TEXT | rN | call id | entry id | edit id | STEP ──▶ the items that held it ──▶ where it came up · which edit hid it · who used or fetched it again · is it reachable
 
 Pure: a view says what is shown and which edits lie on it, the archive says what the log holds of those edits.
 """
@@ -72,14 +72,13 @@ class Blamed(msgspec.Struct, frozen=True, omit_defaults=True):
 def blame(query: str, view: View, archive: Archive) -> tuple[Blamed, ...]:
     """Return what became of `query`, oldest item first. Empty: nothing of this path holds it.
 
-    A name is taken before the number of a step that there was, and that before a text.
+    A name is taken before the number of a step that there was, and that before a text; that of an edit, or of a revert of one, means the items it touches.
     """
     address = view.find(query)
     if address is not None and address.edit is None:
         return (_blamed(view, archive, address.index, ""),)
-    if address is not None:
-        applied = view.edit(query)
-        return tuple(_blamed(view, archive, i, "") for i in (applied.slots if applied else ())[:_MOST])
+    if (applied := view.edit(view.edit_behind(query))) is not None:
+        return tuple(_blamed(view, archive, i, "") for i in applied.slots[:_MOST])
     if query.isdecimal() and int(query[:9]) <= view.step:
         places = [i for i, slot in enumerate(view.slots) if slot.step == int(query) and slot.answered]
     else:
@@ -209,5 +208,17 @@ def _snippet(text: str, query: str) -> str:
     place = text.find(query) if query else -1
     if place < 0:
         return ""
-    start = max(0, place - _SNIPPET // 2)
-    return " ".join(text[start : place + len(query) + _SNIPPET // 2].split())
+    end = place + len(query)
+    before, behind = text[:place][-_SNIPPET // 2 :], text[end : end + _SNIPPET // 2]
+    # A word that the cut would tear goes as a whole, unless it is part of what was asked for.
+    if len(before) < place:
+        before = f"…{before[_after_blank(before) :]}"
+    if end + len(behind) < len(text):
+        behind = f"{behind[: len(behind) - _after_blank(behind[::-1])]}…"
+    return " ".join(f"{before}{query}{behind}".split())
+
+
+def _after_blank(text: str) -> int:
+    """Where the first word behind a blank begins; 0 when there is no blank."""
+    found = next((n for n, character in enumerate(text) if character.isspace()), -1)
+    return found + 1

@@ -18,7 +18,7 @@ from trimtab.context.seeing.references import distinctive
 from trimtab.context.window.fold import Fold
 from trimtab.context.window.view import View
 from trimtab.types.codec import Entry
-from trimtab.types.edits import EditCost, edit_kind
+from trimtab.types.edits import Compact, Edit, EditCost, Summarize, edit_kind
 from trimtab.types.entries import CustomEntry, EditEntry, RevertEntry
 from trimtab.types.messages import Message, Text, Thinking, ToolCall
 
@@ -37,7 +37,8 @@ class LogRow(msgspec.Struct, frozen=True, omit_defaults=True):
     """One line of the context log. `kind` is that of the edit, `revert`, or the event of a note; `targets` are names that a model uses.
 
     `before` and `after` are tokens. `reverted` names the revert that took the edit back, if one holds. `lost` are the facts that left the context with it, `regained`
-    those that came back. `changes` are there when asked for.
+    those that came back. `changes` are there when asked for. `reasons` are those of a note that has
+    several, as the log keeps them (`reasons.in_words` makes sentences of them); `wishes` is what was wished for of a summary.
     """
 
     entry_id: str
@@ -54,6 +55,8 @@ class LogRow(msgspec.Struct, frozen=True, omit_defaults=True):
     lost: tuple[str, ...] = ()
     regained: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
+    reasons: tuple[str, ...] = ()
+    wishes: str = ""
     details: dict[str, Any] = {}
 
 
@@ -148,6 +151,7 @@ class _Walk:
             lost=lost,
             regained=regained,
             changes=tuple(_changes(before, view, slots)) if self.diff else (),
+            wishes=_wishes(entry.edit),
         )
 
     def _revert_row(self, entry_id: str, entry: RevertEntry) -> LogRow:
@@ -215,6 +219,14 @@ def _note_row(entry_id: str, entry: CustomEntry, step: int) -> LogRow:
     data = dict(entry.data)
     event, reason = str(data.pop("event", "note")), data.pop("reason", "")
     reasons = data.pop("reasons", None)
-    if isinstance(reasons, list):
-        reason = "; ".join(str(one) for one in reasons)
-    return LogRow(entry_id, step, event, reason=str(reason), author=str(data.pop("author", "")), details=data)
+    several = tuple(map(str, reasons)) if isinstance(reasons, list) else ()
+    author = str(data.pop("author", ""))
+    return LogRow(
+        entry_id, step, event, reason="; ".join(several) or str(reason), author=author, reasons=several, details=data
+    )
+
+
+def _wishes(edit: Edit) -> str:
+    """What a person, or whoever asked for a summary, wanted it to keep."""
+    said = edit.params.get("instructions") if isinstance(edit, Compact | Summarize) else None
+    return said if isinstance(said, str) else ""

@@ -30,7 +30,8 @@ def status_text(observation: Observation) -> str:
     o = observation
     left = o.room - o.used
     state = f"{left:,} left" if left >= 0 else f"{-left:,} over"
-    head = f"window {o.window:,} tokens, reserve {o.window - o.room:,}, used {o.used:,} ({o.used / max(o.room, 1):.0%} of what is usable), {state}"
+    kept = f"reserve {o.reserve:,} for the answer, margin {max(0, o.window - o.room - o.reserve):,}"
+    head = f"window {o.window:,} tokens, {kept}, used {o.used:,} ({o.used / max(o.room, 1):.0%} of what is usable), {state}"
     shown = sorted((item for item in o.items if item.state != "gone"), key=lambda item: (-item.tokens, item.position))
     return "\n".join((head, *(_row(item) for item in shown[:_BIGGEST])))
 

@@ -123,16 +123,16 @@ def _mend_thinking(
         message = out[i][1]
         if kind == "reasoning_follower" and isinstance(message, Assistant) and without_dangling(message) != message:
             out[i] = (i, without_dangling(message))
-            notes.append(Mended(kind, i, "a reasoning item at the end left out"))
+            notes.append(Mended(kind, i, "a reasoning item at the end is left out"))
         elif i >= start and isinstance(recorded, Assistant):
             out[i] = (i, without_dangling(recorded))
-            notes.append(Mended(kind, i, "shown as it was recorded"))
+            notes.append(Mended(kind, i, "a message is shown as it was recorded"))
         else:
             for n in range(*_loop_around(messages, i)):
                 before = out[n][1]
                 if isinstance(before, Assistant) and (after := without_thinking(before, rules.thinking)) != before:
                     out[n] = (n, after)
-                    notes.append(Mended(kind, n, "thinking left out"))
+                    notes.append(Mended(kind, n, "thinking is left out"))
     return out
 
 
@@ -156,13 +156,13 @@ def _mend_pairs(work: _Tracked, notes: list[Mended]) -> _Tracked:
     kept = {source for source, _ in out}
     for source, message in work:
         if source not in kept and not isinstance(message, User):
-            notes.append(Mended(_why_left_out(message, repairs.duplicates), source, "left out"))
+            notes.append(Mended(_why_left_out(message, repairs.duplicates), source, "a message is left out"))
     for call_id in repairs.interrupted:
         if not any(isinstance(m, ToolResult) and m.call_id == call_id and is_stand_in(m) for m in messages):
             notes.append(Mended("missing_result", None, f"call {call_id!r} is answered as interrupted"))
     order = [s for s, _ in out if s is not None]
     if order != sorted(order):
-        notes.append(Mended("misplaced_result", None, "results put behind their calls, in call order"))
+        notes.append(Mended("misplaced_result", None, "results are put behind their calls, in call order"))
     return out
 
 
@@ -187,14 +187,14 @@ def _mend_empty(work: _Tracked, rules: WireRules, original: Original | None, not
         recorded = original(source) if original is not None and source is not None else None
         if recorded is not None and was_emptied(message, recorded):
             out.append((source, recorded))
-            notes.append(Mended("empty_message", source, "shown as it was recorded"))
+            notes.append(Mended("empty_message", source, "an empty message is shown as it was recorded"))
         elif not isinstance(message, ToolResult):
-            notes.append(Mended("empty_message", source, "left out"))
+            notes.append(Mended("empty_message", source, "an empty message is left out"))
         elif rules.wired:
             out.append((source, message))
         else:
             out.append((source, replace(message, parts=(Text(NO_OUTPUT),))))
-            notes.append(Mended("empty_message", source, f"shown as {NO_OUTPUT}"))
+            notes.append(Mended("empty_message", source, f"an empty result is shown as {NO_OUTPUT}"))
     return out
 
 
@@ -233,15 +233,15 @@ def _mend_turns(work: _Tracked, rules: WireRules, notes: list[Mended]) -> _Track
         elif isinstance(before, User) and isinstance(message, User):
             origin = message.origin if message.origin in OPENING else before.origin
             out[-1] = (None, User(before.parts + message.parts, origin=origin))
-            notes.append(Mended("alternation", source, "joined with the message before"))
+            notes.append(Mended("alternation", source, "a message is joined with the one before"))
         elif isinstance(before, Assistant) and isinstance(message, Assistant):
             out += [(None, User((Text(BETWEEN),), origin="steering")), (source, message)]
-            notes.append(Mended("alternation", source, "a word of the user put in front"))
+            notes.append(Mended("alternation", source, "a word of the user is put in front"))
         else:
             out.append((source, message))
     if rules.first_user and out and not isinstance(out[0][1], User):
         out.insert(0, (None, User((Text(BEGINNING),), origin="steering")))
-        notes.append(Mended("first_role", None, "an opening by the user put in front"))
+        notes.append(Mended("first_role", None, "an opening by the user is put in front"))
     return out
 
 
@@ -259,7 +259,7 @@ def _mend_ids(work: _Tracked, rules: WireRules, notes: list[Mended]) -> _Tracked
                     used.add(name)
                     names.setdefault(part.id, deque()).append(name)
                     if name != part.id:
-                        notes.append(Mended("illegal_id", source, f"{part.id!r} sent as {name!r}"))
+                        notes.append(Mended("illegal_id", source, f"{part.id!r} is sent as {name!r}"))
                         part = replace(part, id=name)
                 parts.append(part)
             message = replace(message, parts=tuple(parts))

@@ -13,6 +13,7 @@ from trimtab.coding.session import Session
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask
 from trimtab.context.editing.applying import Done, Outcome
+from trimtab.context.reasons import all_in_words
 from trimtab.frontends.cli.context_text import biggest_lines, meter_lines, waiting_lines
 from trimtab.frontends.cli.printable import one_line
 from trimtab.frontends.cli.screen import counted
@@ -45,8 +46,8 @@ async def compact(talk: ContextTalk, instructions: str) -> None:
     context = talk.session.context
     outcome = await context.transcript.run(_compacted(context, instructions))
     if not outcome.done:
-        why = outcome.failed or "; ".join(outcome.refused) or "nothing came of it"
-        raise TrimtabError(why.removeprefix("compact: "), hint="The conversation is as it was.")
+        why = outcome.failed or all_in_words(outcome.refused) or "nothing came of it"
+        raise TrimtabError(why, hint="The conversation is as it was.")
     for event in context.transcript.take_news():
         await talk.session.feed.publish(event)
     for done in outcome.done:
@@ -58,7 +59,7 @@ def _compaction(done: Done) -> str:
     entry, edit = done.entry, done.entry.edit
     by = f", written by {edit.model}" if isinstance(edit, Compact) and edit.model else ""
     rejected = edit.meta.get("rejected") if isinstance(edit, Compact) else None
-    why = f", a digest without a model ({'; '.join(map(str, rejected))})" if rejected and not by else ""
+    why = f", a digest without a model ({all_in_words(map(str, rejected))})" if rejected and not by else ""
     size = f"{entry.before_tokens or 0:,} → {entry.after_tokens or 0:,} tokens"
     return f"compacted {counted(len(edit.targets), 'item')}: {size}{by}{why}; /revert {done.entry_id} takes it back"
 
@@ -85,7 +86,7 @@ def _looked(context: OpenContext) -> Generator[Ask, Answer, list[str]]:
     observation = engine.observe(look)
     yield from ()  # a plan that asks for nothing
     manager = engine.manager
-    meter = meter_lines(look, observation, policy=manager.policy_name)
+    meter = meter_lines(look, observation, policy=context.policy)
     return [*meter, *waiting_lines(manager.waiting), *biggest_lines(observation, _BIGGEST)]
 
 

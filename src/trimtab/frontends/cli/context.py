@@ -7,7 +7,7 @@ restore, pin, unpin, revert   write to the session, with every check that a runn
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,11 +17,21 @@ import msgspec
 
 from trimtab.coding.context.bisect import Check, Tried, bisect, suspects
 from trimtab.coding.context.saved import SavedContext, open_saved
-from trimtab.coding.context.wishes import Granted, edit_named, item_named, pin, restore, revert, unpin
+from trimtab.coding.context.wishes import (
+    LEAST_PREFIX,
+    Granted,
+    edit_named,
+    item_named,
+    named_by_blame,
+    pin,
+    restore,
+    revert,
+    unpin,
+)
 from trimtab.coding.project import open_project
 from trimtab.context.telling.blame import blame
 from trimtab.context.telling.dropped import dropped_facts
-from trimtab.context.telling.explain import context_log
+from trimtab.context.telling.explain import LogRow, context_log
 from trimtab.context.telling.layers import active_context, archive, summary_index
 from trimtab.context.telling.story import edit_story, item_story
 from trimtab.frontends.cli import completers, context_learned
@@ -86,7 +96,7 @@ def command(ctx: click.Context) -> None:
 command.add_command(context_learned.command)
 
 
-@command.command("show")
+@command.command("show", short_help="Show the next request, item by item, and the budget.")
 @_SESSION
 @click.option("--text", "as_text", is_flag=True, help="The messages themselves, as the model would get them.")
 @_reading
@@ -110,13 +120,13 @@ def show(session: str, *, as_text: bool, as_json: bool, **how: Any) -> int:
                 click.echo(strip_terminal(message_text(message, name=name)))
             return 0
         head = f"session {saved.log.header.id} · {saved.engine.model.ref} · window {look.budget.window:,}"
-        _print([head, *meter_lines(look, observation, policy=saved.engine.manager.policy_name), ""])
+        _print([head, *meter_lines(look, observation, policy=saved.policy), ""])
         for line in item_table(look, observation, width_of(sys.stdout)):
             click.echo(line)
     return 0
 
 
-@command.command("log")
+@command.command("log", short_help="List what was done about the context, when, by whom and why.")
 @_SESSION
 @click.option("--diff", is_flag=True, help="Also what each edit changed, and the facts that left the context with it.")
 @_reading
@@ -140,7 +150,7 @@ def log(session: str, *, diff: bool, as_json: bool, **how: Any) -> int:
     return 0
 
 
-@command.command("explain")
+@command.command("explain", short_help="Say why an item is shown as it is, or what an edit did.")
 @_SESSION
 @click.argument("name")
 @_reading
@@ -149,7 +159,7 @@ def explain(session: str, name: str, *, as_json: bool, **how: Any) -> int:
     with _opened(session, how) as saved:
         rows = {row.entry_id: row for row in context_log(saved.path, whole=saved.whole)}
         times = {entry.id: entry.time for entry in saved.path}
-        found = rows.get(name) or rows.get(_edit_or_none(saved, name))
+        found = rows.get(name) or rows.get(_edit_or_none(saved, name)) or _note_or_none(rows, name)
         if found is not None:
             told = edit_story(saved.look(), found)
             if as_json:
@@ -166,7 +176,7 @@ def explain(session: str, name: str, *, as_json: bool, **how: Any) -> int:
     return 0
 
 
-@command.command("blame")
+@command.command("blame", short_help="Say where a text came up, and what became of it.")
 @_SESSION
 @click.argument("what", metavar="TEXT|NAME|STEP")
 @_reading
@@ -176,8 +186,7 @@ def blame_(session: str, what: str, *, as_json: bool, **how: Any) -> int:
     Exit code 1 when nothing of this session's branch holds it.
     """
     with _opened(session, how) as saved:
-        labels = {label: target for target, label in saved.log.archive.labels.items()}
-        found = blame(labels.get(what, what), saved.view, saved.log.archive)
+        found = blame(named_by_blame(saved, what), saved.view, saved.log.archive)
         if as_json:
             _print_json({"query": what, "found": msgspec.to_builtins(found)})
         elif found:
@@ -187,7 +196,7 @@ def blame_(session: str, what: str, *, as_json: bool, **how: Any) -> int:
         return 0 if found else 1
 
 
-@command.command("restore")
+@command.command("restore", short_help="Bring a hidden or shortened item back.")
 @_SESSION
 @click.argument("name")
 @click.option("--page", type=click.IntRange(min=1), metavar="N", help="Only page N of it.")
@@ -197,7 +206,7 @@ def restore_(session: str, name: str, *, page: int | None, reason: str, as_json:
     return _wish(session, how, lambda saved: restore(saved, name, page=page, reason=reason), as_json=as_json)
 
 
-@command.command("pin")
+@command.command("pin", short_help="Keep an item from every policy and from the ladder.")
 @_SESSION
 @click.argument("name")
 @_writing
@@ -206,7 +215,7 @@ def pin_(session: str, name: str, *, reason: str, as_json: bool, **how: Any) -> 
     return _wish(session, how, lambda saved: pin(saved, name, reason=reason), as_json=as_json)
 
 
-@command.command("unpin")
+@command.command("unpin", short_help="Let policies have an item again.")
 @_SESSION
 @click.argument("name")
 @_writing
@@ -215,7 +224,7 @@ def unpin_(session: str, name: str, *, reason: str, as_json: bool, **how: Any) -
     return _wish(session, how, lambda saved: unpin(saved, name, reason=reason), as_json=as_json)
 
 
-@command.command("revert")
+@command.command("revert", short_help="Take one edit back, and keep all that came later.")
 @_SESSION
 @click.argument("edit")
 @_writing
@@ -224,7 +233,7 @@ def revert_(session: str, edit: str, *, reason: str, as_json: bool, **how: Any) 
     return _wish(session, how, lambda saved: revert(saved, edit, reason=reason), as_json=as_json)
 
 
-@command.command("bisect")
+@command.command("bisect", short_help="Find the edit that broke a run.")
 @_SESSION
 @click.option(
     "--check",
@@ -306,6 +315,12 @@ def _edit_or_none(saved: SavedContext, name: str) -> str:
         return edit_named(saved, name)
     except UsageError:
         return ""
+
+
+def _note_or_none(rows: Mapping[str, LogRow], name: str) -> LogRow | None:
+    """The one note of the log whose id begins with `name`."""
+    found = [row for key, row in rows.items() if len(name) >= LEAST_PREFIX and key.startswith(name)]
+    return found[0] if len(found) == 1 else None
 
 
 def _tell_trial(tried: Tried) -> None:

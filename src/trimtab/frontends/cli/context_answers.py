@@ -21,7 +21,7 @@ def budget(saved: SavedContext, look: Look) -> dict[str, Any]:
     floor = floor_of(look)
     return {
         "model": saved.engine.model.ref,
-        "policy": saved.engine.manager.policy_name,
+        "policy": saved.policy,
         "used": look.estimate.tokens,
         "at_most": look.used,
         "known": look.estimate.known,

@@ -17,7 +17,7 @@ from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.types.text import strip_terminal
 
 
-@click.command("learned")
+@click.command("learned", short_help="Show what the sessions of this folder taught.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.option("--reset", is_flag=True, help="Forget all of it.")
 def command(*, as_json: bool, reset: bool) -> int:

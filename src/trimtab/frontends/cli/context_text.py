@@ -10,6 +10,7 @@ from trimtab.context.cycle.floor import floor_of
 from trimtab.context.cycle.look import Look
 from trimtab.context.cycle.marks import Waiting
 from trimtab.context.naming import name_of
+from trimtab.context.reasons import all_in_words
 from trimtab.context.seeing.observation import ItemFacts, Observation
 from trimtab.context.seeing.regret import Cause
 from trimtab.context.telling.blame import Blamed, Later
@@ -28,6 +29,10 @@ _DIFF = 12
 """Lines that are shown of each side of a change."""
 
 
+_LATER_TOGETHER = "more are expected soon, and made together they break the provider's cache only once"
+_NOT_WORTH_IT = "made now, they would break the provider's cache, which costs more than they save"
+
+
 def meter_lines(look: Look, observation: Observation, *, policy: str) -> list[str]:
     """The budget: what is used, of what, by whom, and from where on something happens."""
     floor, budget = floor_of(look), look.budget
@@ -37,18 +42,29 @@ def meter_lines(look: Look, observation: Observation, *, policy: str) -> list[st
     sure = "" if look.estimate.known else "about "
     width = f" (at most {look.used:,})" if look.used > used else ""
     messages = max(0, used - floor.system - floor.tools)
-    return [
+    lines = [
         f"{sure}{used:,} of {budget.room:,} tokens, {share}{width}{over}; {counted(len(observation.items), 'item')}",
         f"policy {policy}: acts from {budget.soft:,}, aims at {budget.target:,}, never sends over {budget.hard:,}",
         f"system prompt {floor.system:,} · tools {floor.tools:,} · messages {messages:,} · of these pinned {floor.pinned:,}",
     ]
+    return [*lines, _band(used, look.used)] if width else lines
+
+
+def _band(used: int, most: int) -> str:
+    """What the two numbers of an estimate mean."""
+    return (
+        f"at most {most:,}: {used:,} is an estimate that may be {most - used:,} too low, and limits go by the larger number;"
+        " what the provider reports with its answers makes it more exact"
+    )
 
 
 def waiting_lines(waiting: Waiting | None) -> list[str]:
     """The edits that wait until they pay, if there are any."""
     if waiting is None or not waiting.edits:
         return []
-    return [f"{waiting.reason} ({waiting.tokens:,} tokens)"]
+    wait = "waits" if waiting.edits == 1 else "wait"
+    why = _LATER_TOGETHER if "more are expected" in waiting.reason else _NOT_WORTH_IT
+    return [f"{counted(waiting.edits, 'edit')} of {waiting.tokens:,} tokens {wait}: {why}"]
 
 
 def item_table(look: Look, observation: Observation, width: int | None) -> list[str]:
@@ -58,7 +74,7 @@ def item_table(look: Look, observation: Observation, width: int | None) -> list[
         state = f"{item.state}, pinned" if item.pinned else item.state
         row = (item_name(item), _kind(item), state, f"{item.tokens:,}", str(item.age), _preview(shown.message))
         rows.append(tuple(map(one_line, row)))
-    return table(rows, width, elastic=5)
+    return table(rows, width, elastic=5, right=(3, 4))
 
 
 def item_name(item: ItemFacts) -> str:
@@ -68,12 +84,14 @@ def item_name(item: ItemFacts) -> str:
 
 def biggest_lines(observation: Observation, most: int) -> list[str]:
     """The items that take most, the biggest first."""
-    items = sorted(observation.items, key=lambda item: (-item.tokens, item.position))[:most]
+    items = sorted(observation.items, key=lambda item: (-item.tokens, item.position))
+    more = len(items) - most
+    items = items[:most]
     width = max((len(f"{item.tokens:,}") for item in items), default=0)
-    return [
-        one_line(f"  {item.tokens:>{width},}  {item_name(item)} ({_kind(item)}, {item.state}, age {item.age})")
-        for item in items
+    lines = [
+        one_line(f"  {item.tokens:>{width},}  {item_name(item)} ({_looks(item)}, age {item.age})") for item in items
     ]
+    return [*lines, f"  and {more:,} more; trimtab context show lists all"] if more > 0 else lines
 
 
 def log_text(
@@ -106,8 +124,21 @@ def row_details(row: LogRow) -> str:
     """Sizes, price and reason of a row, and whether it was taken back."""
     size = f"{row.before:,} → {row.after:,} tokens" if row.before is not None and row.after is not None else ""
     said = f"{size}{price(row.cost)}".removeprefix(", ")
+    why = all_in_words(row.reasons or (row.reason,))
+    wishes = f"wishes: {row.wishes}" if row.wishes else ""
     back = f"taken back by {row.reverted}" if row.reverted else ""
-    return "; ".join(part for part in (said, row.reason, back) if part)
+    return "; ".join(part for part in (said, why, _would(row), wishes, back) if part)
+
+
+def _would(row: LogRow) -> str:
+    """What a policy on trial would have done."""
+    wanted = row.details.get("would") if row.kind == "dry_run" else None
+    told = [
+        f"{one.get('action')} {listed(list(map(str, one.get('targets') or ())))}".rstrip()
+        for one in (wanted if isinstance(wanted, list) else ())
+        if isinstance(one, dict)
+    ]
+    return f"would {', '.join(told)}" if told else ""
 
 
 def item_lines(story: ItemStory, session: str) -> list[str]:
@@ -122,7 +153,8 @@ def item_lines(story: ItemStory, session: str) -> list[str]:
         f"  takes {story.tokens:,}{whole} tokens{pinned}",
     ]
     lines += [f"  in its place: {story.text}"] if story.text else []
-    lines += [f"  {_touch(edit)}" for edit in story.edits]
+    told = [edit for edit in story.edits if not (edit.holds and f"by {edit.edit} (" in story.why)]
+    lines += [f"  {_touch(edit)}" for edit in told]
     used = list(dict.fromkeys(f"step {later.step}" for later in item.later if later.how == "used"))
     lines += [f"  used later by {listed(used)}"] if used else []
     if item.state != "full":
@@ -217,6 +249,11 @@ def _touch(edit: Touch) -> str:
 
 def _kind(item: ItemFacts) -> str:
     return item.tool or item.kind
+
+
+def _looks(item: ItemFacts) -> str:
+    """Kind and state; a summary is both."""
+    return ", ".join(dict.fromkeys((_kind(item), item.state)))
 
 
 def _preview(message: Message) -> str:

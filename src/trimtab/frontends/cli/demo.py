@@ -75,7 +75,7 @@ async def _demo(folder: Path) -> int:
     _say(f"Changed: {', '.join(os.path.basename(f) for f in result.changed_files)}. Steps: {result.steps}.")
     _say("")
     for line in account:
-        _say(wrapped(line, width_of(sys.stdout)))
+        _say(line)
     entries = await anyio.Path(result.session_file).read_bytes() if result.session_file else b""
     _say(f"The session file held {entries.count(10)} lines, each on disk before the step after it.")
     _say('Next: trimtab doctor shows what is configured; trimtab -p "…" works in your own project.')
@@ -83,7 +83,7 @@ async def _demo(folder: Path) -> int:
 
 
 def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(wrapped(text, width_of(sys.stdout)) + "\n")
     sys.stdout.flush()
 
 

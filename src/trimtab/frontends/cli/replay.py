@@ -14,7 +14,7 @@ from trimtab.frontends.cli.dump_file import dump_file
 from trimtab.frontends.cli.numbers import WINDOW
 from trimtab.frontends.cli.printable import json_text, one_line
 from trimtab.frontends.cli.progress import watched
-from trimtab.frontends.cli.screen import counted, table, width_of
+from trimtab.frontends.cli.screen import counted, stacked, width_of
 from trimtab.sessions.detect import FORMATS
 from trimtab.sessions.importers.gathering import CUT
 from trimtab.sessions.replay.batch import Entry, Input, Report, Wish, expanded, replayed, report_of
@@ -175,7 +175,7 @@ def _print(reports: Sequence[Report]) -> None:
     read = [entry for entry in reports[0].entries if entry.figures is not None]
     said = _window_line([entry.window for entry in read if entry.window])
     click.echo(one_line(f"{counted(len(read), 'session')}, {counted(reports[0].total.steps, 'request')}{said}"))
-    for line in table(_rows([(report.policy, report.total) for report in reports]), width_of(sys.stdout)):
+    for line in stacked(_rows([(report.policy, report.total) for report in reports]), width_of(sys.stdout)):
         click.echo(one_line(line))
 
 
@@ -238,7 +238,7 @@ def _report_card(names: Sequence[str], terms: Terms, *, yes: bool, as_json: bool
         return 0
     for line in _card_lines(card):
         click.echo(one_line(line))
-    for line in table(_rows(card.policies), width_of(sys.stdout)):
+    for line in stacked(_rows(card.policies), width_of(sys.stdout)):
         click.echo(one_line(line))
     return 0
 

@@ -124,7 +124,8 @@ class TextPrinter:
     def _words(self, event: Retry | Notice | ToolParked | ContextEdited) -> str:
         match event:
             case ContextEdited():
-                return f"context: {edit_words(event)}" if self.progress else ""
+                said = self.mark and event.author == "user"  # by the command of the talk that did it
+                return f"context: {edit_words(event)}" if self.progress and not said else ""
             case Retry():
                 when = f"in {event.wait_s:.0f} s" if event.wait_s >= 1 else "now"
                 return f"retrying {when} (attempt {event.attempt}, {event.kind}): {event.message}"
