@@ -117,11 +117,11 @@ async def test_a_summary_that_never_comes_gives_way_to_a_digest_and_the_turn_goe
     room = SmallRoom.at(tmp_path, policy="summary")
     provider = Mute("read them all", *(reads(f"{letter}.txt") for letter in "abcdef"), says("done"))
     async with room.open(provider=provider) as session:
-        session.context.transcript._summarisers.timeout_s = 0.05
+        session.context.transcript._summarisers.quiet_s = 0.05
         with anyio.fail_after(30):
             turn = await session.prompt("read them all")
     assert (turn.reason, turn.text) == ("stop", "done")
     assert provider.hung
     compactions = [entry["edit"] for entry in room.edits() if entry["edit"]["kind"] == "compact"]
     assert {edit["mode"] for edit in compactions} == {"digest"}
-    assert "wrote no summary within 0.05 s" in str([edit["meta"].get("rejected") for edit in compactions])
+    assert "said nothing for 0.05 s" in str([edit["meta"].get("rejected") for edit in compactions])
