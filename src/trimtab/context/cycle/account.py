@@ -88,15 +88,21 @@ class Account:
         return known.shape
 
     def _shape(self, look: Look, fixed_key: bytes, known: _Shaped | None) -> _Shaped:
-        request, messages = look.request, look.view.messages()
+        messages = look.view.messages()
         if known is None or known.fixed_key != fixed_key:
-            base = shape_of([Segment(fixed_key, look.fixed, 2)], model=request.model.ref, fixed=1)
-            start = 0
+            sizes = _Sizes(self._last)
+            front = sizes.of(fixed_key) or Segment(fixed_key, look.fixed, 2)
+            base, start = shape_of([front], model=look.request.model.ref, fixed=1), 0
         elif look.view.extends(known.view):
-            base, start = known.shape, len(known.view.messages())
+            base, start, sizes = known.shape, len(known.view.messages()), None
         else:
             base, start = self._reshaped(known, messages, look)
-        fresh = [self._segment(message, look.tally.message(message)) for message in messages[start:]]
+            sizes = _Sizes(self._last, behind=start + 1) if start < len(known.view.messages()) else None
+        fresh = [
+            (None if sizes is None else sizes.of(self._key(message)))
+            or self._segment(message, look.tally.message(message))
+            for message in messages[start:]
+        ]
         return _Shaped(fixed_key, look.view, base.extended(fresh) if fresh else base)
 
     @property
@@ -109,19 +115,8 @@ class Account:
 
         What went out keeps the size that it had then, as it does in an account that saw it go.
         """
-        self._placed = self._looked = None
-        ref, fixed_key, messages = look.request.model.ref, _fixed_key(look.request), look.view.messages()
-        self._last = shape_of(segments, model=ref, fixed=1)
-        sent: dict[bytes, list[Segment]] = {}
-        for segment in reversed(segments):
-            sent.setdefault(segment.key, []).append(segment)
-
-        def again(key: bytes) -> Segment | None:
-            return sent[key].pop() if sent.get(key) else None
-
-        front = again(fixed_key) or Segment(fixed_key, look.fixed, 2)
-        rest = (again(self._key(m)) or self._segment(m, look.tally.message(m)) for m in messages)
-        self._shaped = _Shaped(fixed_key, look.view, shape_of([front, *rest], model=ref, fixed=1))
+        self._shaped = self._looked = self._placed = None
+        self._last = shape_of(segments, model=look.request.model.ref, fixed=1)
 
     def _reshaped(self, known: _Shaped, messages: tuple[Message, ...], look: Look) -> tuple[RequestShape, int]:
         """The known shape with what an edit changed in place, and how many messages it has; of a longer change, only what stands in front."""
@@ -293,6 +288,20 @@ class Account:
             key = key_of(repr(message))
         self._keys[id(message)] = (message, key)
         return key
+
+
+class _Sizes:
+    """The segments of the last request, to be found by what they hold: what went out keeps the size that it had then. Each is given once."""
+
+    def __init__(self, last: RequestShape | None, *, behind: int = 0) -> None:
+        self._known: dict[bytes, list[Segment]] = {}
+        for segment in reversed(last.segments[behind:] if last is not None else ()):
+            self._known.setdefault(segment.key, []).append(segment)
+
+    def of(self, key: bytes) -> Segment | None:
+        """The next segment of that key, if there is one left."""
+        left = self._known.get(key)
+        return left.pop() if left else None
 
 
 def _first_message(look: Look) -> dict[int, int]:

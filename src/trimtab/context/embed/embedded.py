@@ -221,7 +221,7 @@ class Embedded:
         if pinned := self._pinned(action):
             return outcome(action.action, action.targets, problems=[f"{pinned!r} is pinned"], used=self.look().used)
         made = self.drive(self.engine.act(self.log.view, self.request, [action], author=author))
-        problems = [*([made.failed] if made.failed else []), *made.refused]
+        problems = list(made.problems)
         done = made.done
         if any(isinstance(d.entry.edit, Restore | Restate | Pin) for d in done) and (over := self._too_much(done)):
             for edit in reversed(done):
