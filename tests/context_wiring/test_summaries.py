@@ -179,6 +179,20 @@ async def test_what_was_asked_is_added_up_at_the_prices_of_who_answered(tmp_path
     assert summarisers.spending.take() == Spent()
 
 
+@pytest.mark.parametrize(
+    "usage", [{"input": 10**18, "output": 5}, {"input": 900, "output": 10**18}, {"input": 900, "output": 400_000}]
+)
+async def test_a_usage_that_can_not_be_true_is_told_and_not_booked(usage: Json) -> None:
+    priced = structs.replace(LARGE, prices=(Price(input=1.0, output=10.0),))
+    summarisers = Summarisers(lambda: (asked({**says("short"), "usage": usage}), priced))
+    answer = await summarisers.ask(ASK)
+    assert isinstance(answer, Summary)
+    assert (answer.text, answer.usage) == ("short", None)
+    assert summarisers.spending.take() == Spent(Usage(), None)
+    (note,) = summarisers.take_notes()
+    assert "p/large reported a usage for a summary that can't be" in note
+
+
 async def test_a_transcript_is_never_written_to_a_cache(tmp_path: Path) -> None:
     model = structs.replace(LARGE, cache=CacheRules("explicit", 1_024, 1, 20, 4, 300))
     heard = asked(says("short"))

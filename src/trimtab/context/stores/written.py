@@ -67,6 +67,7 @@ def entry_of_spent(written: Written) -> CustomEntry:
     """The entry that tells of requests of which no edit does."""
     data = {
         "event": _EVENT,
+        "reason": "what requests for summaries took, as far as no edit tells it",
         "model": written.model,
         "usage": msgspec.to_builtins(written.usage),
         "usd": written.usd,
