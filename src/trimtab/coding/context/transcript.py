@@ -30,6 +30,7 @@ from trimtab.coding.context.tokenizers import Tokenizers
 from trimtab.coding.context.waiting import SummaryWait
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Record, Recorded, Summarize
 from trimtab.context.counting.cut_prompt import CutWatch
+from trimtab.context.cycle.refusals import LEAST
 from trimtab.context.engine import Engine
 from trimtab.context.prepared import Prepared
 from trimtab.context.settings import EngineSettings
@@ -111,7 +112,8 @@ class ManagedTranscript:
         if refused is not None and _same_size(refused, prompt.request):
             self._untold = [*prompt.news, *self._untold]
             return None
-        return replace(prompt, news=(*prompt.news, Notice(message=f"the server refused the request; {_what(refusal)}")))
+        told = Notice(message=f"the server refused the request; {_what(refusal, self.engine.model.context_window)}")
+        return replace(prompt, news=(*prompt.news, told))
 
     def switch_to(self, model: ModelInfo, settings: EngineSettings, *, departed: Provider) -> None:
         """From its first request on, manage for `model`. `departed` reaches the one that it takes over from."""
@@ -316,15 +318,16 @@ def _same_size(refused: ModelRequest, request: ModelRequest) -> bool:
     return refused.messages == request.messages and (request.max_output or 0) >= (refused.max_output or 0)
 
 
-def _what(refusal: ErrorInfo) -> str:
-    """What was done about it, in words."""
+def _what(refusal: ErrorInfo, window: int) -> str:
+    """What was done about it, in words. A limit that no window has is not repeated."""
     match refusal.kind:
         case "output_cap":
             return "a shorter answer is asked for"
         case "media":
             return "the pictures that it doesn't take are left out"
         case _:
-            limit = f"to the {refusal.limit:,} tokens that it takes" if refusal.limit else "by a fifth or more"
+            believed = LEAST <= (refusal.limit or 0) <= window
+            limit = f"to the {refusal.limit:,} tokens that it takes" if believed else "by a fifth or more"
             return f"the context was made smaller, {limit}"
 
 
