@@ -322,6 +322,4 @@ def _write_surcharge(model: ModelInfo) -> float:
     if not model.prices:
         return 0.0
     price = model.prices[0]
-    read = price.input if price.cache_read is None else price.cache_read
-    write = price.input if price.cache_write is None else price.cache_write
-    return max(0.0, write - read) / 1_000_000
+    return max(0.0, price.write - price.read) / 1_000_000

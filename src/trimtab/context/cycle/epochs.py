@@ -157,5 +157,4 @@ def _without(view: View, told: list[Applied]) -> View:
 def _rates(model: ModelInfo) -> tuple[float, float]:
     """What a cached read and a write cost."""
     price = model.prices[0] if model.prices and model.prices[0].input > 0 else _UNPRICED
-    read = price.input if price.cache_read is None else price.cache_read
-    return read, price.input if price.cache_write is None else price.cache_write
+    return price.read, price.write

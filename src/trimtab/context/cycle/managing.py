@@ -374,6 +374,4 @@ def _prices(model: ModelInfo) -> Prices | None:
     if not model.prices:
         return None
     price = model.prices[0]
-    read = price.input if price.cache_read is None else price.cache_read
-    write = price.input if price.cache_write is None else price.cache_write
-    return Prices(price.input, read, write, price.output)
+    return Prices(price.input, price.read, price.write, price.output)
