@@ -18,7 +18,7 @@ from trimtab.context.budget import Thresholds
 from trimtab.context.editing.compacting import Compactor
 from trimtab.context.engine import Engine
 from trimtab.context.settings import EngineSettings
-from trimtab.context.summary.summarise import Summariser
+from trimtab.context.summary.job import Summariser
 from trimtab.types.edits import Compact, edit_kind
 from trimtab.types.messages import Image, Text, ToolResult, User
 from trimtab.types.models import CacheRules, ModelInfo, Price

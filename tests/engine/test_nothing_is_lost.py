@@ -17,7 +17,7 @@ from trimtab.context.engine import Engine
 from trimtab.context.markers import hides
 from trimtab.context.settings import EngineSettings
 from trimtab.context.shorten.arguments import string_values
-from trimtab.context.summary.summarise import Summariser
+from trimtab.context.summary.job import Summariser
 from trimtab.context.tools.archive import ArchiveArguments
 from trimtab.context.tools.arguments import read
 from trimtab.context.tools.host import ToolReply

@@ -27,7 +27,7 @@ from trimtab.context.policies.registry import find_policy
 from trimtab.context.policies.remote import Remote
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings
-from trimtab.context.summary.summarise import Summariser
+from trimtab.context.summary.job import Summariser
 from trimtab.context.validate import rules_for, validate
 from trimtab.types.edits import Compact
 from trimtab.types.entries import MessageEntry

@@ -15,8 +15,8 @@ from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Failed, Summarize, Summary
 from trimtab.context.editing.compacting import Compactor
 from trimtab.context.engine import Engine
+from trimtab.context.summary.job import Summariser
 from trimtab.context.summary.prompt import in_place_instruction
-from trimtab.context.summary.summarise import Summariser
 from trimtab.context.validate import rules_for, validate
 from trimtab.types.edits import Compact
 from trimtab.types.messages import Assistant, Text, Thinking, ToolCall, ToolResult

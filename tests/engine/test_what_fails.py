@@ -17,7 +17,7 @@ from trimtab.context.policies.fallback import Fallback
 from trimtab.context.policies.remote import Remote
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings
-from trimtab.context.summary.summarise import Summariser
+from trimtab.context.summary.job import Summariser
 from trimtab.types.edits import Compact
 from trimtab.types.entries import CustomEntry, EditEntry
 from trimtab.types.errors import ContextFloor

@@ -27,7 +27,7 @@ from trimtab.context.policies.registry import find_policy, known_policies
 from trimtab.context.settings import EngineSettings
 from trimtab.context.summary.cache import SummaryCache
 from trimtab.context.summary.facts import facts_in
-from trimtab.context.summary.summarise import Summariser
+from trimtab.context.summary.job import Summariser
 from trimtab.types.edits import Compact
 from trimtab.types.entries import MessageEntry
 from trimtab.types.messages import Message, Text, ToolResult

@@ -7,7 +7,7 @@ from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Summarize, Summary
 from trimtab.context.editing.compacting import Compactor
 from trimtab.context.engine import Engine
-from trimtab.context.summary.summarise import Summariser
+from trimtab.context.summary.job import Summariser
 from trimtab.types.edits import Compact
 
 SHARES = [n / 100 for n in range(90, 132, 3)]

@@ -9,8 +9,9 @@ from support.talk import answer, call, result, said
 from trimtab.coding.context.summariser import Summarisers
 from trimtab.context.asks import Failed, Summarize, Summary
 from trimtab.context.summary.accept import judge
+from trimtab.context.summary.job import Job, Summariser, SummaryOutcome
 from trimtab.context.summary.prompt import build_summary_prompt
-from trimtab.context.summary.summarise import Job, Summariser, SummaryOutcome, summarise
+from trimtab.context.summary.summarise import summarise
 from trimtab.types.messages import Message
 from trimtab.types.models import ModelInfo
 

@@ -15,7 +15,7 @@ def test_roles_tools_errors_and_arguments_are_kept():
         result("c1", "parse.py: no such file", error=True, handle="r7"),
     ]
     assert digest(talk, count=words) == (
-        'user m1: Fix the parser.\nassistant m2: I\'ll look.\n  read {"path": "parse.py"}\nread r7 (error): parse.py: no such file'
+        'user m1: Fix the parser.\nassistant m2: I\'ll look.\n→ read {"path": "parse.py"}\nread r7 (error): parse.py: no such file'
     )
 
 
@@ -70,3 +70,45 @@ def test_an_earlier_summary_is_named_as_one():
     assert digest([User(said("So far: nothing.").parts, origin="summary")], count=words).startswith(
         "earlier summary m1:"
     )
+
+
+def test_what_was_said_outlives_what_tools_printed():
+    talk = [said("Make the importer faster.")]
+    for n in range(60):
+        talk += [
+            answer(f"Step {n}: the cache is cold.", call(f"c{n}", "bash", '{"command": "make bench"}')),
+            result(f"c{n}", f"run {n}\n" + "12:00:01 INFO tick\n" * 100, tool="bash"),
+        ]
+    talk += [answer("It is the index: 42 s without it, 3 s with it."), said("Good. Keep the index.")]
+    made = digest(talk, count=words, max_tokens=600)
+    assert "It is the index: 42 s without it, 3 s with it." in made
+    assert "Good. Keep the index." in made
+    assert "Step 59: the cache is cold." in made
+    assert "INFO tick" not in made
+
+
+def test_what_is_missing_is_said_by_kind():
+    talk = [
+        said("Go."),
+        *(part for n in range(40) for part in (answer("", call(f"c{n}", "ls")), result(f"c{n}", "a " * 40))),
+    ]
+    assert "[… 40 calls, 40 results]" in digest(talk, count=words, max_tokens=24)
+
+
+def test_a_failure_outlives_output_that_came_after_it():
+    talk = [result("c0", "exit status 2: no rule", error=True), *(result(f"c{n}", "fine " * 30) for n in range(1, 30))]
+    assert "exit status 2: no rule" in digest(talk, count=words, max_tokens=60)
+
+
+def test_a_digest_of_fifty_thousand_messages_reads_only_those_that_it_may_keep():
+    counted = 0
+
+    def count(text: str) -> int:
+        nonlocal counted
+        counted += len(text)
+        return len(text) // 4
+
+    talk = [result(f"c{n}", "some words " * 50) for n in range(50_000)]
+    made = digest(talk, count=count, max_tokens=4_000)
+    assert count(made) <= 4_000
+    assert counted < 2_000_000

@@ -11,7 +11,7 @@ from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Failed, Summarize, Summary
 from trimtab.context.editing.compacting import Compactor
 from trimtab.context.engine import Engine
-from trimtab.context.summary.summarise import Summariser
+from trimtab.context.summary.job import Summariser
 from trimtab.types.messages import Text
 
 PASSWORD, KEY = "c0rrect-h0rse", "aB3dx9Z1" * 8

@@ -8,7 +8,8 @@ from support.talk import answer, call, result, said, words
 from trimtab.context.asks import Failed, Summarize, Summary
 from trimtab.context.summary.cache import SummaryCache
 from trimtab.context.summary.facts import Fact
-from trimtab.context.summary.summarise import InPlace, Job, Summariser, output_limit, summarise, ways
+from trimtab.context.summary.job import InPlace, Job, Summariser
+from trimtab.context.summary.summarise import output_limit, summarise, ways
 from trimtab.types.messages import Text, User
 from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.usage import Usage

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trimtab.context.counting.counter import Counter, Tokenize
     from trimtab.context.editing.compacting import Compactor
     from trimtab.context.summary.cache import SummaryCache
-    from trimtab.context.summary.summarise import Summariser
+    from trimtab.context.summary.job import Summariser
     from trimtab.context.window.view import View
 
 Reattached: TypeAlias = "Callable[[View, Collection[int]], str]"
@@ -125,7 +125,7 @@ def make_compactor(
 
 def summariser_of(model: ModelInfo) -> "Summariser":
     """What the engine must know of a model that writes summaries: its own window, limit and prices."""
-    from trimtab.context.summary.summarise import Summariser  # noqa: PLC0415 - as above
+    from trimtab.context.summary.job import Summariser  # noqa: PLC0415 - as above
 
     thinks = bool(model.thinking)
     return Summariser(model.ref, model.context_window, model.max_output, thinks=thinks, prices=model.prices)

@@ -35,7 +35,7 @@ from trimtab.context.seeing.observation import Observation, Prices
 from trimtab.context.seeing.observing import Circumstances, Observer
 from trimtab.context.seeing.regret import Learned, RegretLedger
 from trimtab.context.shorten.compress import Compressor, Extractive
-from trimtab.context.summary.summarise import InPlace
+from trimtab.context.summary.job import InPlace
 from trimtab.context.window.brought_back import brought_back
 from trimtab.context.window.view import View
 from trimtab.types.edits import Edit

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.applying import shown_size
-from trimtab.context.summary.summarise import Job, SummaryOutcome
+from trimtab.context.summary.job import Job, SummaryOutcome
 from trimtab.context.window.view import View
 from trimtab.types.messages import Message
 

@@ -37,7 +37,7 @@ from trimtab.types.messages import Message
 
 if TYPE_CHECKING:
     from trimtab.context.cycle.look import Look
-    from trimtab.context.summary.summarise import InPlace
+    from trimtab.context.summary.job import InPlace
 
 BLANK: dict[str, Any] = {"id": "", "parent": None, "time": ""}
 """The envelope of an entry that nobody has stamped yet."""

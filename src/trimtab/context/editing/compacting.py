@@ -18,16 +18,18 @@ from trimtab.context.asks import Answer, Ask, Failed, Keep, Kept
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.ahead import Ahead, is_enough, shown_by
 from trimtab.context.editing.applying import Means, Outcome, Passed, record, shown_size
+from trimtab.context.editing.beneath import ATTACHED
 from trimtab.context.editing.framing import framed, index_name, names_of, with_index
 from trimtab.context.editing.item_summaries import ItemWriter
 from trimtab.context.editing.kit import params_of
-from trimtab.context.editing.runs import ATTACHED, kept_of, places_of, told
+from trimtab.context.editing.runs import kept_of, places_of, told
 from trimtab.context.editing.writing import cost_of, placeholder, rejections, relayed
 from trimtab.context.markers import RECALL
 from trimtab.context.summary.bills import expected_usd, with_bills
 from trimtab.context.summary.cache import SummaryCache
+from trimtab.context.summary.job import Job, Summariser, SummaryOutcome
 from trimtab.context.summary.prompt import Profile
-from trimtab.context.summary.summarise import Job, Summariser, SummaryOutcome, ways
+from trimtab.context.summary.summarise import ways
 from trimtab.context.window.view import View
 from trimtab.types.edits import Compact
 
@@ -174,6 +176,7 @@ class Compactor:
             count=means.kit.count,
             replaces_tokens=shown_size(view, run, look.tally.message),
             facts=what.facts,
+            beneath=what.beneath,
             later=what.later,
             instructions=str(action.params.get("instructions") or ""),
             profile=self.profile,

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from trimtab.context.actions import Action
 from trimtab.context.editing.applying import bodies_of
+from trimtab.context.editing.beneath import number_of, places_beneath
+from trimtab.context.editing.hidden_items import in_words
 from trimtab.context.editing.kit import Kit
 from trimtab.context.editing.stubs import standing_strings
 from trimtab.context.markers import RECALL
@@ -29,13 +31,7 @@ def index_name(view: View, run: Sequence[int]) -> str:
 
 def with_index(view: View, run: Sequence[int], kit: Kit) -> dict[str, str]:
     """The texts of `run`, and of what earlier summaries in it stand for, by name, with a list of their files."""
-    below = {
-        place
-        for index in run
-        if (lead := view.slots[index].lead) is not None and (applied := view.edit(lead)) is not None
-        for place in applied.slots
-    }
-    slots = [view.slots[index] for index in sorted(below.union(run))]
+    slots = [view.slots[index] for index in sorted({*places_beneath(view, run), *run})]
     bodies = bodies_of(slots, kit)
     rows = [f"{name_of(slot)}  {_said_by(slot)}  {kit.way_back(slot)}" for slot in slots if name_of(slot) in bodies]
     return {**bodies, index_name(view, run): "\n".join(["NAME  FROM  FILE", *rows])}
@@ -48,14 +44,13 @@ def _said_by(slot: Slot) -> str:
 
 def framed(view: View, run: Sequence[int], text: str, attached: str, kit: Kit, *, index: str | None) -> str:
     """The text as it is shown: what it stands for, the way back (`index`: a file that lists it), and what is attached from state."""
-    slots = [view.slots[i] for i in run]
+    slots = [view.slots[i] for i in sorted({*places_beneath(view, run), *run})]
     handles = [slot.base.handle for slot in slots if isinstance(slot.base, ToolResult) and slot.base.handle]
     way_back = f"To read any of them, find its file in this list: read path={index}" if index else ""
-    if kit.way_back(slots[0]) == RECALL:
+    if kit.way_back(view.slots[run[0]]) == RECALL:
         way_back = "To read any of them: recall id=ID; to find something: recall query=WORDS."
     body = "\n\n".join(part for part in (text.strip(), attached.strip()) if part)
-    sources = _ranges([*handles, *_handles_below(view, run)])
-    return frame(body, replaced=sum(len(slot.shown) for slot in slots), sources=sources, way_back=way_back)
+    return frame(body, replaced=number_of(view, run), sources=_ranges(handles), way_back=way_back)
 
 
 def names_of(view: View, run: Sequence[int], text: str, action: Action, kit: Kit) -> str:
@@ -63,7 +58,7 @@ def names_of(view: View, run: Sequence[int], text: str, action: Action, kit: Kit
     most = action.params.get("names")
     if not isinstance(most, int) or isinstance(most, bool) or most <= 0:
         return ""
-    shown = [message for index in run for message in view.slots[index].shown]
+    shown = [in_words(slot, message) for slot in (view.slots[i] for i in run) for message in slot.shown]
     written = [_names_in(part) for message in shown for part in message.parts if isinstance(part, ToolCall)]
     parts = [part for message in shown if not isinstance(message, Assistant) for part in message.parts]
     # A secret would be a name like any other, and what tells that it is one stands in front of it.
@@ -77,19 +72,6 @@ def _names_in(call: ToolCall) -> str:
     """The names in what a call's arguments say, without those that are secrets by the key in front of them."""
     known = redact(call.raw)
     return "\n".join(name for name in distinctive_strings(arguments_text(call)) if name in known)
-
-
-def _handles_below(view: View, run: Sequence[int]) -> list[str]:
-    """Handles of what earlier summaries in the run stand for."""
-    handles: list[str] = []
-    for index in run:
-        lead = view.slots[index].lead
-        applied = view.edit(lead) if lead else None
-        for place in applied.slots if applied else ():
-            base = view.slots[place].base
-            if isinstance(base, ToolResult) and base.handle:
-                handles.append(base.handle)
-    return handles
 
 
 def _ranges(handles: Iterable[str]) -> list[str]:

@@ -15,8 +15,8 @@ from trimtab.context.cycle.faults import Faultfinder
 from trimtab.context.cycle.look import Look
 from trimtab.context.economics.breakpoints import message_marks
 from trimtab.context.economics.shapes import RequestShape
+from trimtab.context.summary.job import InPlace
 from trimtab.context.summary.sources import Source
-from trimtab.context.summary.summarise import InPlace
 from trimtab.types.messages import Assistant, Message, Thinking, user
 
 

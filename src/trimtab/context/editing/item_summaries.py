@@ -19,9 +19,10 @@ from trimtab.context.seeing.documents import document_of
 from trimtab.context.summary.bills import expected_usd
 from trimtab.context.summary.blocks import compress_source
 from trimtab.context.summary.cache import SummaryCache
+from trimtab.context.summary.job import Job, Summariser, SummaryOutcome
 from trimtab.context.summary.prompt import Profile
 from trimtab.context.summary.redact import redact
-from trimtab.context.summary.summarise import Job, Summariser, SummaryOutcome, ways
+from trimtab.context.summary.summarise import ways
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
 from trimtab.types.edits import Edit, EditCost

@@ -8,32 +8,30 @@ Of items that are hidden by then it is told in words, and facts are looked for i
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from msgspec import structs
-
 from trimtab.context.actions import Action
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.applying import shown_size
+from trimtab.context.editing.beneath import beneath, places_beneath, written_text
 from trimtab.context.editing.checks import newest_request
 from trimtab.context.editing.hidden_items import in_words, recorded
-from trimtab.context.naming import name_of
+from trimtab.context.naming import body_of, name_of
 from trimtab.context.summary.facts import Fact, facts_of
-from trimtab.context.summary.frame import unframed
+from trimtab.context.summary.job import Beneath
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
-from trimtab.types.edits import Compact
-from trimtab.types.messages import Assistant, Message, Text, ToolResult, User
+from trimtab.types.messages import Assistant, Message, ToolResult, User
 
 KEEP_SHARE = 0.4
 """Of the target: how much of the end of the conversation stays when nobody says how much."""
-ATTACHED = "attached"
-"""Key in a compaction's `meta`: how many characters at the end of its text came from state. They were true then; the next summary gets its own."""
+_MOST_BELOW = 400_000
+"""Characters of what earlier summaries stand for that are searched for facts again, the newest first; the user's words always are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
     """What a summariser is told of a run: its messages with their ids, the messages that stay, and facts of what earlier summaries in it stand for.
 
-    `recorded`: the same messages, those that are hidden as they were recorded. `turn_goes_on`: the run ends within a turn.
+    `recorded`: the same messages, those that are hidden as they were recorded. `turn_goes_on`: the run ends within a turn. `beneath`: what a digest starts from.
     """
 
     messages: tuple[Message, ...]
@@ -41,6 +39,7 @@ class Told:
     ids: tuple[str, ...]
     later: tuple[Message, ...]
     facts: tuple[Fact, ...]
+    beneath: Beneath | None
     turn_goes_on: bool
 
 
@@ -75,12 +74,10 @@ def told(view: View, run: Sequence[int]) -> Told:
     taken = set(run)
     later = tuple(m for index, slot in enumerate(view.slots) if index not in taken for m in slot.shown)
     ids = tuple(name_of(slot) for slot, _ in shown)
-    plain = tuple(_unframed(in_words(slot, message), attached=_attached(view, slot)) for slot, message in shown)
-    behind = tuple(
-        _unframed(message, attached=_attached(view, slot))
-        for (slot, _), message in zip(shown, recorded(shown), strict=True)
-    )
-    return Told(plain, behind, ids, later, _facts_below(view, run, later), _turn_goes_on(view, run))
+    plain = tuple(written_text(view, slot, in_words(slot, message)) for slot, message in shown)
+    behind = tuple(written_text(view, slot, message) for (slot, _), message in zip(shown, recorded(shown), strict=True))
+    below = beneath(view, run) if any(view.slots[index].lead is not None for index in run) else None
+    return Told(plain, behind, ids, later, _facts_below(view, run, (*plain, *later)), below, _turn_goes_on(view, run))
 
 
 def _end(look: Look, keep_tokens: int) -> int:
@@ -111,31 +108,16 @@ def _turn_goes_on(view: View, run: Sequence[int]) -> bool:
     return behind is not None and isinstance(behind.base, Assistant)
 
 
-def _attached(view: View, slot: Slot) -> int:
-    """Characters of state at the end of the summary that `slot` shows."""
-    applied = view.edit(slot.lead) if slot.lead else None
-    count = applied.edit.meta.get(ATTACHED) if applied is not None and isinstance(applied.edit, Compact) else None
-    return count if isinstance(count, int) and count > 0 else 0
-
-
-def _unframed(message: Message, *, attached: int) -> Message:
-    """An earlier summary without its frame and without what was attached to it from state."""
-    if not isinstance(message, User) or message.origin != "summary":
-        return message
-    parts = tuple(
-        structs.replace(p, text=_written(unframed(p.text), attached)) if isinstance(p, Text) else p
-        for p in message.parts
-    )
-    return structs.replace(message, parts=parts)
-
-
-def _written(text: str, attached: int) -> str:
-    return text[: len(text) - attached].rstrip() if attached else text
-
-
 def _facts_below(view: View, run: Sequence[int], later: tuple[Message, ...]) -> tuple[Fact, ...]:
-    """What the user said in messages that earlier summaries of the run stand for: it outlives any number of compactions."""
-    leads = (view.edit(lead) for index in run if (lead := view.slots[index].lead) is not None)
-    places = sorted({place for applied in leads if applied is not None for place in applied.slots})
-    said = [view.slots[place] for place in places if isinstance(view.slots[place].base, User)]
-    return facts_of([slot.base for slot in said], ids=[slot.id for slot in said], later=later) if said else ()
+    """Facts in what earlier summaries of the run stand for: what the user said there outlives any number of compactions."""
+    left = _MOST_BELOW
+    told: list[Slot] = []
+    for place in reversed(places_beneath(view, run)):
+        slot = view.slots[place]
+        if not isinstance(slot.base, User):
+            left -= len(body_of(slot.base))
+            if left < 0:
+                continue
+        told.append(slot)
+    told.reverse()
+    return facts_of([slot.base for slot in told], ids=[name_of(slot) for slot in told], later=later) if told else ()

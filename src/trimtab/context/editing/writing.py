@@ -8,7 +8,8 @@ from collections.abc import Generator
 
 from trimtab.context.asks import Answer, Ask, Failed, Record, Summarize, Summary
 from trimtab.context.editing.applying import BLANK, Passed
-from trimtab.context.summary.summarise import Job, SummaryOutcome, summarise
+from trimtab.context.summary.job import Job, SummaryOutcome
+from trimtab.context.summary.summarise import summarise
 from trimtab.types.edits import EditCost
 from trimtab.types.entries import CustomEntry
 

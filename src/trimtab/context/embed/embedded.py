@@ -45,7 +45,7 @@ from trimtab.context.policies.fallback import Fallback
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings, Profile
 from trimtab.context.shorten.compress import Compressor
-from trimtab.context.summary.summarise import Summariser
+from trimtab.context.summary.job import Summariser
 from trimtab.context.telling.layers import observed
 from trimtab.context.vendor.formats import format_named
 from trimtab.context.vendor.plain import VendorMessage

@@ -10,8 +10,9 @@ compared: then the one that a person named for summaries writes them.
 from dataclasses import replace
 
 from trimtab.context.economics.bill import bill_of
+from trimtab.context.summary.job import InPlace, Job, Summariser
 from trimtab.context.summary.passes import MOST_PASSES
-from trimtab.context.summary.summarise import InPlace, Job, Summariser, in_place_size, room_of, ways
+from trimtab.context.summary.summarise import in_place_size, room_of, ways
 from trimtab.types.models import Price, cost_usd
 from trimtab.types.usage import Usage
 

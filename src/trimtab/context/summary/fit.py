@@ -1,13 +1,12 @@
-"""Cutting to a number of tokens, always the same way: `fit` for one text, `compose` for a sequence of pieces.
+"""Cutting a text to a number of tokens, always the same way.
 
-A cut says that it is one, twice: in the text by a line in place of what is missing, and beside it as a flag. Text that is far too long
-is never counted whole, so the cost depends on what is kept and not on what came in.
-
-    compose: every piece whole ──too big──▶ one cap for all bodies ──still──▶ lower caps ──still──▶ the oldest pieces give way,
-                                                                                            first what no user said
+A cut says that it is one, twice: in the text by a line in place of what is missing, and beside it as a flag. It falls at the end of a line where
+one is near, else between words: half a number is another number. Text that is far too long is never counted whole, so the cost depends on what is
+kept and not on what came in.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 Count = Callable[[str], int]
@@ -15,8 +14,12 @@ Count = Callable[[str], int]
 
 _WIDEST = 6
 """Characters per token up to which a text is tried whole: more than natural language needs."""
-_LEAST = 12
-"""Tokens of a body below which a piece is left out rather than cut further."""
+_LONGEST_WORD = 120
+"""Characters of a name or number that a cut leaves whole; in a longer run of them it falls anywhere."""
+_WORD = r"[A-Za-z0-9_\u00c0-\u1fff./\\:@%+,-]+"
+"""Letters of scripts that part words by spaces, and what holds the parts of a name or a number together."""
+_BEFORE = re.compile(rf"{_WORD}\Z")
+_BEHIND = re.compile(_WORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,157 +35,62 @@ class Fitted:
         return self.left_out > 0
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A body that may be cut, between a head and a tail that never are. `shorten` cuts it better than `fit`, which has the last word."""
-
-    head: str
-    body: str
-    tail: str = ""
-    shorten: Callable[[str, int], str] | None = None
+def _mark(left_out: int) -> str:
+    return f"[… {left_out:,} characters left out …]"
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a composition: it is left out as a whole. `weight` multiplies the cap of its bodies. A higher `rank` gives way later."""
-
-    slots: tuple[Slot, ...]
-    weight: int = 1
-    rank: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Composed:
-    """Pieces as one text. `shortened` and `omitted` count pieces."""
-
-    text: str
-    shortened: int = 0
-    omitted: int = 0
-
-
-def fit(text: str, *, max_tokens: int, count: Count) -> Fitted:
-    """Return `text`, or its beginning and end with a line between that says how much is missing.
+def fit(text: str, *, max_tokens: int, count: Count, mark: Callable[[int], str] = _mark) -> Fitted:
+    """Return `text`, or its beginning and end with a line between that says how much is missing, as `mark` words it.
 
     Never more than `max_tokens`; empty when not even that line fits. An open code fence is closed before the gap and opened behind it.
     """
-    if _fits(text, max_tokens, count):
+    if fits(text, max_tokens, count):
         return Fitted(text)
     size = min(len(text) - 1, _WIDEST * max(0, max_tokens))
     while size > 0:
-        candidate = _halves(text, size)
+        candidate = _halves(text, size, mark)
         tokens = count(candidate.text)
         if tokens <= max_tokens:
             return candidate
         size = min(size - 1, size * max_tokens * 95 // (100 * tokens))
-    only_mark = Fitted(_mark(len(text)), len(text))
+    only_mark = Fitted(mark(len(text)), len(text))
     return only_mark if count(only_mark.text) <= max_tokens else Fitted("", len(text))
 
 
 def both_ends(text: str, most: int) -> str:
     """Return `text`, or its beginning and end, `most` characters of them, with the usual line between: for a reader that must not take long."""
-    return text if len(text) <= most else _halves(text, most).text
+    return text if len(text) <= most else _halves(text, most, _mark).text
 
 
-def compose(
-    pieces: Sequence[Piece],
-    *,
-    count: Count,
-    gap: Callable[[int], str],
-    max_tokens: int | None = None,
-    per_piece: int | None = None,
-) -> Composed:
-    """Return the pieces as one text of at most `max_tokens`; `gap` words what stands where that many pieces are missing."""
-    if max_tokens is None:
-        return _render(pieces, range(len(pieces)), per_piece, count, gap)
-    cap = _level(pieces, max_tokens, per_piece, count)
-    while True:
-        whole = _render(pieces, range(len(pieces)), cap, count, gap)
-        if _fits(whole.text, max_tokens, count):
-            return whole
-        if cap <= _LEAST:
-            return _leave_out(pieces, max_tokens, cap, count, gap)
-        cap = max(_LEAST, cap * 3 // 4)
-
-
-def _fits(text: str, max_tokens: int, count: Count) -> bool:
+def fits(text: str, max_tokens: int, count: Count) -> bool:
+    """Whether `text` has at most so many tokens. What is far too long isn't counted."""
     return not text or (len(text) <= _WIDEST * max_tokens and count(text) <= max_tokens)
 
 
-def _level(pieces: Sequence[Piece], max_tokens: int, per_piece: int | None, count: Count) -> int:
-    """The highest cap with which the bodies alone would fit, were sizes additive."""
-    sizes = [(_size(slot.body, max_tokens, count), piece.weight) for piece in pieces for slot in piece.slots]
-    low, high = _LEAST, max(_LEAST, max_tokens if per_piece is None else min(per_piece, max_tokens))
-    while low < high:
-        cap = (low + high + 1) // 2
-        if sum(min(size, cap * weight) for size, weight in sizes) <= max_tokens:
-            low = cap
-        else:
-            high = cap - 1
-    return low
-
-
-def _size(text: str, most: int, count: Count) -> int:
-    return most if len(text) > _WIDEST * most else min(most, count(text))
-
-
-def _leave_out(pieces: Sequence[Piece], max_tokens: int, cap: int, count: Count, gap: Callable[[int], str]) -> Composed:
-    order = sorted(range(len(pieces)), key=lambda n: (pieces[n].rank, n))
-    low, high = 1, len(order)
-    while low < high:
-        gone = (low + high) // 2
-        if _fits(_render(pieces, sorted(order[gone:]), cap, count, gap).text, max_tokens, count):
-            high = gone
-        else:
-            low = gone + 1
-    composed = _render(pieces, sorted(order[low:]), cap, count, gap)
-    return composed if _fits(composed.text, max_tokens, count) else Composed("", omitted=len(pieces))
-
-
-def _render(
-    pieces: Sequence[Piece], shown: Sequence[int], cap: int | None, count: Count, gap: Callable[[int], str]
-) -> Composed:
-    texts: list[str] = []
-    shortened, last = 0, -1
-    for n in (*shown, len(pieces)):
-        if n - last > 1:
-            texts.append(gap(n - last - 1))
-        if n < len(pieces):
-            text, cut = _show(pieces[n], cap, count)
-            shortened += cut
-            texts.append(text)
-        last = n
-    return Composed("\n".join(texts), shortened, len(pieces) - len(shown))
-
-
-def _show(piece: Piece, cap: int | None, count: Count) -> tuple[str, bool]:
-    if cap is None:
-        return "".join(slot.head + slot.body + slot.tail for slot in piece.slots), False
-    bodies = [_shorten(slot, cap * piece.weight, count) for slot in piece.slots]
-    text = "".join(slot.head + body.text + slot.tail for slot, body in zip(piece.slots, bodies, strict=True))
-    return text, any(body.cut for body in bodies)
-
-
-def _shorten(slot: Slot, max_tokens: int, count: Count) -> Fitted:
-    if slot.shorten is None or _fits(slot.body, max_tokens, count):
-        return fit(slot.body, max_tokens=max_tokens, count=count)
-    shorter = fit(slot.shorten(slot.body, max_tokens), max_tokens=max_tokens, count=count)
-    return Fitted(shorter.text, max(1, len(slot.body) - len(shorter.text)))
-
-
-def _halves(text: str, size: int) -> Fitted:
-    """Three fifths of `size` from the beginning and the rest from the end, at line ends where one is near."""
-    head = text[: size - size * 2 // 5]
-    tail = text[len(text) - size * 2 // 5 :]
+def _halves(text: str, size: int, mark: Callable[[int], str]) -> Fitted:
+    """Three fifths of `size` from the beginning and the rest from the end, at line ends where one is near, else between words."""
+    head = text[: _between_words(text, size - size * 2 // 5, back=True)]
+    tail = text[_between_words(text, len(text) - size * 2 // 5, back=False) :]
     if (at := head.rfind("\n")) > len(head) * 3 // 4:
         head = head[:at]
     if 0 <= (at := tail.find("\n")) < len(tail) // 4:
         tail = tail[at + 1 :]
+    head, tail = head.rstrip(" "), tail.lstrip(" ")
     left_out = len(text) - len(head) - len(tail)
     fence = _open_fence(head)
     fence_behind = _open_fence(text[: len(text) - len(tail)])
     before = f"{head}\n{fence}" if fence else head
     behind = f"{fence_behind}\n{tail}" if fence_behind else tail
-    return Fitted(f"{before}\n{_mark(left_out)}\n{behind}", left_out)
+    return Fitted("\n".join(part for part in (before, mark(left_out), behind) if part), left_out)
+
+
+def _between_words(text: str, at: int, *, back: bool) -> int:
+    """The place of a cut at `at`, moved out of the word, name or number that it would part."""
+    before = _BEFORE.search(text, max(0, at - _LONGEST_WORD - 1), at)
+    behind = _BEHIND.match(text, at, at + _LONGEST_WORD + 1)
+    if before is None or behind is None or behind.end() - before.start() > _LONGEST_WORD:
+        return at
+    return before.start() if back else behind.end()
 
 
 def _open_fence(text: str) -> str:
@@ -195,7 +103,3 @@ def _open_fence(text: str) -> str:
         if mark in ("```", "~~~") and mark in (fence, fence or mark):
             fence = "" if fence else mark
     return fence
-
-
-def _mark(left_out: int) -> str:
-    return f"[… {left_out:,} characters left out …]"

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from trimtab.context.summary.blocks import compress_source
-from trimtab.context.summary.fit import Count, Piece, Slot, compose
+from trimtab.context.summary.compose import Piece, Slot, compose
+from trimtab.context.summary.fit import Count
 from trimtab.context.summary.redact import redact
 from trimtab.context.summary.sources import Source, sources_of
 from trimtab.types.messages import Assistant, Message, ToolCall, ToolResult, User
@@ -90,10 +91,15 @@ def transcribe(
 
 
 def _piece(source: Source, count: Count, *, first: bool) -> Piece:
+    rank = 2 if first else 1 if source.by_user else 0
+    return Piece(partial(_slots, source, count), source.letters, weight=3 if source.by_user else 1, rank=rank)
+
+
+def _slots(source: Source, count: Count) -> tuple[Slot, ...]:
     attributes = "".join(f' {name}="{_attribute(value)}"' for name, value in _attributes(source))
     text = escape(redact(source.text))
     calls = [_call(call) for call in source.calls]
-    slots = (
+    return (
         Slot(
             f"<message{attributes}>\n",
             text,
@@ -103,7 +109,6 @@ def _piece(source: Source, count: Count, *, first: bool) -> Piece:
         *calls,
         Slot("", "", "</message>"),
     )
-    return Piece(slots, weight=3 if source.by_user else 1, rank=2 if first else 1 if source.by_user else 0)
 
 
 def _along_structure(count: Count, text: str, max_tokens: int) -> str:
@@ -139,5 +144,5 @@ def _attribute(value: str) -> str:
     return escape(plain)
 
 
-def _gap(number: int) -> str:
-    return f'<omitted messages="{number}"/>'
+def _gap(first: int, last: int) -> str:
+    return f'<omitted messages="{last - first}"/>'

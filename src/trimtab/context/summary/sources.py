@@ -7,7 +7,7 @@ program printed is untrusted, whichever role carries it.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, ToolCall, ToolResult, User
+from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, User
 
 _SPOKEN = frozenset({"prompt", "steering", "follow_up", "command"})
 
@@ -40,6 +40,15 @@ class Source:
     def text(self) -> str:
         """What it says, with a note in place of what is no text. Thinking and calls are left out."""
         return "\n".join(note for part in self.message.parts if (note := _read(part)))
+
+    @property
+    def letters(self) -> int:
+        """Characters of what it says and calls, about: told without reading it."""
+        return sum(
+            len(part.text) if isinstance(part, Text) else len(part.raw) if isinstance(part, ToolCall) else 40
+            for part in self.message.parts
+            if not isinstance(part, Thinking)
+        )
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

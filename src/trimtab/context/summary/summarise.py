@@ -14,14 +14,14 @@ from typing import Any, Literal, TypeAlias
 from trimtab.context.asks import Failed, Summarize, Summary
 from trimtab.context.summary.accept import TELLING, Rejection, Verdict, judge, least_detail
 from trimtab.context.summary.audit import audit, facts_block
-from trimtab.context.summary.cache import KeptSummary, SummaryCache, SummaryKey, content_hash
+from trimtab.context.summary.cache import KeptSummary, SummaryKey, content_hash
 from trimtab.context.summary.digest import PER_MESSAGE, digest
-from trimtab.context.summary.facts import Fact, facts_of
-from trimtab.context.summary.fit import Count, fit
+from trimtab.context.summary.facts import facts_of
+from trimtab.context.summary.fit import fit
+from trimtab.context.summary.job import Beneath, InPlace, Job, Mode, Summariser, SummaryOutcome
 from trimtab.context.summary.language import language_of
 from trimtab.context.summary.passes import Pass, plan_passes
 from trimtab.context.summary.prompt import (
-    Profile,
     SummaryPrompt,
     build_summary_prompt,
     in_place_instruction,
@@ -29,95 +29,17 @@ from trimtab.context.summary.prompt import (
 )
 from trimtab.context.summary.redact import redact
 from trimtab.context.summary.sources import Source, sources_of, spoken_text
-from trimtab.types.messages import Message
-from trimtab.types.models import ModelRequest, Price, add_costs, cost_usd
+from trimtab.types.models import Price, add_costs, cost_usd
 from trimtab.types.usage import Usage
 
-Mode = Literal["in_place", "serialised", "digest", "blocks", "none"]
 Asking: TypeAlias = Generator[Summarize, Summary | Failed, "SummaryOutcome"]
 
 _MOST_LOST = 50
 """Facts without room in the block that the outcome still names, for a person who looks at the summary first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Summariser:
-    """The model that is asked. `window` and `max_output` are its own, in tokens; `thinks`: its thoughts come out of `max_output` too.
-
-    `strict`: too little detail and another language than the user's are faults. A function that a program brings decides about both itself.
-    """
-
-    model: str
-    window: int
-    max_output: int
-    thinks: bool = False
-    strict: bool = True
-    prices: tuple[Price, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class InPlace:
-    """The request as it was sent, up to the last message of the run, for a summary behind it. `tokens`: its size, of which the provider's cache
-    serves `cached`; `window`: of its model; `max_output`: what such a request asks for otherwise.
-    """
-
-    request: ModelRequest
-    tokens: int
-    window: int
-    max_output: int
-    cached: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What is to be summarised and under which conditions. Sizes in tokens, costs in USD (or any one unit).
-
-    `previous`: the earlier summary that is updated; None: those among the messages. `facts`: of what that summary stands for; they are
-    audited too, so that a rule outlives any number of compactions. `recorded`: the messages one by one as they were recorded, where edits hid what stood in them: the
-    audit looks for facts in these. `later` are the messages that stay. `replaces_tokens`: what the run takes in a request, if more than its text counts.
-    `source`: the document that the one message shows, by path or address; its summary is found again by the text alone, whoever reads it.
-    `wanted`: how long the summary may be. `cost_in_place`, `cost_serialised`: the bills of the two ways; None: unknown, which loses.
-    `attempts`: ways tried at most before the digest. `facts_share`: of the wanted size, for the facts block.
-    """
-
-    messages: tuple[Message, ...]
-    ids: tuple[str, ...]
-    count: Count
-    replaces_tokens: int
-    previous: str | None = None
-    facts: tuple[Fact, ...] = ()
-    recorded: tuple[Message, ...] = ()
-    later: tuple[Message, ...] = ()
-    instructions: str = ""
-    profile: Profile = "coding"
-    purpose: str = "compact"
-    wanted: int = 4_000
-    summariser: Summariser | None = None
-    in_place: InPlace | None = None
-    cost_in_place: float | None = None
-    cost_serialised: float | None = None
-    attempts: int = 2
-    turn_goes_on: bool = False
-    facts_share: float = 0.25
-    digest_allowed: bool = True
-    source: str | None = None
-    cache: SummaryCache | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryOutcome:
-    """The text for the edit, unframed, facts block included; or mode `none` and no text. `rejected`: what led nowhere, in words.
-
-    `usage` and `usd` are of all requests on the way, those that led nowhere too; `usd` is None when a price isn't known.
-    """
-
-    text: str
-    mode: Mode
-    model: str | None = None
-    usage: Usage | None = None
-    meta: dict[str, Any] = field(default_factory=dict)
-    rejected: tuple[str, ...] = ()
-    usd: float | None = 0.0
+_DIGEST_SHARE = 0.6
+"""Of the wanted size. A digest says less with each word than a model does, and its facts come on top: on recorded sessions more of it cost more than it saved."""
 
 
 @dataclass(slots=True)
@@ -315,20 +237,25 @@ def _with_facts(job: Job, summary: str) -> tuple[str, dict[str, Any]]:
 
 
 def _without_model(job: Job, key: SummaryKey, asked: _Asked) -> SummaryOutcome:
-    """The digest with its facts, behind the earlier summary where there is room for that; or nothing, if it isn't smaller."""
+    """The digest with its facts; or nothing, if it isn't smaller."""
     meta = _meta(job, key, asked)
-    if job.digest_allowed:
-        room = max(0, min(job.wanted, job.replaces_tokens * 3 // 4 - 1))
-        earlier = fit(redact(job.previous or ""), max_tokens=room // 2, count=job.count).text
-        rest = max(0, room - job.count(earlier) - 2)
-        told = digest(job.messages, ids=job.ids, max_tokens=rest, per_message=PER_MESSAGE, count=job.count)
-        text = "\n\n".join(part for part in (earlier, told) if part)
-        if text:
-            text, facts = _with_facts(job, text)
-            meta |= facts
-        if text and job.count(text) < job.replaces_tokens:
+    if job.digest_allowed and (text := _digest(job)):
+        text, facts = _with_facts(job, text)
+        meta |= facts
+        if job.count(text) < job.replaces_tokens:
             return SummaryOutcome(text, "digest", None, asked.usage, meta, tuple(asked.rejected), asked.usd)
     return SummaryOutcome("", "none", None, asked.usage, meta, tuple(asked.rejected), asked.usd)
+
+
+def _digest(job: Job) -> str:
+    """Of all that the run stands for, behind what others wrote of its beginning, where there is room for that."""
+    beneath = Beneath(job.previous or "") if job.beneath is None else job.beneath
+    room = max(0, min(int(job.wanted * _DIGEST_SHARE), job.replaces_tokens * 3 // 4 - 1))
+    earlier = fit(redact(beneath.written), max_tokens=room // 2, count=job.count).text
+    rest = max(0, room - job.count(earlier) - 2)
+    messages, ids = (*beneath.messages, *job.messages), (*beneath.ids, *job.ids)
+    told = digest(messages, ids=ids, max_tokens=rest, per_message=PER_MESSAGE, count=job.count)
+    return "\n\n".join(part for part in (earlier, told) if part)
 
 
 def _prices(job: Job) -> dict[str, tuple[Price, ...]]:

@@ -35,7 +35,7 @@ from trimtab.context.embed.log_in_memory import MemoryLog
 from trimtab.context.engine import Engine
 from trimtab.context.policies.base import Policy
 from trimtab.context.settings import EngineSettings
-from trimtab.context.summary.summarise import Summariser
+from trimtab.context.summary.job import Summariser
 from trimtab.sessions.recorded import Answered, Recording
 from trimtab.sessions.replay.needs import Need, needs_of
 from trimtab.sessions.replay.reach import Reach, leads_to, reach_of

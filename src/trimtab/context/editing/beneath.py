@@ -1,0 +1,117 @@
+"""Beneath: what the earlier summaries in a run stand for.
+
+    run ──leads──▶ compactions ──slots──▶ places_beneath: every message behind them, once
+                        └─ by a digest? ──▶ what stood there before, to be told again   └─ by a model or person ──▶ their text
+
+A summary that a model or a person wrote is worth keeping as it is. A digest is made from the messages again: a digest of a digest would say less
+each time, and cost nothing less.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import structs
+
+from trimtab.context.editing.hidden_items import in_words
+from trimtab.context.naming import name_of
+from trimtab.context.summary.frame import unframed
+from trimtab.context.summary.job import Beneath
+from trimtab.context.window.slots import Slot
+from trimtab.context.window.view import Applied, View
+from trimtab.types.edits import Compact
+from trimtab.types.messages import Message, Text, User
+
+ATTACHED = "attached"
+"""Key in a compaction's `meta`: how many characters at the end of its text came from state. They were true then; the next summary gets its own."""
+
+
+def places_beneath(view: View, run: Sequence[int]) -> list[int]:
+    """The indices of the slots that earlier summaries in `run` stand for, in order, those of the run left out."""
+    shown = {index for index in run if view.slots[index].state != "gone"}
+    return sorted({place for lead in _leads(view, run) for place in lead.slots} - shown)
+
+
+def number_of(view: View, run: Sequence[int]) -> int:
+    """How many messages a summary of `run` stands for, those behind earlier summaries counted one by one."""
+    return len(places_beneath(view, run)) + sum(view.slots[index].state != "gone" for index in run)
+
+
+def beneath(view: View, run: Sequence[int]) -> Beneath:
+    """What a digest of `run` starts from."""
+    digests, written = _parted(view, run)
+    theirs = {place for one in written for place in one.slots}
+    mine = [place for place in places_beneath(view, run) if place not in theirs]
+    gone = {one.id for one in digests}
+    shown = [(slot, message) for place in mine for slot, message in _before(view, view.slots[place], gone)]
+    text = "\n\n".join(_text(one.edit) for one in written if isinstance(one.edit, Compact))
+    return Beneath(
+        text,
+        tuple(in_words(slot, message) for slot, message in shown),
+        tuple(name_of(slot) for slot, _ in shown),
+    )
+
+
+def written_text(view: View, slot: Slot, message: Message) -> Message:
+    """An earlier summary, which `slot` shows, without its frame and without what was attached to it from state; any other message as it is."""
+    if not isinstance(message, User) or message.origin != "summary":
+        return message
+    applied = view.edit(slot.lead) if slot.lead else None
+    attached = _attached(applied.edit) if applied is not None and isinstance(applied.edit, Compact) else 0
+    parts = tuple(
+        structs.replace(p, text=_without_state(unframed(p.text), attached)) if isinstance(p, Text) else p
+        for p in message.parts
+    )
+    return structs.replace(message, parts=parts)
+
+
+def _leads(view: View, run: Sequence[int]) -> Iterator[Applied]:
+    for index in run:
+        lead = view.slots[index].lead
+        if lead is not None and (applied := view.edit(lead)) is not None:
+            yield applied
+
+
+def _parted(view: View, run: Sequence[int]) -> tuple[list[Applied], list[Applied]]:
+    """The digests that the run stands on, down to the first summaries that somebody wrote, and those."""
+    todo = list(_leads(view, run))
+    seen: set[str] = set()
+    digests: list[Applied] = []
+    written: list[Applied] = []
+    while todo:
+        one = todo.pop()
+        if one.id in seen or not isinstance(one.edit, Compact):
+            continue
+        seen.add(one.id)
+        if one.edit.mode != "digest":
+            written.append(one)
+            continue
+        digests.append(one)
+        inner = (view.edit(target) for target in one.edit.targets)
+        todo += [found for found in inner if found is not None and found.id not in view.reverted]
+    return digests, sorted(written, key=lambda one: one.slots[0] if one.slots else 0)
+
+
+def _before(view: View, slot: Slot, gone: set[str]) -> list[tuple[Slot, Message]]:
+    """What the slot would show had those summaries not been made."""
+    edits = slot.edits
+    if gone.issuperset(edits):
+        was = slot.recorded
+    else:
+        was = slot
+        for edit in edits:
+            if edit in gone:
+                was = was.without(edit, view.reverted)
+    return [(was, message) for message in was.shown]
+
+
+def _text(edit: Compact) -> str:
+    return _without_state(unframed(edit.summary), _attached(edit))
+
+
+def _attached(edit: Compact) -> int:
+    """Characters of state at the end of a summary."""
+    count = edit.meta.get(ATTACHED)
+    return count if isinstance(count, int) and count > 0 else 0
+
+
+def _without_state(text: str, attached: int) -> str:
+    return text[: len(text) - attached].rstrip() if attached else text
