@@ -63,7 +63,7 @@ def _is_note(message: Message) -> bool:
     return isinstance(message, User) and message.origin == "note"
 
 
-CHANGES: list[Callable[[Session], None]] = [
+CHANGES: list[Callable[[Session], object]] = [
     lambda s: setattr(s, "system", MONDAY),
     lambda s: setattr(s, "system", TUESDAY),
     lambda s: setattr(s, "system", "Something else"),
@@ -72,7 +72,7 @@ CHANGES: list[Callable[[Session], None]] = [
     lambda s: setattr(s, "tools", (BASH, READ)),
     lambda s: wait(s, 3_600),
     lambda s: s.say("Go on"),
-    lambda s: s.work(lines(900)),  # type: ignore[func-returns-value]
+    lambda s: s.work(lines(900)),
     lambda s: s.act(Action("compact", params={"mode": "digest", "keep_tokens": 300})),
 ]
 """What may happen to it."""
