@@ -1,5 +1,6 @@
 """A server that keeps a summary back holds up nobody: a person sees the wait, may end it, and it ends by itself. The turn goes on with a digest each time."""
 
+import io
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,14 @@ import pytest
 from support.servers import FakeServer, Pause, Reply, Stall, Step, sse
 from support.small_window import Heard, Json, SmallRoom, reads, says, watch
 from trimtab.agent.events import Notice
+from trimtab.agent.loop import Turn
 from trimtab.coding.context import waiting
 from trimtab.coding.context.summariser import Summarisers
 from trimtab.coding.context.waiting import SummaryWait
 from trimtab.coding.session import Session
 from trimtab.context.asks import Answer, Failed, Summarize
+from trimtab.frontends.cli.chat import ChatLoop
+from trimtab.frontends.cli.text import TextPrinter
 from trimtab.providers.http import HttpProvider
 from trimtab.providers.openai_chat import OpenAIChat
 from trimtab.providers.wire import Endpoint
@@ -106,6 +110,43 @@ async def test_a_person_goes_on_without_the_summary_and_the_turn_with_a_digest(t
     assert {edit["mode"] for edit in made} == {"digest"}
     assert "a person didn't want to wait for it" in str(made[0]["meta"]["rejected"])
     assert provider.asked <= len(made) + 1, "one no is enough for all ways that would be tried for a request"
+
+
+async def test_ctrl_c_in_a_talk_ends_the_wait_and_not_the_turn(tmp_path: Path) -> None:
+    room = SmallRoom.at(tmp_path, policy="summary")
+    provider = Mute([*(reads(f"{letter}.txt") for letter in "abcdef"), says("done")])
+    err = io.StringIO()
+    async with room.open(provider=provider) as session, anyio.create_task_group() as group:
+        loop = ChatLoop(session, TextPrinter(out=io.StringIO(), err=err), start=group.start_soon, interactive=True)
+        turns: list[Turn] = []
+
+        async def turn() -> None:
+            turns.append(await session.prompt("read them all"))
+
+        loop.work(turn)
+        with anyio.fail_after(30):
+            while loop.working:
+                with anyio.move_on_after(0.05):
+                    await provider.waits.wait()
+                    provider.waits = anyio.Event()
+                    assert loop.interrupt()
+    assert [turn.reason for turn in turns] == ["stop"]
+    assert "going on without that summary; Ctrl-C again stops the turn" in err.getvalue()
+
+
+async def test_a_turn_that_is_stopped_while_it_waits_is_over_at_once(tmp_path: Path) -> None:
+    room = SmallRoom.at(tmp_path, policy="summary")
+    provider = Mute([*(reads(f"{letter}.txt") for letter in "abcdef"), says("done")])
+
+    async def stop(session: Session) -> None:
+        await provider.waits.wait()
+        session.cancel()
+
+    async with room.open(provider=provider) as session, anyio.create_task_group() as group:
+        group.start_soon(stop, session)
+        with anyio.fail_after(20):
+            turn = await session.prompt("read them all")
+    assert turn.reason == "cancelled"
 
 
 async def test_a_wait_of_some_seconds_is_told_with_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

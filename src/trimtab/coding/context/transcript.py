@@ -45,6 +45,9 @@ T = TypeVar("T")
 _FILLING = 2
 """A request of the soft threshold's size divided by this may be followed by one above it."""
 
+_MOST_NOTES = 20
+"""Notes about one request that a person is told."""
+
 
 class ManagedTranscript:
     """Records into a session log, and shows what the engine makes of it."""
@@ -221,6 +224,8 @@ class ManagedTranscript:
         news: list[Event] = [*self.take_news()]
         tellers = (self._summarisers, self._experience, self._tokenizers)
         notes = [*prepared.notes, *(note for teller in tellers if teller for note in teller.take_notes())]
+        if (more := len(notes) - _MOST_NOTES) > 0:
+            notes[_MOST_NOTES:] = [f"and {more:,} more notes about this request"]
         if news:
             news.append(BudgetChanged(used_tokens=prepared.tokens, window=self.engine.budget.window))
         return (*news, *(Notice(message=note) for note in notes))
