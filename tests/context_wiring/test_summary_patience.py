@@ -90,3 +90,14 @@ async def test_each_of_two_models_has_its_own_time() -> None:
     assert await summarisers.ask(ASK) == Failed("p/large said nothing for 60 s")
     assert anyio.current_time() - began == pytest.approx(120, abs=1)
     assert "p/small said nothing for 60 s" in summarisers.take_notes()[0]
+
+
+async def test_one_that_was_waited_for_in_vain_is_asked_again_only_for_the_next_request() -> None:
+    provider = After(1e9, says("late"))
+    summarisers = Summarisers(lambda: (provider, LARGE))
+    began = anyio.current_time()
+    for _ in range(3):
+        assert isinstance(await summarisers.ask(ASK), Failed)
+    assert anyio.current_time() - began == pytest.approx(60, abs=1)
+    summarisers.begin()
+    assert await summarisers.ask(ASK) == Failed("p/large said nothing for 60 s")

@@ -5,7 +5,7 @@
               └─ what each took, whatever became of it ──▶ Spending
 
 What comes back is handed on as it is; the engine judges it. But nobody waits for ever, or takes in more than a summary can be: a server that
-goes on and on is cut off. A usage that can't be true is told and counts as not reported.
+goes on and on is cut off, and one that was waited for in vain is not asked a second way for the same request. A usage that can't be true is told and counts as not reported.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -48,6 +48,12 @@ class Summarisers:
     instead: Asked | None = None
     notes: list[str] = field(default_factory=list)
     spending: Spending = field(default_factory=Spending)
+    _silent: set[str] = field(default_factory=set)
+    """Models that were waited for in vain since the last `begin`."""
+
+    def begin(self) -> None:
+        """Another request is made: who said nothing for the last one may be asked again."""
+        self._silent.clear()
 
     async def ask(self, ask: Summarize) -> Answer:
         """Return what the model said, or why it said nothing. A model of its own that fails gives way to the session's."""
@@ -79,6 +85,8 @@ class Summarisers:
 
     async def _say(self, asked: Asked, ask: Summarize) -> Answer:
         provider, model = asked
+        if model.ref in self._silent:
+            return Failed(f"{model.ref} said nothing a moment ago")
         began = anyio.current_time()
         request = _request(ask, model)
         hearing = _Hearing(Assembler(provider=model.provider, model=model.id), _most_heard(request))
@@ -89,6 +97,7 @@ class Summarisers:
         except Exception as problem:  # noqa: BLE001 - foreign code: a client that fails is a summary that failed
             return Failed(f"{model.ref}: {type(problem).__name__}: {problem}")
         if patience.scope.cancelled_caught:
+            self._silent.add(model.ref)
             return Failed(f"{model.ref} {patience.over(anyio.current_time())}")
         answer = hearing.assembler.message()
         usage = self._believed(answer.usage, request, hearing.heard)

@@ -44,7 +44,6 @@ from trimtab.types.models import ModelInfo, ModelRequest
 T = TypeVar("T")
 _FILLING = 2
 """A request of the soft threshold's size divided by this may be followed by one above it."""
-
 _MOST_NOTES = 20
 """Notes about one request that a person is told."""
 
@@ -252,6 +251,8 @@ class ManagedTranscript:
 
     async def _drive(self, plan: Generator[Ask, Answer, T]) -> T:
         self.wait.begin()
+        if self._summarisers is not None:
+            self._summarisers.begin()
         answer: Answer | None = None
         while True:
             step = await anyio.to_thread.run_sync(_advance, plan, answer)
