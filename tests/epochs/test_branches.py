@@ -1,9 +1,11 @@
 """Notices of what isn't sent in front follow the log: a fork, a session that is opened again and another branch tell what holds there, once."""
 
 from collections.abc import Callable
+from itertools import count
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from support.changing_front import BASH, CHANGES, MONDAY, READ, TUESDAY, Clock, notices, session
 from support.engine_session import Session, folded_again
@@ -11,8 +13,9 @@ from trimtab.context.cycle.epochs import _MOST_TOLD
 from trimtab.context.cycle.notice import AGAIN, HEAD
 from trimtab.context.embed.log_in_memory import MemoryLog
 from trimtab.context.engine import Engine
-from trimtab.types.entries import LeafEntry, MessageEntry
-from trimtab.types.messages import Assistant, Text
+from trimtab.types.codec import entry_of
+from trimtab.types.entries import KnownEntry, LeafEntry, MessageEntry
+from trimtab.types.messages import Assistant, Message, Text
 from trimtab.types.usage import Usage
 
 
@@ -20,14 +23,31 @@ def opened_again(made: Session) -> Session:
     """The same session in another process, which knows what the log says."""
     clock = Clock()
     again = Session(Engine(made.engine.model, session_id="s", now=clock), made.system, made.tools, calls=made.calls)
+    again.log = type(made.log)()
     again.log.load(made.log.lines())
     return again
+
+
+class ForkedLog(MemoryLog):
+    """One whose own entries have ids that its parent's haven't, which are running numbers."""
+
+    forks = count()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._fork = next(self.forks)
+
+    def _take(self, value: KnownEntry, message: Message | None) -> str:
+        entry_id = f"f{self._fork}.{len(self.archive)}"
+        entry = entry_of(replace(value, id=entry_id, parent=self.archive.leaf))
+        self._conversation.take(entry, message=message)
+        return entry_id
 
 
 def forked(made: Session) -> Session:
     """Another session that begins as this one is: with the entries of its path."""
     child = opened_again(made)
-    child.log = MemoryLog()
+    child.log = ForkedLog()
     child.log.load([entry.raw.decode() for entry in made.log.archive.path()])
     return child
 
