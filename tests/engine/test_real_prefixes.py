@@ -1,10 +1,15 @@
 """Every prefix of a real session gives a request that may leave, wherever the file was cut, in windows large and small.
 
-`TRIMTAB_DATA` names a folder with `sessions/index.jsonl`. All cuts of all sessions of its split `eval` are shuffled once, by a fixed seed; the test
-takes the first few. With `TRIMTAB_ALL_PREFIXES=1` it takes all (a day), with `TRIMTAB_ALL_PREFIXES=3/50` the third of fifty parts, which together are all.
+`TRIMTAB_DATA` names a folder with `sessions/index.jsonl`. There are two ways to come to a prefix:
 
-Each cut is tried with every family of APIs, each in another window and by another policy; which is drawn from the name and place of the cut, so a
-cut meets the same ones in every run, and every pair of window and policy is met by every family.
+    resumed   the messages up to the cut go into a new session at once, and its first request has to make them fit
+    lived     one session goes through the file, a request at each line; its edits stand when the next line comes
+
+All cuts (lived: all files) of the split `eval` are shuffled once, by a fixed seed; a test takes the first few. With `TRIMTAB_ALL_PREFIXES=1` it takes all
+(resumed a day, lived an hour), with `TRIMTAB_ALL_PREFIXES=3/50` the third of fifty parts, which together are all.
+
+Each cut is tried with every family of APIs, each in another window and by another policy; which is drawn from the name and place of the cut (lived:
+from the name), so a cut meets the same ones in every run, and every pair of window and policy is met by every family.
 """
 
 import gzip
@@ -14,12 +19,13 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from msgspec import structs
 
 from support.conversations import MAKERS
-from support.engine_session import Session
+from support.engine_session import Outside, Session
 from support.wire_rules import broken, sent_body
 from trimtab.context.cycle.floor import floor_of
 from trimtab.context.engine import Engine
@@ -31,18 +37,23 @@ from trimtab.types.errors import ContextFloor
 from trimtab.types.messages import Message
 from trimtab.types.models import Api
 
+T = TypeVar("T")
 _DATA = os.environ.get("TRIMTAB_DATA", "")
 _SAMPLE = 60
+_LIVES = 4
+_STRETCH = 60
+_FRAME = 130
+"""Tokens of a summary that says nothing but what it stands for."""
 _LARGEST = 200_000
 _WAYS = [(window, policy) for window in (8_000, 30_000, _LARGEST) for policy in ("rules", "summary")]
 
 
-def _part(cuts: Sequence[tuple[Path, int]], wanted: str) -> list[tuple[Path, int]]:
+def _part(cuts: Sequence[T], wanted: str, sample: int = _SAMPLE) -> list[T]:
     """The cuts that `wanted` names: the sample (empty), all of them (`1`), or part i of n (`i/n`)."""
     shuffled = list(cuts)
     random.Random(7).shuffle(shuffled)
     if not wanted:
-        return shuffled[:_SAMPLE]
+        return shuffled[:sample]
     part, _, parts = wanted.partition("/")
     number, count = int(part), int(parts or 1)
     if not 1 <= number <= count:
@@ -56,13 +67,18 @@ def _lines(path: Path) -> list[bytes]:
 
 
 @pytest.fixture(scope="module")
-def cuts() -> list[tuple[Path, int]]:
-    """The chosen cuts of the session files of the split `eval`, file by file."""
+def files() -> list[Path]:
+    """The session files of the split `eval`."""
     root = Path(_DATA, "sessions")
     if not _DATA or not (root / "index.jsonl").is_file():
         pytest.skip("no real sessions: TRIMTAB_DATA names no folder that has sessions/index.jsonl")
     rows = [json.loads(row) for row in (root / "index.jsonl").read_text().splitlines()]
-    files = sorted({root / row["file"] for row in rows if row["split"] == "eval"})
+    return sorted({root / row["file"] for row in rows if row["split"] == "eval"})
+
+
+@pytest.fixture
+def cuts(files: list[Path]) -> list[tuple[Path, int]]:
+    """The chosen cuts of them, file by file."""
     every = [(path, cut) for path in files for cut in range(1, len(_lines(path)) + 1)]
     return sorted(_part(every, os.environ.get("TRIMTAB_ALL_PREFIXES", "")))
 
@@ -74,32 +90,54 @@ def _conversations(data: bytes) -> list[tuple[Message, ...]]:
         return []  # nothing was said yet
 
 
-def _ways(path: Path, cut: int) -> Iterator[tuple[Api, int, str]]:
+def _ways(path: Path, cut: int | None = None) -> Iterator[tuple[Api, int, str]]:
     """How this cut is tried: each family in another window or by another policy."""
     drawn = random.Random(f"{path.name}:{cut}").sample(_WAYS, len(MAKERS))
     for api, (window, policy) in zip(MAKERS, drawn, strict=True):
         yield api, window, policy
 
 
-def _wrong_with(talk: tuple[Message, ...], api: Api, window: int, policy: str, seen: Counter[str]) -> list[str]:
-    """What is wrong with the request that follows `talk`. A stop is right only where what must stay is too much for a small window."""
-    seen["requests"] += 1
-    session = Session(Engine(structs.replace(MAKERS[api], context_window=window), session_id="s", policy=policy))
-    session.log.append([session.engine.admit(message) for message in talk])
-    model, hard = session.engine.model, session.engine.budget.hard
-    try:
-        prepared = session.prepare()
-    except ContextFloor as stop:
-        seen["stops"] += 1
-        floor = floor_of(session.engine.look(session.view, session.request)).total
-        return [] if window < _LARGEST and floor > hard else [f"stopped with {floor:,} that must stay: {stop}"]
-    sent = prepared.request.messages
-    used = session.engine.look(prepared.view, session.request).used
-    return [
-        *([f"{used:,} tokens of {hard:,}"] if used > hard else []),
-        *(problem.message for problem in validate(sent, rules=rules_for(model))),
-        *broken(api, sent_body(model, sent)),
-    ]
+class Life:
+    """A session that is lived through: what was said so far, and how its requests are made."""
+
+    def __init__(self, api: Api, window: int, policy: str) -> None:
+        self.way = (api, window, policy)
+        self.talk: tuple[Message, ...] = ()
+        self.session = self._new()
+
+    def _new(self) -> Session:
+        api, window, policy = self.way
+        return Session(Engine(structs.replace(MAKERS[api], context_window=window), session_id="s", policy=policy))
+
+    def goes_on(self, talk: tuple[Message, ...]) -> None:
+        """Take in what came; from the beginning, where the longer file tells what was before in another way."""
+        if talk[: len(self.talk)] != self.talk:
+            self.talk, self.session = (), self._new()
+        self.session.log.append([self.session.engine.admit(message) for message in talk[len(self.talk) :]])
+        self.talk = talk
+
+    def wrong(self, seen: Counter[str]) -> list[str]:
+        """What is wrong with the request that follows. A stop is right only where what must stay is too much for a small window."""
+        seen["requests"] += 1
+        session = self.session
+        session.outside = Outside()
+        model, hard = session.engine.model, session.engine.budget.hard
+        try:
+            prepared = session.prepare()
+        except ContextFloor as stop:
+            seen["stops"] += 1
+            look = session.engine.look(session.view, session.request)
+            waits = {place for index in look.view.open_places for place in look.view.group(index)}
+            stays = floor_of(look).total + _FRAME + sum(size for shown, size in look.sizes() if shown.place in waits)
+            most = stays * look.used // look.estimate.tokens  # decisions go by the upper end of a band
+            return [] if self.way[1] < _LARGEST and most > hard else [f"stopped with {most:,} that must stay: {stop}"]
+        sent = prepared.request.messages
+        used = session.engine.look(prepared.view, session.request).used
+        return [
+            *([f"{used:,} tokens of {hard:,}"] if used > hard else []),
+            *(problem.message for problem in validate(sent, rules=rules_for(model))),
+            *broken(self.way[0], sent_body(model, sent)),
+        ]
 
 
 @pytest.mark.slow
@@ -113,11 +151,38 @@ def test_every_prefix_of_every_session_gives_a_request_that_may_leave(cuts: list
             lines = (path, _lines(path))
         for talk in _conversations(b"\n".join(lines[1][:cut])):
             for way in _ways(path, cut):
-                wrong += [(path.name, cut, *way, said) for said in _wrong_with(talk, *way, seen)]
+                life = Life(*way)
+                life.goes_on(talk)
+                wrong += [(path.name, cut, *way, said) for said in life.wrong(seen)]
     print(f"prefixes: {seen['cuts']} cuts, {seen['requests']} requests, {seen['stops']} stops, {len(wrong)} wrong")
     assert wrong == []
     assert seen["requests"] > 3 * len(cuts)
     assert seen["stops"] < seen["requests"] / 20
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+def test_every_prefix_of_a_session_that_is_lived_through_gives_a_request_that_may_leave(files: list[Path]) -> None:
+    wanted = os.environ.get("TRIMTAB_ALL_PREFIXES", "")
+    wrong: list[object] = []
+    seen: Counter[str] = Counter()
+    for path in _part(files, wanted, _LIVES):
+        lines = _lines(path)
+        lives: dict[tuple[int, tuple[Api, int, str]], Life] = {}
+        for cut in range(1, len(lines) + 1 if wanted else _STRETCH):
+            seen["cuts"] += 1
+            for number, talk in enumerate(_conversations(b"\n".join(lines[:cut]))):
+                for way in _ways(path):
+                    life = lives.setdefault((number, way), Life(*way))
+                    if talk == life.talk:
+                        continue  # the line said nothing: the request is the one that was looked at
+                    life.goes_on(talk)
+                    wrong += [(path.name, cut, *way, said) for said in life.wrong(seen)]
+    print(
+        f"prefixes lived: {seen['cuts']} cuts, {seen['requests']} requests, {seen['stops']} stops, {len(wrong)} wrong"
+    )
+    assert wrong == []
+    assert seen["requests"] - seen["stops"] > seen["cuts"]
 
 
 def test_the_parts_of_an_exhaustive_run_are_all_cuts_once() -> None:

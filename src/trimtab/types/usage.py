@@ -10,10 +10,10 @@ import msgspec
 
 _MOST_INPUT = 4_000_000
 """Tokens; no window has that many, and a window that is only configured may be far smaller than the real one."""
+_MOST_OUTPUT = 200_000
+"""Tokens; some servers don't count thoughts, which nobody hears, as part of what was asked for."""
 _FAR = 4
 """Times the window, or the output that was asked for: beyond doubt, however a server counts."""
-_SLACK = 1_000
-"""Tokens of an answer of which nothing is seen."""
 _MOST_BYTES = 4
 """Bytes of a character; no token is less than a byte."""
 
@@ -71,6 +71,6 @@ def why_impossible(usage: Usage, *, window: int, most_output: int, heard: int) -
     if usage.prompt > max(_FAR * window, _MOST_INPUT):
         return f"{usage.prompt:,} tokens of input, and the window has {window:,}"
     written = max(usage.output, usage.reasoning)
-    if written > max(_FAR * most_output, _MOST_BYTES * heard) + _SLACK:
+    if written > max(_FAR * most_output, _MOST_BYTES * heard, _MOST_OUTPUT):
         return f"{written:,} tokens of output, where {most_output:,} were asked for and {heard:,} characters came"
     return ""

@@ -38,6 +38,9 @@ WORTHWHILE = 0.85
 MOST_LEFT = 0.9
 """The same for the ladder, which has no choice but wants to get somewhere: a summary hardly smaller loses words for nothing."""
 
+_BAREST = 24
+"""Tokens of the shortest summary: how many messages of which kind there were."""
+
 
 @dataclass(slots=True)
 class Compactor:
@@ -68,7 +71,7 @@ class Compactor:
     ) -> Generator[Ask, Answer, Outcome]:
         """Do a `compact` (or a `summarize` of single items) that comes without a text. `immune`: see `places_of`.
 
-        Parameters of the action: `keep_tokens` (of the end), `whole` (keep nothing of it), `mode` `digest` (ask no model), `instructions` (wishes
+        Parameters of the action: `keep_tokens` (of the end), `whole` (keep nothing of it, and be as short as the room demands), `mode` `digest` (ask no model), `instructions` (wishes
         about the summary). With a gate among the means, what a model would write is only asked for when it pays, its own price included.
         """
         if action.action == "summarize":
@@ -159,6 +162,9 @@ class Compactor:
         written = "\n\n".join(part for part in (outcome.text.strip(), names) if part)
         text = framed(view, run, written, state, means.kit, index=index)
         whole = action.params.get("whole") is True
+        if whole and state and means.kit.count(text) > _room_left(look, run):
+            state = ""
+            text = framed(view, run, written, state, means.kit, index=index)
         most = 1.0 if whole else MOST_LEFT if author == "recovery" else WORTHWHILE
         if means.kit.count(text) >= most * shown_size(view, run, means.size):
             return Outcome(view, refused=("compact: the summary would not be much smaller than what it replaces",))
@@ -169,6 +175,10 @@ class Compactor:
     def _job(self, look: Look, run: Sequence[int], action: Action, means: Means) -> Job:
         view, digest = look.view, action.params.get("mode") == "digest"
         what = told(view, run)
+        wanted = min(self.wanted_tokens, max(200, look.budget.room // 10))
+        if action.params.get("whole") is True:
+            bare = means.kit.count(framed(view, run, "", "", means.kit, index=""))
+            wanted = min(wanted, max(_BAREST, _room_left(look, run) - bare))
         job = Job(
             messages=what.messages,
             recorded=what.recorded,
@@ -180,13 +190,19 @@ class Compactor:
             later=what.later,
             instructions=str(action.params.get("instructions") or ""),
             profile=self.profile,
-            wanted=min(self.wanted_tokens, max(200, look.budget.room // 10)),
+            wanted=wanted,
             summariser=None if digest else self.summariser,
             in_place=means.in_place(look, run) if self.in_place and not digest else None,
             turn_goes_on=what.turn_goes_on,
             cache=self.cache,
         )
         return with_bills(job)
+
+
+def _room_left(look: Look, run: Sequence[int]) -> int:
+    """Tokens that a request has for what stands in place of `run`, counted without the band that decisions leave."""
+    tokens = look.estimate.tokens
+    return look.budget.hard * tokens // max(1, look.used) - tokens + shown_size(look.view, run, look.tally.message)
 
 
 def _keeping(action: Action, tokens: int) -> Action:
