@@ -209,11 +209,9 @@ def _alive(remaining: Remaining) -> list[float]:
 
 def _rates(price: Price, rules: CacheRules) -> tuple[float, float]:
     """USD per million tokens of a read, and of what is not read."""
-    read = price.input if price.cache_read is None else price.cache_read
     if rules.kind != "explicit":
-        return read, price.input
-    write = price.input if price.cache_write is None else price.cache_write
-    return read, (price.cache_write_1h or write) if rules.ttl_s >= LONG_S else write
+        return price.read, price.input
+    return price.read, price.write_1h if rules.ttl_s >= LONG_S else price.write
 
 
 def _prices(situation: Situation) -> tuple[Price, ...]:

@@ -118,6 +118,7 @@ class _Facts:
                 offset=offset,
                 turn=slot.turn,
                 sent=position < self.circumstances.sent,
+                pinned=slot.pinned,
             )
         base = slot.base
         use = self.references.uses.get(slot.id)
