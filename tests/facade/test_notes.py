@@ -19,7 +19,7 @@ def test_a_rejected_summary_is_a_note_of_its_action_and_of_the_conversation():
     (note,) = came["notes"]
     assert (came["done"], came["problems"], cm.notes) == (True, [], [note])
     assert note.startswith("a summary was rejected (")
-    assert note.endswith("; a digest without a model stands in")
+    assert "; a digest without a model stands in." in note
 
 
 def test_without_anything_to_say_there_are_no_notes():
