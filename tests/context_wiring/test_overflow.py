@@ -15,11 +15,15 @@ TOO_LONG = {
         "code": "context_length_exceeded",
     }
 }
+LIES = [
+    {**TOO_LONG, "error": {**TOO_LONG["error"], "message": TOO_LONG["error"]["message"].replace("6000", lie)}}
+    for lie in ("3", "9" * 30)
+]
 VAGUE = {"error": {"message": "prompt is too long", "code": "context_length_exceeded"}}
 READ = [reads("a.txt"), reads("b.txt"), reads("c.txt")]
 
 
-@pytest.mark.parametrize("body", [TOO_LONG, VAGUE], ids=["with the true window", "without"])
+@pytest.mark.parametrize("body", [TOO_LONG, VAGUE, *LIES], ids=["with the true window", "without", "too small", "huge"])
 async def test_a_refused_request_is_made_smaller_and_sent_once_more(tmp_path: Path, body: object) -> None:
     room = SmallRoom.at(tmp_path, window=32_000)
     provider = Heard([*READ, refuses(400, body), says("it fits")])
@@ -31,7 +35,8 @@ async def test_a_refused_request_is_made_smaller_and_sent_once_more(tmp_path: Pa
     refused, sent = provider.requests[-2:]
     assert size(sent.messages) < size(refused.messages)
     assert [e.kind for e in seen if isinstance(e, Retry)] == ["overflow"]
-    assert any("the server refused the request" in e.message for e in seen if isinstance(e, Notice))
+    (told,) = (e.message for e in seen if isinstance(e, Notice) and "the server refused the request" in e.message)
+    assert ("to the 6,000 tokens" if body is TOO_LONG else "by a fifth or more") in told
     assert {e.author for e in seen if isinstance(e, ContextEdited)} <= {
         "recovery",
         "policy:rules",

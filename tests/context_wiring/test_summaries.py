@@ -9,10 +9,10 @@ from msgspec import structs
 
 from support.small_window import Heard, Json, SmallRoom, calls, page, reads, results, says, watch
 from trimtab.agent.events import Notice
-from trimtab.agent.ports import Provider
+from trimtab.agent.ports import Provider, Spent
 from trimtab.coding.choose import AtFile, Ephemeral
 from trimtab.coding.context.state import reattached, state_of
-from trimtab.coding.context.summariser import Spent, Summarisers
+from trimtab.coding.context.summariser import Summarisers
 from trimtab.context.actions import Action
 from trimtab.context.asks import Failed, Summarize, Summary
 from trimtab.context.summary.reattach import ReadFile
@@ -166,17 +166,31 @@ async def test_an_answer_that_never_ends_is_cut_off_early_and_rejected_with_the_
 
 async def test_what_was_asked_is_added_up_at_the_prices_of_who_answered(tmp_path: Path) -> None:
     priced = structs.replace(SMALL, prices=(Price(input=1.0, output=10.0),))
-    small = asked({**says("short"), "usage": {"input": 1_000_000, "output": 100_000}}, {"error": {"status": 500}})
+    small = asked({**says("short"), "usage": {"input": 1_000_000, "output": 1_000}}, {"error": {"status": 500}})
 
     async def opened() -> tuple[Provider, ModelInfo]:
         return small, priced
 
     summarisers = Summarisers(lambda: (asked(), LARGE), small=opened)
     await summarisers.ask(ASK)
-    assert summarisers.take_spent() == Spent(Usage(input=1_000_000, output=100_000), 2.0)
-    assert summarisers.take_spent() == Spent()
+    assert summarisers.spending.take() == Spent(Usage(input=1_000_000, output=1_000), 1.01)
+    assert summarisers.spending.take() == Spent()
     await summarisers.ask(ASK)
-    assert summarisers.take_spent() == Spent()
+    assert summarisers.spending.take() == Spent()
+
+
+@pytest.mark.parametrize(
+    "usage", [{"input": 10**18, "output": 5}, {"input": 900, "output": 10**18}, {"input": 900, "output": 400_000}]
+)
+async def test_a_usage_that_can_not_be_true_is_told_and_not_booked(usage: Json) -> None:
+    priced = structs.replace(LARGE, prices=(Price(input=1.0, output=10.0),))
+    summarisers = Summarisers(lambda: (asked({**says("short"), "usage": usage}), priced))
+    answer = await summarisers.ask(ASK)
+    assert isinstance(answer, Summary)
+    assert (answer.text, answer.usage) == ("short", None)
+    assert summarisers.spending.take() == Spent(Usage(), None)
+    (note,) = summarisers.take_notes()
+    assert "p/large reported a usage for a summary that can't be" in note
 
 
 async def test_a_transcript_is_never_written_to_a_cache(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import anyio
 import pytest
 
-from support.small_window import Heard, SmallRoom, calls, reads, results, says
+from support.small_window import Heard, SmallRoom, calls, reads, results, says, watch
+from trimtab.agent.events import Notice
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Failed, Recorded
 from trimtab.types.entries import EditEntry
@@ -117,11 +118,23 @@ async def test_a_summary_that_never_comes_gives_way_to_a_digest_and_the_turn_goe
     room = SmallRoom.at(tmp_path, policy="summary")
     provider = Mute("read them all", *(reads(f"{letter}.txt") for letter in "abcdef"), says("done"))
     async with room.open(provider=provider) as session:
-        session.context.transcript._summarisers.timeout_s = 0.05
+        session.context.transcript._summarisers.quiet_s = 0.05
         with anyio.fail_after(30):
             turn = await session.prompt("read them all")
     assert (turn.reason, turn.text) == ("stop", "done")
     assert provider.hung
     compactions = [entry["edit"] for entry in room.edits() if entry["edit"]["kind"] == "compact"]
     assert {edit["mode"] for edit in compactions} == {"digest"}
-    assert "wrote no summary within 0.05 s" in str([edit["meta"].get("rejected") for edit in compactions])
+    assert "said nothing for 0.05 s" in str([edit["meta"].get("rejected") for edit in compactions])
+
+
+async def test_of_very_many_notes_about_one_request_the_first_are_told_and_how_many_more(tmp_path: Path) -> None:
+    room = SmallRoom.at(tmp_path)
+    async with room.open(says("done")) as session:
+        writers = session.context.transcript._summarisers
+        assert writers is not None
+        writers.notes += [f"note {number}" for number in range(120)]
+        events = watch(session)
+        await session.prompt("go")
+        told = [event.message for event in events.pending() if isinstance(event, Notice)]
+    assert told == [*(f"note {number}" for number in range(20)), "and 100 more notes about this request"]

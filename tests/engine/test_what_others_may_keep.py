@@ -7,6 +7,7 @@ import pytest
 
 from support.engine_session import Session, call_of, lines, model
 from trimtab.context.actions import Action
+from trimtab.context.cycle.told_once import ToldOnce
 from trimtab.context.engine import Engine
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.window.fold import fold
@@ -151,3 +152,90 @@ def test_a_policy_that_calls_itself_like_the_engine_is_held_to_the_same() -> Non
         talk.work(lines(1_500, seed=number))
         talk.prepare()
     assert of_kind(talk, "Restate") == []
+
+
+def summarised(talk: Session) -> str:
+    """The id of the edit that shows a summary of the first two steps, which a person has pinned."""
+    calls = [talk.work(lines(600, seed=number))[0] for number in range(4)]
+    done = talk.act(Action("compact", tuple(calls[:2]), {"summary": "Two files were read; port 4711 is taken."})).done
+    summary = done[0].entry_id
+    assert talk.act(Action("pin", (summary,))).done
+    return summary
+
+
+@pytest.mark.parametrize("author", ["model", "policy:theirs", "recovery"])
+@pytest.mark.parametrize("action", ["drop", "compact"])
+def test_a_pinned_summary_stays_for_all_but_a_person(author: str, action: str) -> None:
+    talk = session()
+    summary = summarised(talk)
+    wish = Action(action, (summary,), {"summary": "short"})  # type: ignore[arg-type]
+    outcome = talk.act(wish, author=author)
+    assert (outcome.done, f"{summary!r} is pinned" in outcome.refused[0]) == ((), True)
+    assert talk.act(wish).done, "a person may"
+
+
+def test_a_pinned_summary_outlives_a_full_window() -> None:
+    talk = session()
+    summary = summarised(talk)
+    for number in range(12):
+        talk.work(lines(2_000, seed=10 + number))
+        prepared = talk.prepare()
+    assert any("port 4711 is taken" in str(message.parts) for message in prepared.request.messages)
+    (item,) = [i for i in talk.engine.observe(talk.engine.look(talk.view, talk.request)).items if i.id == summary]
+    assert item.pinned
+
+
+@MODELS_AND_POLICIES
+def test_all_notes_together_have_a_quarter_of_the_room(author: str) -> None:
+    talk, refused = session(), []
+    for number in range(60):
+        note = Action("restate", params={"text": lines(150, seed=number)})
+        refused += talk.act(note, author=author).refused
+    room, stand = talk.engine.budget.room, len(of_kind(talk, "Restate"))
+    assert f"{stand} notes stand already" in refused[0]
+    assert f"all notes may have {room // 4:,}" in refused[0]
+    assert sum(talk.engine.tally.text(n.text) for n in of_kind(talk, "Restate")) <= room // 4  # type: ignore[attr-defined]
+    first = talk.view.applied[0].id
+    assert talk.act(Action("drop", (first,)), author=author).done
+    assert talk.act(Action("restate", params={"text": lines(100, seed=99)}), author=author).done
+
+
+def test_a_plan_that_is_said_again_and_again_counts_once_and_a_person_may_say_what_they_like() -> None:
+    talk = session()
+    for number in range(40):
+        plan = Action("restate", params={"text": lines(150, seed=number), "label": "plan"})
+        assert talk.act(plan, author="model").done
+        assert talk.act(Action("restate", params={"text": lines(150, seed=number)})).done
+
+
+def test_what_a_policy_wants_in_vain_is_logged_once() -> None:
+    talk = session(Wants(lambda ids: [Action("pin", ids)] if ids else []))
+    for number in range(5):
+        talk.work(lines(2_500, seed=number))
+    for _ in range(6):
+        talk.prepare()
+        talk.answer(Text("hm"))
+        talk.say("go on")
+    assert len(vain(talk)) == 1
+
+
+def test_other_figures_are_no_news_and_something_done_makes_all_of_it_news_again() -> None:
+    told = ToldOnce()
+    assert told.is_news("model", ["it has 10,476 tokens", "no room"])
+    assert not told.is_news("model", ["it has 9 tokens"])
+    assert told.is_news("policy:p", ["it has 9 tokens"])
+    told.succeeded("model")
+    assert (told.is_news("model", ["no room"]), told.is_news("policy:p", ["it has 1 tokens"])) == (True, False)
+    again = ToldOnce()
+    again.restore(told.state)
+    assert not again.is_news("model", ["no room"])
+
+
+def vain(talk: Session) -> list[dict[str, object]]:
+    return [remark for remark in talk.remarks if remark["event"] == "not_applied"]
+
+
+def test_of_very_many_reasons_the_first_are_told_and_how_many_more() -> None:
+    talk = session()
+    outcome = talk.act(*(Action("drop", (f"nothing{number}",)) for number in range(70)), author="model")
+    assert (len(outcome.refused), len(outcome.problems), outcome.problems[-1]) == (70, 21, "and 50 more")

@@ -1,13 +1,25 @@
 """System prompt and tools stay as they were sent while the cache is worth more than a notice; what changed is told, and folded in at the next break."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from support.changing_front import (
+    BASH,
+    CHANGES,
+    EXPLICIT,
+    MONDAY,
+    PREFIX,
+    READ,
+    TUESDAY,
+    WEB,
+    Clock,
+    notices,
+    session,
+    tool,
+    wait,
+)
 from support.engine_session import Session, folded_again, lines, model
 from trimtab.context.actions import Action
 from trimtab.context.asks import Failed
@@ -19,60 +31,9 @@ from trimtab.context.settings import EngineSettings
 from trimtab.types.edits import Restate
 from trimtab.types.entries import RevertEntry
 from trimtab.types.errors import ContextFloor
-from trimtab.types.messages import Message, Text, User
+from trimtab.types.messages import Text
 from trimtab.types.models import CacheRules, Price
-from trimtab.types.tools import ToolSpec
 from trimtab.types.usage import Usage
-
-MONDAY = "Be brief.\n" + "Follow the style of the project.\n" * 40 + "Date: 2026-03-02"
-TUESDAY = MONDAY.replace("03-02", "03-03")
-PREFIX = CacheRules("prefix", 256, 64, ttl_s=300)
-EXPLICIT = CacheRules("explicit", 256, 1, 20, 4, 300)
-
-
-def tool(name: str, description: str = "does it", **properties: Any) -> ToolSpec:
-    return ToolSpec(name, description, {"type": "object", "properties": properties})
-
-
-READ, BASH, WEB = tool("read"), tool("bash"), tool("web")
-
-
-class Clock:
-    """Seconds."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def session(rules: CacheRules = PREFIX, *, window: int = 100_000, policy: str = "rules", steps: int = 4) -> Session:
-    """A conversation of a few steps on Monday, whose cache is warm; with `engine.clock`, so to speak, in `clock_of`."""
-    info = model(window, prices=(Price(3, 15, 0.3, 3.75),), cache=rules)
-    clock = Clock()
-    made = Session(Engine(info, session_id="s", now=clock, policy=policy), system=MONDAY, tools=(READ, BASH))
-    made.say("Fix it")
-    for number in range(steps):
-        made.prepare()
-        made.work(lines(1_500, seed=number))
-    made.prepare()
-    made.answer(Text("done"))
-    return made
-
-
-def wait(made: Session, seconds: float) -> None:
-    clock = made.engine._now
-    assert isinstance(clock, Clock)
-    clock.now += seconds
-
-
-def notices(made: Session) -> list[str]:
-    """What the next request tells of a front that it doesn't have, oldest first."""
-    return [m.parts[0].text for m in made.view.messages() if _is_note(m)]  # type: ignore[union-attr]
-
-
-def _is_note(message: Message) -> bool:
-    return isinstance(message, User) and message.origin == "note"
 
 
 @pytest.mark.parametrize("rules", [PREFIX, EXPLICIT], ids=["prefix", "explicit"])
@@ -375,20 +336,6 @@ def test_the_head_that_fits_is_sent_where_the_one_of_before_does_not() -> None:
         made.prepare()
     made.system = MONDAY
     assert made.prepare().request.system == MONDAY
-
-
-CHANGES: list[Callable[[Session], None]] = [
-    lambda s: setattr(s, "system", MONDAY),
-    lambda s: setattr(s, "system", TUESDAY),
-    lambda s: setattr(s, "system", "Something else"),
-    lambda s: setattr(s, "tools", (READ,)),
-    lambda s: setattr(s, "tools", (READ, BASH, WEB)),
-    lambda s: setattr(s, "tools", (BASH, READ)),
-    lambda s: wait(s, 3_600),
-    lambda s: s.say("Go on"),
-    lambda s: s.work(lines(900)),  # type: ignore[func-returns-value]
-    lambda s: s.act(Action("compact", params={"mode": "digest", "keep_tokens": 300})),
-]
 
 
 @settings(max_examples=30)

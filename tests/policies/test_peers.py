@@ -3,8 +3,10 @@
 from msgspec.structs import replace
 
 from support.observations import answer, prompt, result, seen, targets, work
+from trimtab.context.cycle.deciding import Decider
 from trimtab.context.policies.peer import Level
 from trimtab.context.policies.registry import find_policy
+from trimtab.context.settings import EngineSettings
 
 WIDE = {"window": 200_000, "room": 164_000, "soft": 114_000, "target": 82_000, "hard": 150_000}
 
@@ -83,6 +85,20 @@ def test_tau_checks_between_runs_and_when_a_request_doesnt_fit():
     assert action.params == {"keep_tokens": 20_000}
     assert targets(peer.decide(seen(running, used=190_001, **wide)), "elide") == []
     assert len(peer.decide(seen(running, used=190_001, **wide))) == 1
+
+
+def test_only_a_peer_that_checks_before_every_request_has_a_summary_prepared():
+    full = [prompt(0), *work(150)]
+    below = [prompt(0), *work(20)]
+    for name, prepares in (("codex", True), ("claude-code", True), ("pi", False), ("tau", False)):
+        decider = Decider(find_policy(name), EngineSettings())
+        within = seen(full, window=200_000, used=184_500, hard=199_000)
+        assert (decider.summary_wanted(within) is not None) == prepares, name
+        assert decider.summary_wanted(seen(below, window=200_000, hard=199_000)) is None
+        asked_now = seen([*full, prompt(9)], window=200_000, used=184_500, hard=199_000)
+        assert decider.summary_wanted(asked_now) is not None, (
+            "at the begin of a turn nobody prepares: then all of them compact"
+        )
 
 
 def test_swe_agent_masks_from_the_first_request_on():

@@ -69,8 +69,9 @@ def test_a_list_says_what_each_session_is_about(home: SessionFolder):
         230,
         0,
     )
-    assert (summary.usage, summary.created, listing.notes) == (
-        {"p/m": Usage(20, 10, cache_read=200)},
+    assert (summary.answers, summary.usage, summary.created, listing.notes) == (
+        {"p/m": (Usage(10, 5, cache_read=100),) * 2},
+        Usage(20, 10, cache_read=200),
         log.header.created,
         (),
     )

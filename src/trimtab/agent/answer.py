@@ -1,7 +1,8 @@
 """Hears one answer of a model: stream events in, feed events and one message out.
 
 A `Draft` is usable at every instant: when the turn is cancelled or the stream dies in the middle, `message` is what arrived so far.
-A provider promises not to raise; one that does anyway, or that just stops, has failed, and what it streamed is kept.
+A provider promises not to raise; one that does anyway, or that just stops, has failed, and what it streamed is kept. A usage that can't be true is
+told and left out, so that nothing counts, learns or costs by it.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -9,14 +10,16 @@ from contextlib import asynccontextmanager
 from typing import TypeAlias
 
 import anyio.lowlevel
+from msgspec.structs import replace
 
-from trimtab.agent.events import MessageDelta, MessageStarted, Retry
+from trimtab.agent.events import MessageDelta, MessageStarted, Notice, Retry
 from trimtab.agent.ports import Emit, Provider
 from trimtab.types.errors import ErrorInfo, ProviderError, StoreError, TrimtabError
 from trimtab.types.ids import new_id
 from trimtab.types.messages import Assistant
 from trimtab.types.models import ModelRequest
 from trimtab.types.stream import Assembler, Ended, PartDelta, Retrying, StreamEvent
+from trimtab.types.usage import why_impossible
 
 EVENTS_PER_TURN = 128
 """Events heard in a row before watchers and a cancel get their turn, whether or not the provider ever waits."""
@@ -33,6 +36,8 @@ class Draft:
         self._assembler = Assembler(provider=request.model.provider, model=request.model.id)
         self._announced = False
         self._complete = False
+        self._heard = 0
+        """Characters."""
         self._failure: ErrorInfo | None = None
 
     @property
@@ -82,8 +87,11 @@ class Draft:
             await self._emit(MessageStarted(message_id=self.message_id))
 
     async def _take(self, event: StreamEvent) -> None:
+        if type(event) is Ended:
+            event = await self._believed(event)
         self._assembler.feed(event)
         if type(event) is PartDelta:
+            self._heard += len(event.text)
             await self.announce()
             await self._emit(
                 MessageDelta(message_id=self.message_id, part=event.part, kind=event.kind, text=event.text)
@@ -92,6 +100,22 @@ class Draft:
             self._complete = True
         else:
             await self.announce()
+
+    async def _believed(self, end: Ended) -> Ended:
+        """The end of the answer, without a usage that can't be true. A script says what it likes: nobody is lied to."""
+        model = self._request.model
+        if model.api == "scripted":
+            return end
+        why = end.usage and why_impossible(
+            end.usage,
+            window=model.context_window,
+            most_output=self._request.max_output or model.max_output,
+            heard=self._heard,
+        )
+        if not why:
+            return end
+        await self._emit(Notice(message=f"{model.ref} reported a usage that can't be ({why}); it counts as none"))
+        return replace(end, usage=None)
 
     async def _start_over(self, event: Retrying, void: Void) -> None:
         if not self._assembler.empty:

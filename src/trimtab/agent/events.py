@@ -226,12 +226,14 @@ class Error(_Event, frozen=True, kw_only=True, tag="error"):
 
 
 class TurnEnded(_Event, frozen=True, kw_only=True, tag="turn_ended"):
-    """The agent is idle again. `usage` is the sum over the turn's requests."""
+    """The agent is idle again. `usage` is the sum over the turn's requests, those for summaries too."""
 
     reason: TurnReason
     """How it ended."""
     usage: Usage
-    """Sum over the requests of the turn."""
+    """Sum over the requests of the turn, and over those for summaries since the turn before."""
+    summary_usage: Usage = Usage()
+    """The part of `usage` that went to summaries."""
 
 
 class Result(_Event, frozen=True, kw_only=True, tag="result"):
@@ -253,6 +255,10 @@ class Result(_Event, frozen=True, kw_only=True, tag="result"):
     """The session, as `--resume` takes it."""
     session_file: str | None
     """Its file; null when nothing is kept."""
+    summary_usage: Usage = Usage()
+    """The part of `usage` that went to summaries."""
+    summary_cost_usd: float | None = 0.0
+    """The part of `cost_usd` that went to summaries; null when a price is unknown."""
     verify: str = "not_configured"
     """Outcome of the checks, as in `verify_ended`; nothing in this version runs checks."""
     changed_files: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ from trimtab.agent.calls import with_unique_ids
 from trimtab.agent.dispatch import Bench, ended_event, run_calls
 from trimtab.agent.events import Error, MessageEnded, Retry, StepEnded, StepStarted, TurnEnded, TurnReason, TurnStarted
 from trimtab.agent.inbox import Inbox
-from trimtab.agent.ports import Prompt, Provider
+from trimtab.agent.ports import Prompt, Provider, Spent
 from trimtab.agent.verdict import EMPTY_PROMPT, Verdict, judge
 from trimtab.types.errors import BudgetExceeded, ContextFloor, ErrorInfo, StoreError, TrimtabError
 from trimtab.types.messages import Assistant, Message, StopReason, ToolResult, User, user
@@ -51,7 +51,8 @@ class Kit:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """How a turn ended. `message` is the last answer that was recorded; `usage` and `cost_usd` are sums over its requests.
+    """How a turn ended. `message` is the last answer that was recorded; `usage` and `cost_usd` are sums over its requests, and of these
+    `summaries` went to requests that no answer of the conversation tells of.
 
     `cost_usd` is None when a price is unknown. It is counted request by request, because the tier depends on the size of each prompt.
     """
@@ -62,6 +63,7 @@ class Turn:
     steps: int
     error: Error | None = None
     cost_usd: float | None = None
+    summaries: Spent = field(default_factory=Spent)
 
     @property
     def text(self) -> str:
@@ -91,8 +93,11 @@ async def run_turn(kit: Kit, opening: Sequence[Message], *, scope: anyio.CancelS
         with anyio.CancelScope(shield=True):
             if state.error is not None:
                 await kit.bench.emit(state.error)
-            await kit.bench.emit(TurnEnded(reason=reason, usage=state.usage))
-    return Turn(reason, state.message, state.usage, state.steps, state.error, state.cost_usd)
+            spent = await kit.bench.transcript.settle_up()
+            usage = state.usage + spent.usage
+            await kit.bench.emit(TurnEnded(reason=reason, usage=usage, summary_usage=spent.usage))
+    cost = add_costs(state.cost_usd, spent.usd)
+    return Turn(reason, state.message, usage, state.steps, state.error, cost, spent)
 
 
 async def _steps(state: "_State", opening: Sequence[Message]) -> TurnReason:

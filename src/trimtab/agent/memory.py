@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from trimtab.agent.ports import Prompt
+from trimtab.agent.ports import Prompt, Spent
 from trimtab.types.errors import ErrorInfo
 from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult
 from trimtab.types.models import ModelRequest
@@ -70,6 +70,10 @@ class MemoryTranscript:
     async def reduce(self, request: ModelRequest, refusal: ErrorInfo) -> Prompt | None:
         """Return None: nothing is ever left out here."""
         return None
+
+    async def settle_up(self) -> Spent:
+        """Nobody is asked for a summary here."""
+        return Spent()
 
     def _filler(self, call: ToolCall) -> ToolResult:
         text = "pending" if call.id in self._parked else "interrupted"

@@ -11,9 +11,10 @@ from typing import Any, Literal, Protocol, TypeAlias
 from trimtab.agent.events import Event
 from trimtab.types.errors import ErrorInfo
 from trimtab.types.messages import Message, Part, Text, ToolCall
-from trimtab.types.models import ModelRequest
+from trimtab.types.models import ModelRequest, add_costs
 from trimtab.types.stream import StreamEvent
 from trimtab.types.tools import Cut, ToolSpec
+from trimtab.types.usage import Usage
 
 Emit: TypeAlias = Callable[[Event], Awaitable[None]]
 
@@ -36,6 +37,17 @@ class Prompt:
     request: ModelRequest
     tokens: int | None = None
     news: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What requests beside the conversation took: those for summaries. `usd` is None when a price isn't known."""
+
+    usage: Usage = field(default_factory=Usage)
+    usd: float | None = 0.0
+
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent(self.usage + other.usage, add_costs(self.usd, other.usd))
 
 
 class Transcript(Protocol):
@@ -67,6 +79,10 @@ class Transcript(Protocol):
 
         Raises as `prompt` does.
         """
+        ...
+
+    async def settle_up(self) -> Spent:
+        """What making requests smaller took since this was asked last; asked at the end of each turn, whatever ended it. Never raises."""
         ...
 
 

@@ -151,6 +151,7 @@ class Agent:
                     usage=turn.usage + later.usage,
                     steps=turn.steps + later.steps,
                     cost_usd=add_costs(turn.cost_usd, later.cost_usd),
+                    summaries=turn.summaries + later.summaries,
                 )
             return turn
         finally:

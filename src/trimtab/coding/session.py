@@ -8,7 +8,7 @@ This is the only module that knows all siblings. Frontends get events from `feed
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import anyio
 
@@ -37,7 +37,7 @@ from trimtab.coding.toolset import build_tools
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError
 from trimtab.types.messages import User
-from trimtab.types.models import ModelInfo, add_costs
+from trimtab.types.models import ModelInfo
 from trimtab.types.text import scrub
 
 PATIENCE_S = 60.0
@@ -68,6 +68,7 @@ class Session:
         self._kit = kit
         self._stack = stack
         self._notices = notices
+        context.transcript.wait.tell = self.tell
 
     @property
     def feed(self) -> Feed:
@@ -114,21 +115,16 @@ class Session:
         if isinstance(prompt, User) and (note := unseen_pictures(prompt, self.model)):
             await self.tell(note)
         try:
-            return self._with_summaries(await self.agent.prompt(prompt))
+            return await self.agent.prompt(prompt)
         finally:
             await self._tell_rest()
 
     async def answer(self, call_id: str, text: str) -> Turn:
         """Answer a parked call and go on. Raises `UsageError` when no such call waits."""
         try:
-            return self._with_summaries(await self.agent.answer(call_id, text))
+            return await self.agent.answer(call_id, text)
         finally:
             await self._tell_rest()
-
-    def _with_summaries(self, turn: Turn) -> Turn:
-        """The turn with what summaries took since the one before: requests that no answer of the conversation tells of."""
-        spent = self.context.transcript.take_spent()
-        return replace(turn, usage=turn.usage + spent.usage, cost_usd=add_costs(turn.cost_usd, spent.usd))
 
     def work_beside(self, start: Start, *, between_turns: bool = False) -> None:
         """Lend a task group (its `start_soon`) for summaries that are written before they are needed; `between_turns`: a person talks on after a turn.
@@ -156,6 +152,10 @@ class Session:
     def cancel(self) -> None:
         """Stop the running turn."""
         self.agent.cancel()
+
+    def skip_summary(self) -> bool:
+        """Let the running turn go on without the summary that it waits for; False when it waits for none."""
+        return self.busy and self.context.transcript.wait.skip()
 
     async def set_model(self, ref: str) -> None:
         """Use another model from the next turn on. Raises `UnknownModel` or `ConfigError`, and then nothing changes.
@@ -191,6 +191,8 @@ class Session:
             text=turn.text,
             usage=turn.usage,
             cost_usd=turn.cost_usd,
+            summary_usage=turn.summaries.usage,
+            summary_cost_usd=turn.summaries.usd,
             steps=turn.steps,
             session_id=self.log.header.id,
             session_file=str(self.log.path) if self.log.path else None,

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from trimtab.coding.logs import now, session_folder
+from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
 from trimtab.context.stores.summary import SessionSummary
-from trimtab.providers.catalogue import Catalogue
-from trimtab.types.models import cost_usd
+from trimtab.types.errors import TrimtabError
+from trimtab.types.models import Price
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +23,25 @@ class Row:
 def list_sessions(project: Project, *, everywhere: bool) -> tuple[tuple[Row, ...], tuple[str, ...]]:
     """The sessions of this folder (or of all), newest first, and notes about files that can't be read."""
     listing = session_folder(project).listing(None if everywhere else str(project.cwd))
-    at = now()
-    return tuple(_row(s, at) for s in listing.sessions), listing.notes
+    at, prices = now(), _Prices(project)
+    return tuple(_row(s, at, prices) for s in listing.sessions), listing.notes
 
 
-def _row(summary: SessionSummary, at: datetime) -> Row:
-    costs = [_cost(ref, summary) for ref in summary.usage]
-    known = [c for c in costs if c is not None]
-    total = sum(known) if len(known) == len(costs) and costs else None
-    return Row(summary, max((at - summary.modified).total_seconds(), 0.0), total)
+def _row(summary: SessionSummary, at: datetime, prices: "_Prices") -> Row:
+    return Row(summary, max((at - summary.modified).total_seconds(), 0.0), summary.cost_usd(prices.of))
 
 
-def _cost(ref: str, summary: SessionSummary) -> float | None:
-    provider, _, model_id = ref.partition("/")
-    info = Catalogue.load().find(provider, model_id)
-    return cost_usd(summary.usage[ref], info.prices) if info else None
+class _Prices:
+    """Looks each model up once, as a session does: settings first, then the catalogue. One that there is no more has no price."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._known: dict[str, tuple[Price, ...]] = {}
+
+    def of(self, ref: str) -> tuple[Price, ...]:
+        if ref not in self._known:
+            try:
+                self._known[ref] = resolve_model(self._project, ref).model.prices
+            except TrimtabError:
+                self._known[ref] = ()
+        return self._known[ref]

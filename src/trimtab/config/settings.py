@@ -103,6 +103,8 @@ class ContextSettings(_Section, frozen=True):
     """The environment variable that holds a key for it, sent as a bearer token; no command of a tool gets that variable."""
     summary_model: str | None = None
     """The model that writes summaries, `PROVIDER/ID`, where it is cheaper than the session's own with a warm cache; the session's own when not set, or when this one fails."""
+    summary_wait_s: Seconds = 60.0
+    """Seconds without a word from the model that writes a summary, before one is made without a model; one that goes on writing may take three times as long."""
     prepare_summaries: bool = True
     """Above `soft`, have the summary that a policy is about to need written while the conversation goes on."""
 

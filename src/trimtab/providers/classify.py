@@ -27,6 +27,10 @@ IN_STREAM = 0
 
 _NUMBER = r"\d[\d,_]*"
 _SHOWN_CHARS = 500
+_READ_CHARS = 65_536
+"""Of an error's words: rules look at no more, so that a body of any size is read at once."""
+_HTML_CHARS = 8_192
+"""The same of a page: tags that never end take as long as their number squared."""
 _ADD_A_RULE = (
     "The request was refused for a reason that isn't known here. If it means that the input was too long, say so in errors.toml beside "
     'config.toml: [[rule]], class = "overflow", match = ["words of this message"].'
@@ -153,7 +157,7 @@ def read_error(body: bytes | str) -> ErrorText:
     data = _json(text)
     if data is None:
         plain = _from_html(text) if text.lstrip().startswith("<") else text.strip()
-        return ErrorText(_short(plain), text, frozenset())
+        return ErrorText(_short(plain), text[:_READ_CHARS], frozenset())
     strings = list(_strings(data, depth=0))
     messages = [s for key, s in strings if key in _MESSAGE_KEYS]
     # Gateways wrap the message of the model's own server in a shorter one of theirs.
@@ -163,7 +167,7 @@ def read_error(body: bytes | str) -> ErrorText:
     codes = frozenset(s.lower() for key, s in strings if key in _CODE_KEYS)
     statuses = [int(s) for key, s in strings if key in ("code", "status", "status_code") and s.isdigit()]
     status = next((s for s in statuses if 300 <= s < 600), None)
-    return ErrorText(_short(message), "\n".join(words), codes, status)
+    return ErrorText(_short(message), "\n".join(words)[:_READ_CHARS], codes, status)
 
 
 _MESSAGE_KEYS = frozenset(
@@ -203,6 +207,7 @@ def _json(text: str) -> Any:
 
 
 def _from_html(text: str) -> str:
+    text = text[:_HTML_CHARS]
     title = re.search(r"<title[^>]*>(.*?)</title>", text, re.I | re.S)
     words = re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", text, flags=re.I | re.S)
     return " ".join((title.group(1) if title else words).split())

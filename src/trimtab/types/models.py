@@ -25,6 +25,21 @@ class Price(msgspec.Struct, frozen=True, omit_defaults=True):
     cache_write_1h: float | None = None
     above: int = 0
 
+    @property
+    def read(self) -> float:
+        """A token read from a cache: at the input price where no other is known."""
+        return self.input if self.cache_read is None else self.cache_read
+
+    @property
+    def write(self) -> float:
+        """A token written to one, likewise."""
+        return self.input if self.cache_write is None else self.cache_write
+
+    @property
+    def write_1h(self) -> float:
+        """A token written for an hour: as any other write where no other price is known."""
+        return self.write if self.cache_write_1h is None else self.cache_write_1h
+
 
 class CacheRules(msgspec.Struct, frozen=True, omit_defaults=True):
     """How a provider's prompt cache works. `kind` none: no cache; prefix: automatic; explicit: by breakpoints.
@@ -100,16 +115,12 @@ def add_costs(*costs: float | None) -> float | None:
 def cost_usd(usage: Usage, prices: tuple[Price, ...]) -> float | None:
     """What `usage` of one request costs in USD, or None when no price is known.
 
-    The tier is chosen by prompt size. A missing cache-read price means the input price; a missing
-    cache-write price means the input price, and a missing one-hour price means the cache-write price.
+    The tier is chosen by prompt size.
     """
     tiers = [p for p in prices if usage.prompt >= p.above]
     if not tiers:
         return None
     tier = max(tiers, key=lambda p: p.above)
-    read = tier.input if tier.cache_read is None else tier.cache_read
-    write = tier.input if tier.cache_write is None else tier.cache_write
-    write_1h = write if tier.cache_write_1h is None else tier.cache_write_1h
     short = usage.cache_write - usage.cache_write_1h
-    total = usage.input * tier.input + usage.output * tier.output + usage.cache_read * read
-    return (total + short * write + usage.cache_write_1h * write_1h) / 1_000_000
+    total = usage.input * tier.input + usage.output * tier.output + usage.cache_read * tier.read
+    return (total + short * tier.write + usage.cache_write_1h * tier.write_1h) / 1_000_000

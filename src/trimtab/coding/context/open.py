@@ -157,7 +157,9 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
     transcript = ManagedTranscript(
         log,
         engine,
-        summarisers=Summarisers(lambda: found[0].current(), small=small.open if small else None),
+        summarisers=Summarisers(
+            lambda: found[0].current(), small=small.open if small else None, quiet_s=settings.summary_wait_s
+        ),
         files=files,
         adviser=adviser,
         experience=experience,

@@ -18,17 +18,19 @@ from typing import Generic, TypeVar
 import anyio
 
 from trimtab.agent.events import BudgetChanged, ContextEdited, Event, Notice
-from trimtab.agent.ports import Prompt, Provider
+from trimtab.agent.ports import Prompt, Provider, Spent
 from trimtab.coding.context.advice import Adviser
 from trimtab.coding.context.ahead import Background
 from trimtab.coding.context.engine import summariser_of
 from trimtab.coding.context.files import ArchiveFiles
 from trimtab.coding.context.learned import Experience
 from trimtab.coding.context.summaries import ProjectSummaries
-from trimtab.coding.context.summariser import Asked, Spent, Summarisers
+from trimtab.coding.context.summariser import LONGEST, QUIET_S, Asked, Summarisers
 from trimtab.coding.context.tokenizers import Tokenizers
+from trimtab.coding.context.waiting import SummaryWait
 from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Record, Recorded, Summarize
 from trimtab.context.counting.cut_prompt import CutWatch
+from trimtab.context.cycle.refusals import LEAST
 from trimtab.context.engine import Engine
 from trimtab.context.prepared import Prepared
 from trimtab.context.settings import EngineSettings
@@ -42,6 +44,8 @@ from trimtab.types.models import ModelInfo, ModelRequest
 T = TypeVar("T")
 _FILLING = 2
 """A request of the soft threshold's size divided by this may be followed by one above it."""
+_MOST_NOTES = 20
+"""Notes about one request that a person is told."""
 
 
 class ManagedTranscript:
@@ -79,6 +83,8 @@ class ManagedTranscript:
         self._tokens = 0
         """The size of that request."""
         self.background = Background()
+        quiet_s = summarisers.quiet_s if summarisers is not None else QUIET_S
+        self.wait = SummaryWait(quiet_s=quiet_s, most_s=LONGEST * quiet_s)
 
     async def append(self, messages: Sequence[Message]) -> tuple[str, ...]:
         """Record messages; durable when this returns. Raises `StoreError`."""
@@ -108,7 +114,8 @@ class ManagedTranscript:
         if refused is not None and _same_size(refused, prompt.request):
             self._untold = [*prompt.news, *self._untold]
             return None
-        return replace(prompt, news=(*prompt.news, Notice(message=f"the server refused the request; {_what(refusal)}")))
+        told = Notice(message=f"the server refused the request; {_what(refusal, self.engine.model.context_window)}")
+        return replace(prompt, news=(*prompt.news, told))
 
     def switch_to(self, model: ModelInfo, settings: EngineSettings, *, departed: Provider) -> None:
         """From its first request on, manage for `model`. `departed` reaches the one that it takes over from."""
@@ -130,9 +137,19 @@ class ManagedTranscript:
         async with self._turn:
             return await self._drive(plan)
 
-    def take_spent(self) -> Spent:
-        """What requests for summaries took since this was asked last."""
-        return self._summarisers.take_spent() if self._summarisers is not None else Spent()
+    async def settle_up(self) -> Spent:
+        """What requests for summaries took since this was asked last; the log then tells all of it."""
+        if self._summarisers is None:
+            return Spent()
+        spending = self._summarisers.spending
+        async with self._turn:
+            spent = spending.take()
+            if entries := spending.unwritten():
+                try:
+                    await anyio.to_thread.run_sync(self.log.append, entries)
+                except TrimtabError as problem:
+                    self._untold.append(Notice(message=f"what summaries took is not in the log: {problem.message}"))
+        return spent
 
     def _is_filling(self, request: ModelRequest) -> bool:
         """Whether the last request was so large that a closer look may find a summary to prepare; while there is room, nothing is counted for that."""
@@ -206,6 +223,8 @@ class ManagedTranscript:
         news: list[Event] = [*self.take_news()]
         tellers = (self._summarisers, self._experience, self._tokenizers)
         notes = [*prepared.notes, *(note for teller in tellers if teller for note in teller.take_notes())]
+        if (more := len(notes) - _MOST_NOTES) > 0:
+            notes[_MOST_NOTES:] = [f"and {more:,} more notes about this request"]
         if news:
             news.append(BudgetChanged(used_tokens=prepared.tokens, window=self.engine.budget.window))
         return (*news, *(Notice(message=note) for note in notes))
@@ -231,6 +250,9 @@ class ManagedTranscript:
             self._untold.append(Notice(message=said))
 
     async def _drive(self, plan: Generator[Ask, Answer, T]) -> T:
+        self.wait.begin()
+        if self._summarisers is not None:
+            self._summarisers.begin()
         answer: Answer | None = None
         while True:
             step = await anyio.to_thread.run_sync(_advance, plan, answer)
@@ -248,7 +270,11 @@ class ManagedTranscript:
                     ids = await anyio.to_thread.run_sync(self.log.append, values)
                 except TrimtabError as problem:
                     return Failed(problem.message)
-                self._untold += [edited(i, v) for i, v in zip(ids, values, strict=True) if isinstance(v, EditEntry)]
+                made = [(i, v) for i, v in zip(ids, values, strict=True) if isinstance(v, EditEntry)]
+                self._untold += [edited(i, v) for i, v in made]
+                if self._summarisers is not None:
+                    for _, edit in made:
+                        self._summarisers.spending.told(edit)
                 return Recorded(ids)
             case Keep(texts=texts):
                 if self._files is None:
@@ -257,12 +283,18 @@ class ManagedTranscript:
             case Summarize():
                 if self._summarisers is None:
                     return Failed("no model writes summaries here")
-                shared = await self.background.share(ask)
-                return await self._summarisers.ask(ask) if shared is None else shared
+                return await self.wait.over(
+                    partial(self._summary, ask, self._summarisers), writer=self._summarisers.first(ask)
+                )
             case Consult():
                 if self._adviser is None:
                     return Failed("no policy elsewhere is reachable here")
                 return await self._adviser.ask(ask)
+
+    async def _summary(self, ask: Summarize, summarisers: Summarisers) -> Answer:
+        """What the background gets to hear, if it has asked the same, or what a model says."""
+        shared = await self.background.share(ask)
+        return await summarisers.ask(ask) if shared is None else shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,15 +324,16 @@ def _same_size(refused: ModelRequest, request: ModelRequest) -> bool:
     return refused.messages == request.messages and (request.max_output or 0) >= (refused.max_output or 0)
 
 
-def _what(refusal: ErrorInfo) -> str:
-    """What was done about it, in words."""
+def _what(refusal: ErrorInfo, window: int) -> str:
+    """What was done about it, in words. A limit that no window has is not repeated."""
     match refusal.kind:
         case "output_cap":
             return "a shorter answer is asked for"
         case "media":
             return "the pictures that it doesn't take are left out"
         case _:
-            limit = f"to the {refusal.limit:,} tokens that it takes" if refusal.limit else "by a fifth or more"
+            believed = LEAST <= (refusal.limit or 0) <= window
+            limit = f"to the {refusal.limit:,} tokens that it takes" if believed else "by a fifth or more"
             return f"the context was made smaller, {limit}"
 
 

@@ -38,6 +38,8 @@ _FAR = 3.0
 """Times our count: no tokenizer is that far off when nothing of the request is hidden from us …"""
 _UNSEEN = 20_000
 """… but for so many tokens that a provider may put around it."""
+_UNSAID = 100
+"""The same for an answer: more than that was thought, and not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,10 +330,11 @@ class Meter:
         return abs(reported - self._last_report - expected) > 0.05 * expected
 
     def _learn_answer(self, answer: Assistant) -> None:
-        """What the model wrote, against the output that was reported for it: only where no thinking is hidden."""
+        """What the model wrote, against the output that was reported for it: only where no thinking is hidden, said or unsaid."""
         size = self.counter.estimated(answer)
         usage = answer.usage
-        if usage is not None and not size.thought and not usage.reasoning and usage.output >= size.plain / 2:
+        told = usage is not None and not size.thought and not usage.reasoning
+        if usage is not None and told and size.plain / 2 <= usage.output <= _FAR * size.plain + _UNSAID:
             self.counter.calibration.learn(size, usage.output)
 
 

@@ -4,7 +4,8 @@
     marked edits ──gate──▶ those that pay now, those that wait
     answer's usage ──settle──▶ the cache as it is, what was saved
 
-It keeps what lasts from request to request and is otherwise arithmetic on values of `economics`.
+It keeps what lasts from request to request and is otherwise arithmetic on values of `economics`. The one rule: only what went out (`settle`, `was_sent`, `edited`) changes it;
+whoever asks what a request would cost, of however many trials, leaves no trace.
 """
 
 from collections.abc import Sequence
@@ -37,7 +38,7 @@ _IN_PLACE = 64
 
 @dataclass(slots=True)
 class _Shaped:
-    """The shape of the last look, and what it was made of."""
+    """The shape of a look, and what it was made of."""
 
     fixed_key: bytes
     view: View
@@ -68,6 +69,9 @@ class Account:
     """Tokens that edits have taken out of the request so far."""
     _keys: dict[int, tuple[Message, bytes]] = field(default_factory=dict)
     _shaped: _Shaped | None = None
+    """Of the last request."""
+    _looked: _Shaped | None = None
+    """Of the last look since: the same look is asked about several times."""
     _last: RequestShape | None = None
     _showed: View | None = None
     """What the last request showed."""
@@ -75,21 +79,31 @@ class Account:
     """The next request, without and with its breakpoints."""
 
     def shape(self, look: Look) -> RequestShape:
-        """The request as the cache sees it. Costs what is new while the view only grows."""
-        request, messages = look.request, look.view.messages()
-        fixed_key = _fixed_key(request)
-        known = self._shaped
+        """The request as the cache sees it. Costs what is new since the last one while the view only grows."""
+        fixed_key, known = _fixed_key(look.request), self._looked
+        if known is None or known.view is not look.view or known.fixed_key != fixed_key:
+            # Counts change only with what goes out, so a look that goes on from the last one comes to the same as one from the last request.
+            grown = known is not None and known.fixed_key == fixed_key and look.view.extends(known.view)
+            known = self._looked = self._shape(look, fixed_key, known if grown else self._shaped)
+        return known.shape
+
+    def _shape(self, look: Look, fixed_key: bytes, known: _Shaped | None) -> _Shaped:
+        messages = look.view.messages()
         if known is None or known.fixed_key != fixed_key:
-            base = shape_of([Segment(fixed_key, look.fixed, 2)], model=request.model.ref, fixed=1)
-            start = 0
+            sizes = _Sizes(self._last)
+            front = sizes.of(fixed_key) or Segment(fixed_key, look.fixed, 2)
+            base, start = shape_of([front], model=look.request.model.ref, fixed=1), 0
         elif look.view.extends(known.view):
-            base, start = known.shape, len(known.view.messages())
+            base, start, sizes = known.shape, len(known.view.messages()), None
         else:
             base, start = self._reshaped(known, messages, look)
-        fresh = [self._segment(message, look.tally.message(message)) for message in messages[start:]]
-        shape = base.extended(fresh) if fresh else base
-        self._shaped = _Shaped(fixed_key, look.view, shape)
-        return shape
+            sizes = _Sizes(self._last, behind=start + 1) if start < len(known.view.messages()) else None
+        fresh = [
+            (None if sizes is None else sizes.of(self._key(message)))
+            or self._segment(message, look.tally.message(message))
+            for message in messages[start:]
+        ]
+        return _Shaped(fixed_key, look.view, base.extended(fresh) if fresh else base)
 
     @property
     def last_sent(self) -> tuple[Segment, ...] | None:
@@ -101,19 +115,8 @@ class Account:
 
         What went out keeps the size that it had then, as it does in an account that saw it go.
         """
-        self._placed = None
-        ref, fixed_key, messages = look.request.model.ref, _fixed_key(look.request), look.view.messages()
-        self._last = shape_of(segments, model=ref, fixed=1)
-        sent: dict[bytes, list[Segment]] = {}
-        for segment in reversed(segments):
-            sent.setdefault(segment.key, []).append(segment)
-
-        def again(key: bytes) -> Segment | None:
-            return sent[key].pop() if sent.get(key) else None
-
-        front = again(fixed_key) or Segment(fixed_key, look.fixed, 2)
-        rest = (again(self._key(m)) or self._segment(m, look.tally.message(m)) for m in messages)
-        self._shaped = _Shaped(fixed_key, look.view, shape_of([front, *rest], model=ref, fixed=1))
+        self._shaped = self._looked = self._placed = None
+        self._last = shape_of(segments, model=look.request.model.ref, fixed=1)
 
     def _reshaped(self, known: _Shaped, messages: tuple[Message, ...], look: Look) -> tuple[RequestShape, int]:
         """The known shape with what an edit changed in place, and how many messages it has; of a longer change, only what stands in front."""
@@ -190,7 +193,10 @@ class Account:
 
     def settle(self, look: Look, answer: Assistant | None, now: float | None) -> None:
         """A request went out and was answered: take in what the cache holds now and what the provider reported."""
-        shape = self._marked(self.shape(look))
+        # What was looked at before the answer was counted without what it taught, if anybody looked at all.
+        self._looked = None
+        self._shaped = self._shape(look, _fixed_key(look.request), self._shaped)
+        shape = self._marked(self._shaped.shape)
         sent = self._bill(shape, now)
         idle = None if now is None or self.last_sent_s is None else now - self.last_sent_s
         if answer is not None and answer.usage is not None and self._last is not None:
@@ -282,6 +288,20 @@ class Account:
             key = key_of(repr(message))
         self._keys[id(message)] = (message, key)
         return key
+
+
+class _Sizes:
+    """The segments of the last request, to be found by what they hold: what went out keeps the size that it had then. Each is given once."""
+
+    def __init__(self, last: RequestShape | None, *, behind: int = 0) -> None:
+        self._known: dict[bytes, list[Segment]] = {}
+        for segment in reversed(last.segments[behind:] if last is not None else ()):
+            self._known.setdefault(segment.key, []).append(segment)
+
+    def of(self, key: bytes) -> Segment | None:
+        """The next segment of that key, if there is one left."""
+        left = self._known.get(key)
+        return left.pop() if left else None
 
 
 def _first_message(look: Look) -> dict[int, int]:

@@ -121,6 +121,10 @@ class Desk(Protocol):
         """Keep in mind what was done."""
         ...
 
+    def is_news(self, author: str, reasons: Sequence[str]) -> bool:
+        """Whether the log doesn't say yet that this author's wishes came to nothing for these reasons."""
+        ...
+
 
 @dataclass(slots=True)
 class _Run:
@@ -240,11 +244,11 @@ def _take(run: _Run, outcome: Outcome, actions: Sequence[Action], *, author: str
 
 
 def _log(run: _Run, outcome: Outcome, *, author: str) -> Generator[Ask, Answer, None]:
-    """Say in the log why nothing came of it. The log may be what failed: then the note has to do."""
-    reasons = [outcome.failed, *outcome.refused] if outcome.failed else list(outcome.refused)
-    entry = CustomEntry(
-        **BLANK, kind="context", data={"event": "not_applied", "author": author, "reasons": reasons[:20]}
-    )
+    """Say in the log why nothing came of it, once for each reason. The log may be what failed: then the note has to do."""
+    reasons = list(outcome.problems)
+    if not run.desk.is_news(author, reasons):
+        return
+    entry = CustomEntry(**BLANK, kind="context", data={"event": "not_applied", "author": author, "reasons": reasons})
     answer = yield Record((entry,))
     if not isinstance(answer, Recorded):
         why = answer.reason if isinstance(answer, Failed) else "unexpected answer"

@@ -7,8 +7,8 @@
 The question is one of price, by what the account says that the cache serves. To fold in costs what is served now and would not be then, at what
 writing costs above reading. To tell costs the notice: written once, read in every request that may follow. A cold cache, another model and a session
 that was just opened serve nothing, so there it is folded in. When the context was edited since the last time, the front itself is no longer
-counted on the one side: it will never be cheaper to send anew while anything is warm, so a compaction, after which little else is served, folds in. Two more reasons
-don't ask for the price: a notice for which there is no room, and a new tool that was announced in an earlier turn, for nobody can call it before.
+counted on the one side: it will never be cheaper to send anew while anything is warm, so a compaction, after which little else is served, folds in. Three more reasons
+don't ask for the price: a notice for which there is no room or that would be one of too many, and a new tool that was announced in an earlier turn, for nobody can call it before.
 
 A tool that is off stays in the request; whoever runs calls refuses it (`agent/calls.py`).
 """
@@ -32,6 +32,8 @@ from trimtab.types.entries import RevertEntry
 from trimtab.types.models import ModelInfo, ModelRequest, Price
 
 AUTHOR = "policy:epoch"
+_MOST_TOLD = 6
+"""Notices that stand at a time: a model that has to put together more of them gets them wrong."""
 _UNPRICED = Price(input=1.0, output=5.0, cache_read=0.1, cache_write=1.25)
 """Without a price, or where all is free but time, the question is asked in units of fresh tokens, at the discount that the large providers give."""
 
@@ -58,6 +60,7 @@ class Epochs:
         due = self._is_due(view, shown, sent, wanted)
         if not due and not fresh and (self._weighed == view.epoch or not told):
             return view
+        due = due or (fresh and len(shown) >= _MOST_TOLD)
         if due or self._folds(now, wanted, told, fresh=fresh, text=text):
             return (yield from self._fold_in(view, told, wanted))
         self._weighed = view.epoch

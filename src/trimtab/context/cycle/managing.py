@@ -18,6 +18,7 @@ from trimtab.context.cycle.floor import floor_of
 from trimtab.context.cycle.ladder import STEPS, Step
 from trimtab.context.cycle.look import Look
 from trimtab.context.cycle.marks import Mark, Marks, Waiting
+from trimtab.context.cycle.told_once import ToldOnce
 from trimtab.context.economics.bill import cache_rates
 from trimtab.context.economics.survival import expected_remaining
 from trimtab.context.editing.applying import BLANK, Means, Outcome, Passed, Wish, apply, shown_size
@@ -60,6 +61,7 @@ class Manager:
         self.rungs: tuple[Rung, ...] = tuple(_Rung(step, self) for step in engine.steps or STEPS)
         self.regret = RegretLedger(engine.known_regret() if engine.known_regret else Learned())
         self.marks = Marks()
+        self.told_once = ToldOnce()
         self._weighed: tuple[Look, int] | None = None
         self._notes: list[str] = []
         """What the next outcome or prepared request tells besides."""
@@ -346,7 +348,12 @@ class Manager:
         self.decider.acted(outcome, actions, author=author, step=step)
         if not outcome.done:
             return
+        self.told_once.succeeded(author)
         self.engine.account.edited(outcome.gained, [done.entry.cost for done in outcome.done])
+
+    def is_news(self, author: str, reasons: Sequence[str]) -> bool:
+        """Whether the log doesn't say yet that this author's wishes came to nothing for these reasons."""
+        return self.told_once.is_news(author, reasons)
 
 
 @dataclass(frozen=True, slots=True)

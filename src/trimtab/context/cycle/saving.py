@@ -31,6 +31,7 @@ class _Learned(msgspec.Struct, frozen=True):
     meter: MeterState | None
     marks: tuple[Mark, ...] = ()
     tailed: int = -1
+    told_once: dict[str, tuple[str, ...]] = {}
 
 
 def saved(engine: Engine, view: View) -> dict[str, Any]:
@@ -45,6 +46,7 @@ def saved(engine: Engine, view: View) -> dict[str, Any]:
         tally.meter.state if isinstance(tally, MeterTally) else None,
         manager.standing(view),
         engine.tailed[1],
+        {author: tuple(told) for author, told in manager.told_once.state.items()},
     )
     data: dict[str, Any] = msgspec.to_builtins(learned)
     return data
@@ -58,6 +60,7 @@ def restore(engine: Engine, data: object, look: Look) -> None:
     engine.tailed = (look.view.lineage, learned.tailed)
     manager.decider.restore(learned.decider)
     manager.marks.restore(look.view, learned.marks)
+    manager.told_once.restore(learned.told_once)
     if isinstance(tally, MeterTally) and learned.meter is not None:
         tally.meter.restore(learned.meter)
     account.growth, account.removed = learned.growth, learned.removed

@@ -64,11 +64,8 @@ def bill(
 
 def cache_rates(price: Price, rules: CacheRules) -> tuple[float, float]:
     """Return what a cached read and a write cost, in USD per million tokens; a write for as long as `rules` asks for."""
-    read = price.input if price.cache_read is None else price.cache_read
-    write = price.input if price.cache_write is None else price.cache_write
-    if rules.kind == "explicit" and rules.ttl_s >= LONG_S and price.cache_write_1h is not None:
-        write = price.cache_write_1h
-    return read, write
+    hour = rules.kind == "explicit" and rules.ttl_s >= LONG_S
+    return price.read, price.write_1h if hour else price.write
 
 
 def bill_of(

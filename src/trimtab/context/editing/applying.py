@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 BLANK: dict[str, Any] = {"id": "", "parent": None, "time": ""}
 """The envelope of an entry that nobody has stamped yet."""
+_TOLD = 20
+"""Problems of one batch that are told."""
 Size: TypeAlias = Callable[[Message], int]
 Wish: TypeAlias = tuple[Edit, str]
 """An edit that is planned, and its reason."""
@@ -76,6 +78,13 @@ class Outcome:
     waiting: tuple[Edit, ...] = ()
     failed: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why what isn't done isn't, in words; of very many the first ones, and how many more."""
+        all_of_them = (*([self.failed] if self.failed else []), *self.refused)
+        more = len(all_of_them) - _TOLD
+        return (*all_of_them[:_TOLD], f"and {more:,} more") if more > 0 else all_of_them
 
     @property
     def gained(self) -> int:

@@ -101,7 +101,8 @@ def _of_target(view: View, edit: Edit, target: str, address: Address, *, author:
         members = [slot]
     if address.edit is None:
         return _of_members(view, edit, target, members, address, author=author)
-    return None
+    # A summary stands in the slot of the first message that it covers, and is pinned with it.
+    return f"{target!r} is pinned" if author != "user" and slot.pinned else None
 
 
 def _of_members(

@@ -1,6 +1,8 @@
 """What came of an action, as a dict for the program that asked: done or not, what is wrong, and what to do next.
 
-{"action", "targets", "done", "edits": [{"id", "kind", "targets", "before_tokens", "after_tokens"}], "problems", "next", "used_tokens"}
+{"action", "targets", "done", "edits": [{"id", "kind", "targets", "before_tokens", "after_tokens"}], "problems", "notes", "next", "used_tokens"}
+
+`problems` are why it isn't done, or not all of it; `notes` what a person should know though it is done: a summary was rejected and what stands in its place.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,6 +36,7 @@ def outcome(
     *,
     done: Iterable[Done] = (),
     problems: Sequence[str] = (),
+    notes: Sequence[str] = (),
     used: int,
     fine: bool | None = None,
 ) -> dict[str, Any]:
@@ -54,6 +57,7 @@ def outcome(
         "done": bool(edits) if fine is None else fine,
         "edits": edits,
         "problems": list(problems),
+        "notes": list(notes),
         "next": next_step(problems),
         "used_tokens": used,
     }

@@ -37,7 +37,7 @@ from trimtab.context.embed.foreign import (
     policy_of,
 )
 from trimtab.context.embed.log_in_memory import MemoryLog, drive
-from trimtab.context.embed.problems import Problem, event, problems_in
+from trimtab.context.embed.problems import KEPT, Problem, event, problems_in
 from trimtab.context.embed.toolbox import Toolbox
 from trimtab.context.embed.unasked import placed, why_unasked
 from trimtab.context.engine import Engine
@@ -60,7 +60,7 @@ from trimtab.types.errors import ContextFloor, UsageError
 from trimtab.types.messages import Assistant, Message, ToolResult, User
 from trimtab.types.models import Api, ModelInfo, ModelRequest
 from trimtab.types.tools import ToolSpec
-from trimtab.types.usage import Usage
+from trimtab.types.usage import Usage, why_impossible
 
 T = TypeVar("T")
 FormatName: TypeAlias = Literal["openai", "anthropic"]
@@ -140,7 +140,7 @@ class Setup:
 
 
 class Embedded:
-    """See the module. `proposed` is what the policy wants and nobody has done; `offered` is the profile of context tools that the model has."""
+    """See the module. `proposed` is what the policy wants and nobody has done; `offered` is the profile of context tools that the model has; `notes` are for a person."""
 
     def __init__(self, setup: Setup) -> None:
         model = setup.model()
@@ -149,6 +149,7 @@ class Embedded:
         self.format = format_named(setup.format)
         self.offered: Profile = "off"
         self.proposed: list[Action] = []
+        self.notes: list[str] = []
         self.request = ModelRequest(model, (), system=setup.system, tools=setup.tools, session_id=_SESSION)
         policy = policy_of(setup.policy, self.seen)
         self.engine = Engine(
@@ -180,6 +181,7 @@ class Embedded:
             if message is not decoded and isinstance(decoded, ToolResult):
                 self.log.record([event("result_without_call", why_unasked(self.log.view, decoded))])
             if isinstance(message, Assistant):
+                usage = self._believed(usage, message)
                 answer = message if usage is None else structs.replace(message, usage=usage)
                 usage = None
                 self.engine.answered(answer)
@@ -226,7 +228,7 @@ class Embedded:
         if pinned := self._pinned(action):
             return outcome(action.action, action.targets, problems=[f"{pinned!r} is pinned"], used=self.look().used)
         made = self.drive(self.engine.act(self.log.view, self.request, [action], author=author))
-        problems = [*([made.failed] if made.failed else []), *map(in_words, made.refused)]
+        problems = [in_words(problem) for problem in made.problems]
         done = made.done
         if any(isinstance(d.entry.edit, Restore | Restate | Pin) for d in done) and (over := self._too_much(done)):
             for edit in reversed(done):
@@ -234,16 +236,23 @@ class Embedded:
             done, problems = (), [over, *problems]
         if done:
             self._done.append(action)
-        return outcome(action.action, action.targets, done=done, problems=problems, used=self.look().used)
+        self._tell(made.notes)
+        return outcome(
+            action.action, action.targets, done=done, problems=problems, notes=made.notes, used=self.look().used
+        )
 
     def prepared(self) -> list[dict[str, Any]]:
         """The messages of the next request. Raises `ContextFloor`."""
         prepared = self.drive(self.engine.prepare(self.log.view, self.request, decide=False))
         self._asked_at = len(self.log.archive)
+        self._tell(prepared.notes)
         messages = self._remembered.encode([_named_in_text(message) for message in prepared.request.messages])
         if self.setup.system and self.format.name == "openai":
             return [{"role": "system", "content": self.setup.system}, *messages]
         return messages
+
+    def _tell(self, notes: Iterable[str]) -> None:
+        self.notes = [*self.notes, *notes][-KEPT:]
 
     def offer(self, profile: Profile) -> tuple[ToolSpec, ...]:
         """Give the model the context tools of a profile. Raises `UsageError` when there is no such profile."""
@@ -312,6 +321,15 @@ class Embedded:
             return action not in self._done
         edits = plan(action, self.log.view, self.engine.manager.kit).edits
         return any(refusal(self.log.view, edit, author=self.author) is None for edit in edits)
+
+    def _believed(self, usage: Usage | None, answer: Assistant) -> Usage | None:
+        """The usage, unless it can't be true. What an answer was allowed to have, the program doesn't tell: no more than a window for certain."""
+        most = self.setup.max_tokens
+        why = usage and why_impossible(usage, window=most, most_output=most, heard=len(answer.text))
+        if why:
+            self.log.record([event("usage_not_believed", f"{why}; it counts as none")])
+            return None
+        return usage
 
     def _pinned(self, action: Action) -> str | None:
         """A target that may not be touched, or None."""

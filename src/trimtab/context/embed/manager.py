@@ -114,10 +114,18 @@ class ContextManager:
         """What went wrong and gave way to something else (the last 100), oldest first: `{kind, reason, entry}`. A program that wants all of it to work looks here.
 
         `kind` is `policy_failed` (the rules decided), `summarizer_failed` or `summary_rejected` (a digest was written), `counter_failed` (we count), `compressor_failed` (the built-in one stands in),
-        `result_without_call` (no request can carry it as a result, so it stands as a message), `not_applied` (nothing came of what was wanted)
+        `result_without_call` (no request can carry it as a result, so it stands as a message), `usage_not_believed` (what was reported can't be true and counts as none), `not_applied` (nothing came of what was wanted)
         or `settings_replaced` (by `load`). `entry` is the id in the log.
         """
         return [*self._replaced, *self._inner.problems()]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know of how actions and requests were made (the last 100), oldest first: a summary that was rejected and what stands in its place, what was left out of a request.
+
+        What an action brought is in its result too, as `notes`. A dump doesn't hold them.
+        """
+        return list(self._inner.notes)
 
     # What happens at each step
 

@@ -15,7 +15,7 @@ from trimtab.types.codec import Entry
 from trimtab.types.entries import CustomEntry
 
 Problem: TypeAlias = dict[str, str]
-"""`kind`: `policy_failed`, `summarizer_failed`, `summary_rejected`, `counter_failed`, `compressor_failed`, `result_without_call`, `not_applied`, `settings_replaced`. `entry`: its id in
+"""`kind`: `policy_failed`, `summarizer_failed`, `summary_rejected`, `counter_failed`, `compressor_failed`, `result_without_call`, `usage_not_believed`, `not_applied`, `settings_replaced`. `entry`: its id in
 the log, or ""."""
 KEPT = 100
 """Problems that are told: the last ones."""

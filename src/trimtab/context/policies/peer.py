@@ -7,6 +7,9 @@
 A peer's level is a count of tokens, so many below the window, or a share of it: as the peer counts, not as our thresholds do. What a peer does by its model
 (a nudge to prune, a tool that it may call) isn't here. Its texts are ours: a stub keeps the way back that the peer's doesn't have, so what a replay
 charges for a miss is no more than the peer's own would cost.
+
+A summary is prepared beside the conversation only for a peer that checks before every request. One that checks between turns (`pi`, `tau`) has none prepared, which is
+how these work: they compact while the person waits, on all that is there by then.
 """
 
 from collections.abc import Iterable, Sequence

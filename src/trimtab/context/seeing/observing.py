@@ -197,6 +197,7 @@ class _Facts:
             offset=offset,
             turn=slot.turn,
             sent=position < self.circumstances.sent,
+            pinned=slot.pinned,
         )
 
     def _item(self, slot: Slot, place: int, tokens: int, position: int, offset: int) -> ItemFacts:

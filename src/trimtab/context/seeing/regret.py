@@ -4,7 +4,8 @@
     new edits   ──▶ results hidden, by kind of tool          ──▶ rate of regret by kind ──▶ how long such results are left alone
 
 Regretted is: reading a file again that was hidden and not written since; the same call made again; `recall` of a hidden item; bringing one back. All of it is
-read off the view, so it holds for any policy, any author and any agent. What is learned (`Learned`) is bounded; a session that is opened again works its own part
+read off the view, so it holds for any policy, any author and any agent; an edit counts as taken back only from when it was, so one pass over a whole session and
+a look after each step come to the same. What is learned (`Learned`) is bounded; a session that is opened again works its own part
 out from its log, and what other sessions taught is `known`, which nothing here changes.
 """
 
@@ -16,6 +17,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 
 from trimtab.context.seeing.resources import Resource, resource_of
+from trimtab.context.window.reverts import Reverted
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import Applied, View
 from trimtab.types.edits import Compact, Compress, Drop, Elide, Fold, Restore, Summarize, Truncate
@@ -114,6 +116,9 @@ class RegretLedger:
     _lineage: object = None
     _slot: int = 0
     _edit: int = 0
+    _revert: int = 0
+    _then: Reverted = field(default_factory=Reverted)
+    """What was taken back by the place that was taken in last."""
     _marked: tuple[int, str] = (-1, "")
     _last_edit: str = ""
     _asked: dict[str, list[int]] = field(default_factory=dict)
@@ -126,23 +131,21 @@ class RegretLedger:
     def update(self, view: View, size: Size) -> None:
         """Take in what came since the last look. What was booked once is never booked twice, whatever branch is looked at."""
         if not self._continues(view):
-            self._lineage, self._slot, self._edit = view.lineage, 0, 0
+            self._lineage, self._slot, self._edit, self._revert, self._then = view.lineage, 0, 0, 0, Reverted()
             self._asked.clear()
             self._written.clear()
         # Edits and answers are taken in step by step: a call that came before an edit asked for something that was still in sight.
-        while self._edit < len(view.applied) or self._slot < len(view.slots):
-            edit = view.applied[self._edit] if self._edit < len(view.applied) else None
+        while self._edit < view.reverted.recorded or self._slot < len(view.slots):
             slot = view.slots[self._slot] if self._slot < len(view.slots) else None
-            if edit is not None and (slot is None or edit.step < slot.step):
-                self._take_edit(view, edit, size)
-                self._edit += 1
+            if self._edit < view.reverted.recorded and (slot is None or self._step_of_edit(view) < slot.step):
+                self._take_change(view, size)
             elif slot is not None:
                 self._take_slot(view, self._slot, size)
                 self._slot += 1
         # A result that isn't there yet gets another id when it comes, so the mark is at the last slot that stays what it is.
         last = next((i for i in range(self._slot - 1, -1, -1) if view.slots[i].answered), -1)
         self._marked = (last, view.slots[last].id if last >= 0 else "")
-        self._last_edit = view.applied[self._edit - 1].id if self._edit else ""
+        self._last_edit = view.reverted.entry(self._edit - 1) if self._edit else ""
 
     def regret(self, slot: Slot) -> float:
         """How likely hiding this result is regretted, 0 to 1: by its kind, and for certain when it was fetched again before."""
@@ -165,10 +168,26 @@ class RegretLedger:
         return (
             view.lineage is self._lineage
             and self._slot <= len(view.slots)
-            and self._edit <= len(view.applied)
+            and self._edit <= view.reverted.recorded
             and (index < 0 or view.slots[index].id == slot)
-            and (self._edit == 0 or view.applied[self._edit - 1].id == self._last_edit)
+            and (self._edit == 0 or view.reverted.entry(self._edit - 1) == self._last_edit)
         )
+
+    def _step_of_edit(self, view: View) -> int:
+        """The step at which the next edit or revert was recorded."""
+        applied = view.edit(view.reverted.entry(self._edit))
+        return view.reverts[self._revert].step if applied is None else applied.step
+
+    def _take_change(self, view: View, size: Size) -> None:
+        """Take in the next edit or revert."""
+        applied = view.edit(view.reverted.entry(self._edit))
+        if applied is None:
+            self._then = self._then.with_revert(view.reverts[self._revert])
+            self._revert += 1
+        else:
+            self._then = self._then.with_edit(applied.id)
+            self._take_edit(view, applied, size)
+        self._edit += 1
 
     def _take_edit(self, view: View, applied: Applied, size: Size) -> None:
         if isinstance(applied.edit, Restore):
@@ -216,7 +235,7 @@ class RegretLedger:
             if place <= written:
                 break
             if _covers(view, place, resource):
-                if _hidden_by(view, place, step) is None:
+                if _hidden_by(view, place, step, self._then) is None:
                     return
                 newest = place if newest is None else newest
         if newest is not None:
@@ -224,7 +243,7 @@ class RegretLedger:
 
     def _book(self, view: View, index: int, cause: Cause, step: int, size: Size, *, before: str = "") -> None:
         slot = view.slots[index]
-        culprit = _hidden_by(view, index, step, before=before)
+        culprit = _hidden_by(view, index, step, self._then, before=before)
         if culprit is None or not isinstance(slot.base, ToolResult) or (culprit.id, slot.id) in self._booked:
             return
         self._booked.add((culprit.id, slot.id))
@@ -254,15 +273,15 @@ def _covers(view: View, index: int, wanted: Resource) -> bool:
     )
 
 
-def _hidden_by(view: View, index: int, step: int, *, before: str = "") -> Applied | None:
-    """The edit that hides a slot's body, of those made before a step (or before the edit `before`)."""
+def _hidden_by(view: View, index: int, step: int, reverted: Reverted, *, before: str = "") -> Applied | None:
+    """The edit that hides a slot's body, of those made before a step (or before the edit `before`). `reverted`: by then."""
     body: Applied | None = None
     gone: Applied | None = None
     for overlay in view.slots[index].overlays:
         if overlay.edit == before:
             break
         applied = view.edit(overlay.edit)
-        if applied is None or overlay.edit in view.reverted or applied.step >= step + bool(before):
+        if applied is None or overlay.edit in reverted or applied.step >= step + bool(before):
             continue
         restores = isinstance(applied.edit, Restore)
         if overlay.part is None and overlay.act in ("body", "whole"):

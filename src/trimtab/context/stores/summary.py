@@ -1,10 +1,11 @@
 """One session in one line of a list: what it is about, where, how old, how large.
 
 Read in one pass without decoding bodies: of an answer only its usage, of the first prompt its first line. Prices are the caller's
-matter, so usage is given by model.
+matter, so usage is given by model, and request by request: a price may depend on the size of each.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,9 +14,11 @@ import msgspec
 
 from trimtab.context.archive import Archive
 from trimtab.context.stores.jsonl import SessionFile
+from trimtab.context.stores.written import Written, written_in
 from trimtab.types.codec import Entry
 from trimtab.types.entries import MessageEntry
 from trimtab.types.messages import Text, User
+from trimtab.types.models import Price, add_costs, cost_usd
 from trimtab.types.usage import Usage
 
 _FILE = re.compile(r'<file path="(.+)">')
@@ -26,8 +29,8 @@ _TITLE = 80
 class SessionSummary:
     """What a list shows of a session.
 
-    `cwd` is the one recorded last; `created` is as the file says, `modified` that of the file; `usage` maps `provider/model` to the sum
-    of what was reported, for answers and for the summaries that compactions show; `damage` counts what opening it would repair.
+    `cwd` is the one recorded last; `created` is as the file says, `modified` that of the file; `answers` maps `provider/model` to what was reported
+    for each answer, `summaries` are the requests beside them; `damage` counts what opening it would repair.
     """
 
     id: str
@@ -37,14 +40,27 @@ class SessionSummary:
     created: str
     modified: datetime
     entries: int
-    usage: dict[str, Usage]
+    answers: dict[str, tuple[Usage, ...]]
+    summaries: tuple[Written, ...]
     parent_session: str | None
     damage: int
 
     @property
+    def usage(self) -> Usage:
+        """What was reported for all requests, those for summaries too: what the results of its turns add up to."""
+        answers = (usage for usages in self.answers.values() for usage in usages)
+        return sum((*answers, *(written.usage for written in self.summaries)), Usage())
+
+    @property
     def tokens(self) -> int:
         """Everything sent and received, in tokens."""
-        return sum(u.prompt + u.output for u in self.usage.values())
+        return self.usage.prompt + self.usage.output
+
+    def cost_usd(self, prices: Callable[[str], tuple[Price, ...]]) -> float | None:
+        """What all of it cost, request by request; None when a price isn't known, or nothing was asked. `prices` are those of a `provider/model`."""
+        costs = [cost_usd(usage, prices(model)) for model, usages in self.answers.items() for usage in usages]
+        costs += [written.usd for written in self.summaries]
+        return add_costs(*costs) if costs else None
 
 
 class _Answer(msgspec.Struct):
@@ -58,17 +74,7 @@ class _Line(msgspec.Struct):
     message: _Answer
 
 
-class _Compaction(msgspec.Struct):
-    usage: Usage | None = None
-    model: str | None = None
-
-
-class _Edited(msgspec.Struct):
-    edit: _Compaction
-
-
 _line = msgspec.json.Decoder(_Line)
-_edited = msgspec.json.Decoder(_Edited)
 
 
 def summarise(path: Path) -> SessionSummary:
@@ -76,21 +82,21 @@ def summarise(path: Path) -> SessionSummary:
     file = SessionFile.read(path)
     modified = modified_at(path)
     archive = Archive()
-    usage: dict[str, Usage] = {}
+    answers: dict[str, list[Usage]] = {}
+    summaries: list[Written] = []
     prompt = ""
     for number, entry in file.found.numbered():
         if archive.add(entry, line=number) is None:
             continue
-        if entry.type == "edit" and b'"usage":{' in entry.raw:
-            _add_written(usage, entry)
+        if (written := written_in(entry)) is not None:
+            summaries.append(written)
         if entry.type != "message":
             continue
         answer = _answer(entry)
         if answer is None or (answer.role == "user" and not prompt):
             prompt = prompt or _prompt(entry)
         elif answer.usage is not None:
-            name = f"{answer.provider}/{answer.model}"
-            usage[name] = usage.get(name, Usage()) + answer.usage
+            answers.setdefault(f"{answer.provider}/{answer.model}", []).append(answer.usage)
     return SessionSummary(
         id=file.header.id,
         path=path,
@@ -99,7 +105,8 @@ def summarise(path: Path) -> SessionSummary:
         created=file.header.created,
         modified=datetime.fromtimestamp(modified, UTC),
         entries=len(archive),
-        usage=usage,
+        answers={model: tuple(usages) for model, usages in answers.items()},
+        summaries=tuple(summaries),
         parent_session=file.header.parent_session,
         damage=len(file.found.damage) + len(archive.damage),
     )
@@ -111,16 +118,6 @@ def modified_at(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _add_written(usage: dict[str, Usage], entry: Entry) -> None:
-    """Add what the summary of a compaction took."""
-    try:
-        written = _edited.decode(entry.raw).edit
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return
-    if written.usage is not None and written.model:
-        usage[written.model] = usage.get(written.model, Usage()) + written.usage
 
 
 def _answer(entry: Entry) -> _Answer | None:

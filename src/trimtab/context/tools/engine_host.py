@@ -246,6 +246,5 @@ def _told(applied: "Applied") -> Outcome:
         f"{edit_kind(d.entry.edit)} {', '.join(d.entry.edit.targets[:5])}: {d.entry.before_tokens:,} -> {d.entry.after_tokens:,} tokens"
         for d in applied.done
     ]
-    said += [applied.failed] if applied.failed else []
-    said += list(applied.refused)
+    said += applied.problems
     return Outcome("; ".join(said) or "nothing was done", done=bool(applied.done))

@@ -64,6 +64,15 @@ class Reverted(Set[str]):
             return True
         return super().__eq__(other)
 
+    @property
+    def recorded(self) -> int:
+        """How many edits and reverts there are, whether or not they hold."""
+        return len(self._rows)
+
+    def entry(self, place: int) -> str:
+        """The id of the edit or revert that was recorded at that place, from 0."""
+        return self._rows[place].id
+
     def with_edit(self, edit_id: str) -> "Reverted":
         """The set once an edit was made; it holds."""
         self._places[edit_id] = len(self._rows)

@@ -3,7 +3,7 @@
     a line ─▶ /command (chat_commands.py)
            ─▶ text, with the files it names by @ ─▶ a turn, or, while one runs, a word to it before its next step
 
-Ctrl-C stops the running turn; when nothing runs, a second one in a row leaves (the first may have been meant for a half-typed line). The
+Ctrl-C ends a wait for a summary, else it stops the running turn; when nothing runs, a second one in a row leaves (the first may have been meant for a half-typed line). The
 terminal's own line editing works, and the loop never waits for a person.
 """
 
@@ -59,6 +59,7 @@ async def converse(project: Project, choice: Choice, *, takeover: bool = False) 
         async with anyio.create_task_group() as group:
             group.start_soon(printer.follow, events)
             session.work_beside(group.start_soon, between_turns=sys.stdin.isatty())
+            session.context.transcript.wait.way_out = "Ctrl-C ends the wait"
             loop = ChatLoop(session, printer, start=group.start_soon, interactive=sys.stdin.isatty())
             group.start_soon(_heed_signals, loop, group.cancel_scope.cancel)
             await loop.run(Lines(sys.stdin.fileno()))
@@ -181,7 +182,10 @@ class ChatLoop:
             self.tell("leaving after this turn (Ctrl-C stops it)")
 
     def interrupt(self) -> bool:
-        """Ctrl-C: stop the turn, or warn. Returns False when it means to leave."""
+        """Ctrl-C: go on without a summary that is waited for, else stop the turn, or warn. Returns False when it means to leave."""
+        if self.session.skip_summary():
+            self.tell("going on without that summary; Ctrl-C again stops the turn")
+            return True
         if self.session.busy:
             self.session.cancel()
             return True
