@@ -137,8 +137,13 @@ def test_a_call_tells_what_it_was_about_before_what_it_carried():
 
 
 def test_that_a_call_had_a_result_needs_no_words():
-    talk = [said("Go."), answer("Look.", call("c1", "ls")), result("c1", "word " * 400)]
-    assert digest(talk, count=words, max_tokens=19) == "user m1: Go.\nassistant m2: Look.\n→ ls "
+    talk = [
+        said("Go."),
+        *(part for n in range(9) for part in (answer(f"Look {n}.", call(f"c{n}", "ls")), result(f"c{n}", "a " * 99))),
+    ]
+    made = [digest(talk, count=words, max_tokens=size) for size in range(20, 200, 7)]
+    assert any("Look 8.\n→ ls \nassistant" in text or text.endswith("Look 8.\n→ ls ") for text in made)
+    assert not any("[… 1 result]" in text for text in made)
 
 
 def test_a_result_does_not_name_itself_twice():
