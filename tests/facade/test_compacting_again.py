@@ -84,6 +84,21 @@ def test_a_digest_after_its_earlier_one_was_taken_back_tells_each_message_once()
     assert told.count("Part 0 takes 711 ms.") == 1
 
 
+def test_a_digest_tells_what_lies_beneath_summaries_that_were_taken_back_from_under_the_last_one():
+    cm = ContextManager(lambda _seen: None, max_tokens=60_000)
+    for number in range(3):
+        cm.step([*decided("openai", number), opening("Fine.")])
+        summary_of(cm)
+        if number == 1:
+            (middle,) = cm.observe()["summary_index"]
+    inner = cm._inner
+    inner.drive(inner.engine.revert(inner.log.view, inner.request, middle, author="user", reason=""))
+    cm.step([*decided("openai", 3), opening("Fine.")])
+    told = summary_of(cm)
+    assert [told.count(f"Part {number} takes {number * 1000 + 711} ms.") for number in range(4)] == [1, 1, 1, 1]
+    assert told.count("[Record of") == 1
+
+
 def test_what_a_person_brought_back_and_pinned_stays_whatever_is_compacted_later():
     cm = ContextManager(lambda _seen: None, max_tokens=60_000)
     cm.step([*decided("openai", 0), *decided("openai", 1), opening("Fine.")])

@@ -80,12 +80,15 @@ def _parted(view: View, run: Sequence[int]) -> tuple[list[Applied], list[Applied
         if one.id in seen or not isinstance(one.edit, Compact):
             continue
         seen.add(one.id)
-        if one.edit.mode != "digest":
+        # One that was taken back stands for nothing, but those beneath it do again.
+        holds = one.id not in view.reverted
+        if holds and one.edit.mode != "digest":
             written.append(one)
             continue
-        digests.append(one)
+        if holds:
+            digests.append(one)
         inner = (view.edit(target) for target in one.edit.targets)
-        todo += [found for found in inner if found is not None and found.id not in view.reverted]
+        todo += [found for found in inner if found is not None]
     return digests, sorted(written, key=lambda one: one.slots[0] if one.slots else 0)
 
 
