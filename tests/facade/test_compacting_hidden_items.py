@@ -94,7 +94,7 @@ def test_arguments_that_were_put_aside_are_told_in_words():
     assert "[not the content: archived" in said(cm.messages())
     told = summary_of(cm)
     assert MARKER.search(told) is None
-    (arguments,) = re.findall(r"^→ save (.*)$", told, re.M)
+    (arguments,) = re.findall(r"^→ save: (.*)$", told, re.M)
     assert arguments.startswith("to=a.txt text=(hidden, e2#0: ")
     assert live_markers(told, lambda _key: True) == ()
 

@@ -17,7 +17,7 @@ def test_roles_tools_errors_and_arguments_are_kept():
         result("c1", "parse.py: no such file", error=True, handle="r7"),
     ]
     assert digest(talk, count=words) == (
-        "user m1: Fix the parser.\nassistant m2: I'll look.\n→ read path=parse.py\nread r7 (error): parse.py: no such file"
+        "user m1: Fix the parser.\nassistant m2: I'll look.\n→ read: path=parse.py\nread r7 (error): parse.py: no such file"
     )
 
 
@@ -132,7 +132,7 @@ def test_an_answer_keeps_whole_sentences_the_cause_among_them():
 def test_a_call_tells_what_it_was_about_before_what_it_carried():
     raw = json.dumps({"replace_all": False, "new_string": "x = 1\n" * 500, "file_path": "src/a.py"})
     assert digest([answer("", call("c1", "edit", raw))], count=words) == (
-        "→ edit file_path=src/a.py replace_all=false new_string=(3,000 characters: x = 1 x = 1 x = 1 x = 1 x = 1 x = 1 x = …)"
+        "→ edit: file_path=src/a.py replace_all=false new_string=(3,000 characters: x = 1 x = 1 x = 1 x = 1 x = 1 x = 1 x = …)"
     )
 
 
@@ -142,7 +142,7 @@ def test_that_a_call_had_a_result_needs_no_words():
         *(part for n in range(9) for part in (answer(f"Look {n}.", call(f"c{n}", "ls")), result(f"c{n}", "a " * 99))),
     ]
     made = [digest(talk, count=words, max_tokens=size) for size in range(20, 200, 7)]
-    assert any("Look 8.\n→ ls \nassistant" in text or text.endswith("Look 8.\n→ ls ") for text in made)
+    assert any("Look 8.\n→ ls: \nassistant" in text or text.endswith("Look 8.\n→ ls: ") for text in made)
     assert not any("[… 1 result]" in text for text in made)
 
 

@@ -2,7 +2,7 @@
 
     user m1: Fix the parser. Never touch the schema.
     assistant m2: I'll look.
-    → read path=parse.py
+    → read: path=parse.py
     read r7 (error): parse.py: no such file
     [… 2 calls, 2 results]
 
@@ -110,7 +110,7 @@ def _piece(part: _Part, per_message: int, count: Count) -> Piece:
 def _calls(source: Source, *, count: Count) -> tuple[Slot, ...]:
     shorten = partial(_dotted, count)
     written = [(call.name, redact(call_in_words(call))) for call in source.calls]
-    return tuple(Slot(("\n" if n else "") + f"→ {name} ", said, "", shorten) for n, (name, said) in enumerate(written))
+    return tuple(Slot(("\n" if n else "") + f"→ {name}: ", said, "", shorten) for n, (name, said) in enumerate(written))
 
 
 def _dotted(count: Count, text: str, max_tokens: int) -> str:
