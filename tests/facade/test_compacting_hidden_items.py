@@ -39,8 +39,8 @@ def summary_of(cm):
 def test_a_digest_tells_of_hidden_items_in_words_and_without_any_marker(name):
     told = summary_of(hidden(name))
     assert MARKER.search(told) is None
-    assert "(result of read call_1, hidden)\na table of values" in told
-    assert "(result of read call_2, shortened)\nline 0 of file 2" in told
+    assert "(result of read call_1, hidden)\n  a table of values" in told
+    assert "(result of read call_2, shortened)\n  line 0 of file 2" in told
     assert "(result of read call_3, hidden)" in told
 
 

@@ -30,6 +30,7 @@ PER_MESSAGE = 160
 """Tokens of one message, unless the caller says otherwise."""
 _MOST_READ = 20_000
 """Characters of one body that are read, from both ends: a result of 10 MB must not take seconds."""
+_SET_IN = "  "
 
 
 class _Kind(IntEnum):
@@ -120,16 +121,37 @@ def _dotted(count: Count, text: str, max_tokens: int) -> str:
 def _words(source: Source, *, count: Count) -> tuple[Slot, ...]:
     message = source.message
     if isinstance(message, ToolResult):
-        head = f"{message.tool_name} {source.id}{' (error)' if message.is_error else ''}: "
+        tool = " ".join(message.tool_name.split())
+        head = f"{tool} {source.id}{' (error)' if message.is_error else ''}: "
     else:
         head = f"{_role(source)} {source.id}: "
     text = redact(both_ends(source.text, _MOST_READ)).strip().removeprefix(f"[{source.id}]\n")
-    return (Slot(head, text, shorten=partial(_shorter, source, count)),)
+    if source.by_user:
+        return (Slot(head, text, shorten=partial(_shorter, source, count)),)
+    return (Slot(head, _set_in(text), shorten=partial(_shorter_set_in, source, count)),)
+
+
+def _set_in(text: str) -> str:
+    """The text with every line but the first set in: only a head begins a line, so nothing that a tool printed can pass for the user's words."""
+    return f"\n{_SET_IN}".join(line.strip() if n == 0 else line for n, line in enumerate(text.splitlines()))
+
+
+def _shorter_set_in(source: Source, count: Count, text: str, max_tokens: int) -> str:
+    bare = text.replace(f"\n{_SET_IN}", "\n")
+    room = max_tokens
+    while room > 0:
+        shorter = _set_in(_shorter(source, count, bare, room))
+        if (size := count(shorter)) <= max_tokens:
+            return shorter
+        room = min(room - 1, room * max_tokens // size)
+    return ""
 
 
 def _role(source: Source) -> str:
     if source.earlier_summary:
         return "earlier summary"
+    if source.untrusted:
+        return "report"
     return "user" if isinstance(source.message, User) else "assistant"
 
 
