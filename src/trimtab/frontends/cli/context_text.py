@@ -12,7 +12,7 @@ from trimtab.context.cycle.marks import Waiting
 from trimtab.context.naming import name_of
 from trimtab.context.reasons import all_in_words
 from trimtab.context.seeing.observation import ItemFacts, Observation
-from trimtab.context.seeing.regret import Cause
+from trimtab.context.seeing.refetching import Cause
 from trimtab.context.telling.blame import Blamed, Later
 from trimtab.context.telling.dropped import DroppedFact
 from trimtab.context.telling.explain import LogRow, listed, price
@@ -228,7 +228,7 @@ def blame_text(found: Sequence[Blamed], times: Mapping[str, str]) -> list[str]:
     return lines
 
 
-_LATER = {"used": "used again in", "said": "named again in", "fetched": "fetched again in"}
+_LATER = {"used": "used again in", "said": "named again in", "fetched": "fetched again in", "shown": "also came up in"}
 _WAYS = {
     "shown": "yes, it stands in the context",
     "stub": "yes, its place in the context names the way back",
