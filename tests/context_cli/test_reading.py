@@ -338,9 +338,36 @@ def test_show_names_the_policy_that_the_run_used_until_another_one_is_named(cli:
 def test_a_run_under_the_usual_policy_writes_nothing_about_it_and_show_still_knows(cli: Cli) -> None:
     assert cli.inside("-p", "hi", "--model", cli.script({"text": "hello"})).code == 0
     file = cli.sessions[0]
-    assert b"session_info" not in file.read_bytes()
+    assert b'"policy":' not in file.read_bytes()
     cli.config(TRUNCATING)
     assert data(cli, "show", str(file))["budget"]["policy"] == "rules"
+
+
+def test_show_counts_in_the_window_that_the_run_had_until_another_one_is_named(cli: Cli) -> None:
+    wide = ("--set", "providers.scripted.context_window=40000")
+    said = cli.script({"text": "hello"}, {"text": "again"}, {"text": "and again"})
+    run = ("-p", "hi", "--model", said, "--set", "providers.scripted.context_window=5400", "--set", "providers.scripted.max_output=800")  # fmt: skip
+    assert cli.inside(*run).code == 0
+    file = str(cli.sessions[0])
+
+    def shown(*args: str) -> tuple[int, int]:
+        budget = data(cli, "show", file, *args)["budget"]
+        return budget["window"], budget["reserve"]
+
+    assert shown() == (5_400, 800)
+    assert shown("--model", said) == (5_400, 800)
+    assert shown("--model", "scripted/other") == (16_000, 1_000)
+    assert shown(*wide) == (40_000, 1_000)
+    assert shown("--window", "9000") == (9_000, 800)
+    assert cli.inside("-p", "more", "--session", file).code == 0
+    assert shown() == (16_000, 1_000)
+    assert sum(b"session_info" in line for line in Path(file).read_bytes().splitlines()) == 2
+
+
+def test_the_window_of_a_run_is_recorded_only_where_it_was_stated(cli: Cli) -> None:
+    cli.config("")
+    assert cli.inside("-p", "hi", "--model", cli.script({"text": "hello"})).code == 0
+    assert b"session_info" not in cli.sessions[0].read_bytes()
 
 
 def test_a_log_from_before_policies_were_recorded_tells_by_its_edits(cli: Cli) -> None:

@@ -57,6 +57,14 @@ def report(outcome):
     return json.loads(outcome.out)
 
 
+def test_a_session_of_ours_is_replayed_in_the_window_that_it_ran_in(cli):
+    sized = ("--set", "providers.scripted.context_window=5400")
+    assert cli.inside("-p", "hi", "--model", cli.script({"text": "hello"}), *sized).code == 0
+    outcome = cli.inside("replay", str(cli.sessions[0]), "--policy", "none")
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.splitlines()[0] == "1 session, 1 request, window 5,400 (as recorded)"
+
+
 def test_the_report_has_every_pinned_field_per_file_and_in_total(cli, session):
     found = report(cli.inside("replay", str(session), "--policy", "rules", "--json"))
     (entry,) = found["files"]
