@@ -39,8 +39,8 @@ def files_below(root: Path) -> dict[str, bytes]:
 def test_show_says_how_full_the_window_is_and_lists_the_items_in_order(cli: Cli, fixed: str) -> None:
     head, *rest = read(cli, "show", fixed).splitlines()
     assert head == "session s-fixed · scripted/tiny · window 16,000"
-    assert re.fullmatch(r"[\d,]+ of 14,680 tokens, \d+ % \(at most [\d,]+\); 8 items", rest[0])
-    assert rest[1] == "policy rules: acts from 10,276, aims at 7,340, never sends over 13,505"
+    assert re.fullmatch(r"[\d,]+ tokens \(at most [\d,]+\), \d+ % of the hard line of 13,505; 8 items", rest[0])
+    assert rest[1] == "policy rules: acts from 10,276 (the soft line), aims at 7,340 (the target line)"
     assert re.fullmatch(r"system prompt [\d,]+ · tools [\d,]+ · messages [\d,]+ · of these pinned 0", rest[2])
     assert re.fullmatch(
         r"at most [\d,]+: [\d,]+ is an estimate that may be [\d,]+ too low, and limits go by the larger number;"
@@ -97,7 +97,16 @@ def test_another_window_and_another_model_give_another_budget(cli: Cli, fixed: s
 
 def test_a_window_that_is_too_small_says_by_how_much(cli: Cli, grown: str) -> None:
     line = read(cli, "show", grown, "--window", "3000").splitlines()[1]
-    assert re.search(r"; over by [\d,]+;", line)
+    found = re.fullmatch(r"[\d,]+ tokens \(at most ([\d,]+)\), ([\d,]+) over the hard line of ([\d,]+); \d+ items", line)
+    assert found is not None
+    most, over, hard = (int(number.replace(",", "")) for number in found.groups())
+    assert most - over == hard
+
+
+def test_a_window_smaller_than_its_margins_says_where_it_goes(cli: Cli, fixed: str) -> None:
+    lines = read(cli, "show", fixed, "--window", "100").splitlines()
+    assert "over the hard line of 0" in lines[1]
+    assert "a window of 100 has no room for a request: 25 of it are kept for the answer, and 256 are a safety margin" in lines
 
 
 def test_a_model_that_nobody_knows_any_more_is_counted_for_all_the_same(cli: Cli, fixed: str) -> None:
