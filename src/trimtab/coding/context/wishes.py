@@ -87,7 +87,7 @@ def revert(saved: SavedContext, name: str, *, reason: str = "") -> Granted:
     before, view = saved.look(), saved.view
     made = saved.drive(saved.engine.revert(view, saved.request, target, author="user", reason=reason))
     if isinstance(made, str):
-        raise WishRefused(made, hint=_MAKE_ROOM if "may be sent" in made else _hold_again(view, target))
+        raise WishRefused(made, hint=_ONE_ITEM if "may be sent" in made else _hold_again(view, target))
     saved.view = made
     return dataclasses.replace(_granted(saved, before, revert=target), unseen=unseen(view, made, target))
 
@@ -282,7 +282,8 @@ def _changes_nothing(saved: SavedContext, name: str, action: Action) -> bool:
 
 def _act(saved: SavedContext, action: Action) -> Granted:
     before = saved.look()
-    _require_room(before, plan(action, saved.view, saved.engine.manager.kit).edits)
+    hint = _NO_PAGE_FITS if "page" in action.params else _ONE_PAGE
+    _require_room(before, plan(action, saved.view, saved.engine.manager.kit).edits, hint=hint)
     outcome = saved.drive(saved.engine.act(saved.view, saved.request, [action], author="user"))
     if not outcome.done:
         raise WishRefused(outcome.failed or all_in_words(outcome.refused) or "nothing came of it")
@@ -290,7 +291,7 @@ def _act(saved: SavedContext, action: Action) -> Granted:
     return _granted(saved, before, done=outcome.done)
 
 
-def _require_room(before: Look, edits: Sequence[Edit]) -> None:
+def _require_room(before: Look, edits: Sequence[Edit], *, hint: str) -> None:
     """Refuse what would leave a request over the limit, or, for a pin, one that nothing could make fit."""
     trial, limit = before.view, before.budget.hard
     for number, edit in enumerate(edits):
@@ -303,10 +304,13 @@ def _require_room(before: Look, edits: Sequence[Edit]) -> None:
                 hint="Unpin something first; trimtab context show SESSION marks what is pinned.",
             )
     elif (used := before.used + grown(before, trial)) > limit and used > before.used:
-        raise WishRefused(f"with it the context has up to {used:,} tokens, and {limit:,} may be sent", hint=_MAKE_ROOM)
+        raise WishRefused(f"with it the context has up to {used:,} tokens, and {limit:,} may be sent", hint=hint)
 
 
-_MAKE_ROOM = "Bring back one page (restore --page 1), or read it with recall; trimtab context show SESSION lists what takes the room."
+_ROOM = "trimtab context show SESSION lists what takes the room."
+_ONE_PAGE = f"Bring back one page (restore --page 1), or let the model read it with recall; {_ROOM}"
+_NO_PAGE_FITS = f"Unpin something first, or let the model read it with recall; {_ROOM}"
+_ONE_ITEM = f"Bring back one of the items that it hides (trimtab context restore SESSION NAME --page 1) instead; {_ROOM}"
 
 
 def _granted(

@@ -81,7 +81,7 @@ def over_with_policy_off(look: Look) -> ContextFloor:
     """The error for a full window that nobody may touch."""
     return ContextFloor(
         f"{_over(look)}, and the policy 'none' changes nothing",
-        hint="Choose another policy (--policy rules), or a model with a larger window.",
+        hint="Choose another policy, such as rules, or a model with a larger window.",
     )
 
 
@@ -132,7 +132,7 @@ _STEPS = {
 """The steps of the ladder, in words."""
 _ADVICE = {
     "system prompt": "Shorten the system prompt, or use a model with a larger window.",
-    "tools": "Turn tools off (--tools), or use a model with a larger window.",
+    "tools": "Give the model fewer tools, or use a model with a larger window.",
     "pinned items": "Unpin something, or use a model with a larger window.",
     "your last message": "Put the long text into a file and name it, or use a model with a larger window.",
 }
