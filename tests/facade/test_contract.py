@@ -235,6 +235,12 @@ def test_a_reload_keeps_to_the_budget(name):
         ({"action": "fold"}, "fold needs targets", "name what it is about"),
         ({"action": "restate"}, "restate needs params.text", "give what the problem names"),
         ({"targets": ["call_0"]}, "there is no action None", "use one of"),
+        ({"actoin": "pin", "target": "call_0"}, "there is no field 'actoin'; did you mean 'action'?", "as the problem says"),
+        ({"action": "pin", "target": "call_0", "reson": "x"}, "did you mean 'reason'?", "as the problem says"),
+        ({"action": "pin", "tragets": ["call_0"]}, "did you mean 'targets'?", "as the problem says"),
+        ({"action": "compact", "params": {"instrctions": "x"}}, "did you mean 'instructions'?", "as the problem says"),
+        ({"action": "summarize", "target": "call_0", "params": {"max_token": 9}}, "did you mean 'max_tokens'?", "as the"),
+        ({"action": "summarize", "target": "call_0", "params": {"max_tokens": 1}}, "call_0: no summary of 1 tokens or fewer", "allow more"),
         ({"action": "fold", "targets": {"a": 1}}, "bad action 'fold'", "give {'action'"),
         ("fold everything", "an action is an object", "give {'action'"),
         (None, "an action is an object", "give {'action'"),
@@ -246,7 +252,20 @@ def test_a_bad_action_is_answered_with_what_is_wrong_and_what_to_do(name, action
     outcome = cm.execute(action)
     assert (outcome["done"], outcome["edits"]) == (False, [])
     assert problem in outcome["problems"][0]
+    assert "message 0" not in outcome["problems"][0]
     assert step in outcome["next"]
+
+
+def test_a_name_that_is_no_slip_is_passed_over_and_told(name):
+    cm = ContextManager(nothing, max_tokens=50_000, format=name)
+    cm.step(talk(name, 1))
+    outcome = cm.execute({"action": "expire", "target": "call_0", "params": {"colour": 3}, "confidence": 0.9})
+    assert outcome["done"]
+    assert outcome["notes"] == [
+        "an action has no field 'confidence', so it was passed over; there are action, target, targets, params, reason",
+        "expire has no parameter 'colour', so it was passed over; there are after_steps, when_superseded",
+    ]
+    assert cm.notes == outcome["notes"]
 
 
 def test_names_may_be_written_as_a_model_writes_them(name):

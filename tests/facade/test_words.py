@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import trimtab.context
+from trimtab.context.embed.slips import PARAMS
 
 ROOT = Path(trimtab.context.__file__).parent
 OURS = re.compile(r"trimtab [a-z]+ |(?<!diff )--[a-z]{3}|(?<![\w.])context\.[a-z_]+(?![\w.(])|(?<!\w)/(?:context|compact|revert)\b")
@@ -23,6 +24,13 @@ def texts(path: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
             yield node.value
+
+
+def test_every_parameter_that_an_edit_reads_is_known_where_slips_are_looked_for() -> None:
+    code = "\n".join(path.read_text("utf-8") for path in (ROOT / "editing").rglob("*.py"))
+    read = set(re.findall(r"params\.get\(\"([a-z_]+)\"|number_in\(action\.params, \"([a-z_]+)\"", code))
+    known = {name for names in PARAMS.values() for name in names}
+    assert {one or other for one, other in read} == known
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -37,6 +37,7 @@ from trimtab.context.embed.foreign import (
     policy_of,
 )
 from trimtab.context.embed.log_in_memory import MemoryLog, drive
+from trimtab.context.embed.slips import slips_in_params
 from trimtab.context.embed.problems import KEPT, Problem, event, problems_in
 from trimtab.context.embed.toolbox import Toolbox
 from trimtab.context.embed.unasked import placed, why_unasked
@@ -221,10 +222,13 @@ class Embedded:
         self._done = []
         return [*first, *rest, *again]
 
-    def execute(self, action: Action, *, author: str) -> dict[str, Any]:
-        """Do an action and return what came of it. One that brings something into view is taken back if then nothing valid fits."""
+    def execute(self, action: Action, *, author: str, notes: Sequence[str] = ()) -> dict[str, Any]:
+        """Do an action and return what came of it, `notes` with it. One that brings something into view is taken back if then nothing valid fits."""
         if action.action == "keep":
             return outcome("keep", action.targets, used=self.look().used, fine=True)
+        slips = slips_in_params(action.action, action.params)
+        if slips.problems:
+            return outcome(action.action, action.targets, problems=slips.problems, used=self.look().used)
         if pinned := self._pinned(action):
             return outcome(action.action, action.targets, problems=[f"{pinned!r} is pinned"], used=self.look().used)
         made = self.drive(self.engine.act(self.log.view, self.request, [action], author=author))
@@ -236,10 +240,9 @@ class Embedded:
             done, problems = (), [over, *problems]
         if done:
             self._done.append(action)
-        self._tell(made.notes)
-        return outcome(
-            action.action, action.targets, done=done, problems=problems, notes=made.notes, used=self.look().used
-        )
+        notes = (*made.notes, *notes, *slips.notes)
+        self._tell(notes)
+        return outcome(action.action, action.targets, done=done, problems=problems, notes=notes, used=self.look().used)
 
     def prepared(self) -> list[dict[str, Any]]:
         """The messages of the next request. Raises `ContextFloor`."""
