@@ -97,7 +97,9 @@ def test_another_window_and_another_model_give_another_budget(cli: Cli, fixed: s
 
 def test_a_window_that_is_too_small_says_by_how_much(cli: Cli, grown: str) -> None:
     line = read(cli, "show", grown, "--window", "3000").splitlines()[1]
-    found = re.fullmatch(r"[\d,]+ tokens \(at most ([\d,]+)\), ([\d,]+) over the hard line of ([\d,]+); \d+ items", line)
+    found = re.fullmatch(
+        r"[\d,]+ tokens \(at most ([\d,]+)\), ([\d,]+) over the hard line of ([\d,]+); \d+ items", line
+    )
     assert found is not None
     most, over, hard = (int(number.replace(",", "")) for number in found.groups())
     assert most - over == hard
@@ -106,7 +108,10 @@ def test_a_window_that_is_too_small_says_by_how_much(cli: Cli, grown: str) -> No
 def test_a_window_smaller_than_its_margins_says_where_it_goes(cli: Cli, fixed: str) -> None:
     lines = read(cli, "show", fixed, "--window", "100").splitlines()
     assert "over the hard line of 0" in lines[1]
-    assert "a window of 100 has no room for a request: 25 of it are kept for the answer, and 256 are a safety margin" in lines
+    assert (
+        "a window of 100 has no room for a request: 25 of it are kept for the answer, and 256 are a safety margin"
+        in lines
+    )
 
 
 def test_a_model_that_nobody_knows_any_more_is_counted_for_all_the_same(cli: Cli, fixed: str) -> None:

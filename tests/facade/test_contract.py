@@ -6,6 +6,7 @@ import pytest
 
 from support.talks import answer, opening, reading, said, talk
 from trimtab.context import ContextManager
+from trimtab.context.vendor.errors import VendorMessageError
 from trimtab.types.errors import ContextFloor, UsageError
 from trimtab.types.usage import Usage
 
@@ -235,12 +236,24 @@ def test_a_reload_keeps_to_the_budget(name):
         ({"action": "fold"}, "fold needs targets", "name what it is about"),
         ({"action": "restate"}, "restate needs params.text", "give what the problem names"),
         ({"targets": ["call_0"]}, "there is no action None", "use one of"),
-        ({"actoin": "pin", "target": "call_0"}, "there is no field 'actoin'; did you mean 'action'?", "as the problem says"),
+        (
+            {"actoin": "pin", "target": "call_0"},
+            "there is no field 'actoin'; did you mean 'action'?",
+            "as the problem says",
+        ),
         ({"action": "pin", "target": "call_0", "reson": "x"}, "did you mean 'reason'?", "as the problem says"),
         ({"action": "pin", "tragets": ["call_0"]}, "did you mean 'targets'?", "as the problem says"),
         ({"action": "compact", "params": {"instrctions": "x"}}, "did you mean 'instructions'?", "as the problem says"),
-        ({"action": "summarize", "target": "call_0", "params": {"max_token": 9}}, "did you mean 'max_tokens'?", "as the"),
-        ({"action": "summarize", "target": "call_0", "params": {"max_tokens": 1}}, "call_0: no summary of 1 tokens or fewer", "allow more"),
+        (
+            {"action": "summarize", "target": "call_0", "params": {"max_token": 9}},
+            "did you mean 'max_tokens'?",
+            "as the",
+        ),
+        (
+            {"action": "summarize", "target": "call_0", "params": {"max_tokens": 1}},
+            "call_0: no summary of 1 tokens or fewer",
+            "allow more",
+        ),
         ({"action": "fold", "targets": {"a": 1}}, "bad action 'fold'", "give {'action'"),
         ("fold everything", "an action is an object", "give {'action'"),
         (None, "an action is an object", "give {'action'"),
@@ -266,6 +279,14 @@ def test_a_name_that_is_no_slip_is_passed_over_and_told(name):
         "expire has no parameter 'colour', so it was passed over; there are after_steps, when_superseded",
     ]
     assert cm.notes == outcome["notes"]
+
+
+def test_messages_of_the_other_format_are_refused_with_its_name(name):
+    cm = ContextManager(nothing, max_tokens=50_000, format="openai" if name == "anthropic" else "anthropic")
+    with pytest.raises(VendorMessageError) as caught:
+        cm.step(talk(name, 1))
+    assert f"format='{name}'" in (caught.value.hint or "")
+    assert cm.observe()["active_context"] == []
 
 
 def test_names_may_be_written_as_a_model_writes_them(name):

@@ -11,9 +11,13 @@ import trimtab.context
 from trimtab.context.embed.slips import PARAMS
 
 ROOT = Path(trimtab.context.__file__).parent
-OURS = re.compile(r"trimtab [a-z]+ |(?<!diff )--[a-z]{3}|(?<![\w.])context\.[a-z_]+(?![\w.(])|(?<!\w)/(?:context|compact|revert)\b")
+OURS = re.compile(
+    r"trimtab [a-z]+ |(?<!diff )--[a-z]{3}|(?<![\w.])context\.[a-z_]+(?![\w.(])|(?<!\w)/(?:context|compact|revert)\b"
+)
 """Commands, options, settings and words of a talk."""
-FOLDERS = sorted(path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "_" and path.name != "stores")
+FOLDERS = sorted(
+    path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "_" and path.name != "stores"
+)
 """`stores` keeps the session files of our agent, and nothing else reads what it says of them."""
 
 

@@ -162,7 +162,9 @@ def test_a_file_read_again_after_it_was_written_is_no_fetching_again():
 def test_words_of_a_user_and_an_answer_are_not_fetched_by_results_that_hold_them():
     story = Story()
     asked = story.says("look into src/app_main.py")
-    story.calls("edit", {"path": "src/app_main.py", "new": "limit_of = 4711"}, "edited src/app_main.py: limit_of = 4711")
+    story.calls(
+        "edit", {"path": "src/app_main.py", "new": "limit_of = 4711"}, "edited src/app_main.py: limit_of = 4711"
+    )
     story.calls("read", {"path": "src/app_main.py"}, "limit_of = 4711")
     assert fetches(story, asked) == fetches(story, "e2") == []
 

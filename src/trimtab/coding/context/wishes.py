@@ -310,7 +310,9 @@ def _require_room(before: Look, edits: Sequence[Edit], *, hint: str) -> None:
 _ROOM = "trimtab context show SESSION lists what takes the room."
 _ONE_PAGE = f"Bring back one page (restore --page 1), or let the model read it with recall; {_ROOM}"
 _NO_PAGE_FITS = f"Unpin something first, or let the model read it with recall; {_ROOM}"
-_ONE_ITEM = f"Bring back one of the items that it hides (trimtab context restore SESSION NAME --page 1) instead; {_ROOM}"
+_ONE_ITEM = (
+    f"Bring back one of the items that it hides (trimtab context restore SESSION NAME --page 1) instead; {_ROOM}"
+)
 
 
 def _granted(
