@@ -372,6 +372,25 @@ def test_a_message_that_cannot_be_read_leaves_everything_as_it_was(name):
 
 
 @pytest.mark.parametrize(
+    ("settings", "least"),
+    [({"max_tokens": 100}, 342), ({"max_tokens": 1_000, "reserve": 900}, 1_157), ({"max_tokens": 50_000, "reserve": 49_900}, 50_919)],
+)
+def test_a_window_that_its_margins_take_whole_is_refused_with_the_least_that_will_do(name, settings, least):
+    with pytest.raises(UsageError, match="leaves no room for messages") as caught:
+        ContextManager(format=name, **settings)
+    assert f"the least that leaves any is {least:,}," in (caught.value.hint or "")
+    assert ContextManager(format=name, **{**settings, "max_tokens": least}).observe()["budget"]["room"] >= 1
+    with pytest.raises(UsageError):
+        ContextManager(format=name, **{**settings, "max_tokens": least - 1})
+
+
+def test_a_dump_goes_on_in_no_window_without_room(name):
+    cm = ContextManager(max_tokens=10_000, format=name)
+    with pytest.raises(UsageError, match="max_tokens=100 leaves no room"):
+        cm.load(cm.dump(), max_tokens=100)
+
+
+@pytest.mark.parametrize(
     "wrong",
     [{"max_tokens": 0}, {"max_tokens": "8k"}, {"reserve": -1}, {"reserve": 10_000}, {"system": ["a"]}, {"policy": 7}, {"policy": "no such policy"}, {"policy": "remote"}, {"tools": [7]}],
 )  # fmt: skip

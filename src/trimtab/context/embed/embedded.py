@@ -15,7 +15,7 @@ from msgspec import structs
 
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask, Failed, Summarize, Summary
-from trimtab.context.budget import Thresholds
+from trimtab.context.budget import Thresholds, budget_for
 from trimtab.context.counting.counter import Counter
 from trimtab.context.cycle.faults import faultfinder
 from trimtab.context.cycle.look import Look, Tally
@@ -114,13 +114,31 @@ class Setup:
                 hint="Leave it out, or give an instance.",
             )
         form = format_named(self.format)
-        return ModelInfo(
+        model = ModelInfo(
             provider=form.provider,
             id="",
             api=_APIS[form.name],
             context_window=self.max_tokens,
             max_output=max(1, self.max_tokens // 4 if reserve is None else reserve),
             input=("text", "image", "pdf", "audio", "video"),
+        )
+        self._require_room(model)
+        return model
+
+    def _require_room(self, model: ModelInfo) -> None:
+        """Raise `UsageError` for a window that its margins take whole, with the smallest that they don't."""
+        margins = Thresholds(reserve_tokens=self.reserve)
+        budget = budget_for(model, margins)
+        if budget.room:
+            return
+        least = budget
+        while not least.room:
+            window = max(least.window + 1, least.reserve + least.safety + 1)
+            most = max(1, window // 4) if self.reserve is None else model.max_output
+            least = budget_for(structs.replace(model, context_window=window, max_output=most), margins)
+        raise UsageError(
+            f"max_tokens={self.max_tokens:,} leaves no room for messages: {budget.reserve:,} are kept for the answer, and {budget.safety:,} are a safety margin",
+            hint=f"Give the window of the model, in tokens; the least that leaves any is {least.window:,}, and a conversation needs some thousands.",
         )
 
     def settings(self) -> EngineSettings:

@@ -229,6 +229,8 @@ class ContextManager:
         Raises `UsageError` when it is no dump, or not as it was written; then nothing has changed.
         """
         data, own = opened(text), self._inner.setup
+        if max_tokens is not None:
+            dataclasses.replace(own, max_tokens=max_tokens, reserve=None).model()  # a slip of the caller's, not of the dump
         try:
             setup = dataclasses.replace(
                 own,
