@@ -279,7 +279,19 @@ def test_blame_of_a_text_tells_its_whole_story(cli: Cli, fixed: str) -> None:
 def test_blame_takes_a_handle_a_step_or_a_number_that_is_no_step(cli: Cli, fixed: str) -> None:
     assert data(cli, "blame", fixed, "r2")["found"][0]["entry"] == "res00002"
     assert [item["entry"] for item in data(cli, "blame", fixed, "2")["found"]] == ["ask00002", "res00002"]
-    assert [item["entry"] for item in data(cli, "blame", fixed, "4711")["found"]] == ["res00001"]
+    numbered = json.loads(cli.inside("context", "blame", fixed, "4711", "--json").out)
+    assert [item["entry"] for item in numbered["found"]] == ["res00001"]
+
+
+def test_blame_takes_the_start_of_an_id_where_it_fits_one(cli: Cli, fixed: str) -> None:
+    assert [item["entry"] for item in data(cli, "blame", fixed, "user000")["found"]] == ["user0001"]
+    assert cli.inside("context", "blame", fixed, "res0").code == 1
+
+
+def test_blame_of_a_number_that_is_no_step_says_that_the_text_was_searched_for(cli: Cli, fixed: str) -> None:
+    outcome = cli.inside("context", "blame", fixed, "4711")
+    assert outcome.err == "note: there is no step 4711, so the text '4711' was searched for\n"
+    assert outcome.out.startswith("r1: ")
 
 
 def test_what_nobody_said_is_exit_code_one(cli: Cli, fixed: str) -> None:

@@ -121,6 +121,14 @@ def test_a_pin_names_the_tokens_of_all_pins_and_holds_until_it_is_taken_away(cli
     assert done(cli, "unpin", fixed, "r3")["unchanged"] == "r3 is not pinned"
 
 
+def test_a_pin_of_a_stub_says_that_it_keeps_the_line_alone(cli: Cli, fixed: str) -> None:
+    note = "r1 is pinned as it stands, a line in place of its text; to keep the text itself, bring it back as well"
+    assert done(cli, "pin", fixed, "r1")["notes"] == [note]
+    assert done(cli, "pin", fixed, "r3")["notes"] == []
+    assert done(cli, "unpin", fixed, "r1")["notes"] == []
+    assert note in " ".join(cli.inside("context", "pin", fixed, "r1").out.split())
+
+
 def test_a_pin_that_nothing_could_make_fit_is_refused(cli: Cli, fixed: str) -> None:
     outcome = cli.inside("context", "pin", fixed, "r3", "--window", "3800")
     assert outcome.code == 1

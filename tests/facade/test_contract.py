@@ -373,7 +373,11 @@ def test_a_message_that_cannot_be_read_leaves_everything_as_it_was(name):
 
 @pytest.mark.parametrize(
     ("settings", "least"),
-    [({"max_tokens": 100}, 342), ({"max_tokens": 1_000, "reserve": 900}, 1_157), ({"max_tokens": 50_000, "reserve": 49_900}, 50_919)],
+    [
+        ({"max_tokens": 100}, 342),
+        ({"max_tokens": 1_000, "reserve": 900}, 1_157),
+        ({"max_tokens": 50_000, "reserve": 49_900}, 50_919),
+    ],
 )
 def test_a_window_that_its_margins_take_whole_is_refused_with_the_least_that_will_do(name, settings, least):
     with pytest.raises(UsageError, match="leaves no room for messages") as caught:

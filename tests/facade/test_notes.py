@@ -22,6 +22,13 @@ def test_a_rejected_summary_is_a_note_of_its_action_and_of_the_conversation():
     assert "; a digest without a model stands in." in note
 
 
+def test_a_pin_of_what_is_hidden_says_that_it_keeps_the_line_alone():
+    cm = long_talk()
+    cm.execute({"action": "elide", "target": "call_0"})
+    (note,) = cm.execute({"action": "pin", "target": "call_0"})["notes"]
+    assert note.startswith("call_0 is pinned as it stands, a line in place of its text;")
+
+
 def test_without_anything_to_say_there_are_no_notes():
     cm = long_talk()
     assert cm.execute({"action": "pin", "target": "call_0"})["notes"] == []

@@ -19,7 +19,8 @@ from trimtab.context.editing.applying import Done
 from trimtab.context.editing.planning import plan
 from trimtab.context.naming import body_of, name_of
 from trimtab.context.reasons import all_in_words
-from trimtab.context.recall.pages import page_ends
+from trimtab.context.recall.pages import item_room, page_ends
+from trimtab.context.telling.pinned import kept_as_they_stand
 from trimtab.context.telling.story import grown
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
@@ -53,6 +54,8 @@ class Granted:
     unchanged: str = ""
     unseen: str = ""
     """Why what was taken back changes nothing that is shown."""
+    notes: tuple[str, ...] = ()
+    """What a person may have expected otherwise."""
 
 
 def restore(saved: SavedContext, name: str, *, page: int | None = None, reason: str = "") -> Granted:
@@ -149,7 +152,7 @@ def _is_no_item(name: str, what: str) -> UsageError:
 def named_by_blame(saved: SavedContext, what: str) -> str:
     """What `blame` is to look for: the target of a label, else `what` itself, which may be a text. Raises `UsageError` for what the log lists and no item belongs to."""
     labels = {label: target for target, label in saved.log.archive.labels.items()}
-    name = labels.get(what, what)
+    name = _begun_by(saved, labels.get(what, what))
     entry = saved.log.archive.get(name)
     if entry is None or saved.view.find(name) is not None:
         return name
@@ -162,6 +165,17 @@ def named_by_blame(saved: SavedContext, what: str) -> str:
     if applied is None and (other := _of_another_kind(saved, name, what="item")):
         raise other
     return name
+
+
+def _begun_by(saved: SavedContext, name: str) -> str:
+    """The one name that `name` is the start of; else itself, which is a text then."""
+    view = saved.view
+    if view.find(name) is not None or saved.log.archive.get(name) is not None or len(name) < LEAST_PREFIX:
+        return name
+    known = {one for slot in view.slots for one in _names(slot)}
+    known |= {applied.id for applied in view.applied} | {revert.id for revert in view.reverts}
+    fitting = [one for one in known if one.startswith(name)]
+    return fitting[0] if len(fitting) == 1 else name
 
 
 def edit_named(saved: SavedContext, name: str) -> str:
@@ -264,7 +278,9 @@ def _require_page(saved: SavedContext, name: str, number: int) -> None:
     address = saved.view.find(name)
     assert address is not None
     slot, kit = saved.view.slots[address.index], saved.engine.manager.kit
-    pages = len(page_ends(body_of(slot.base, address.part), kit.page_tokens, kit.count))
+    named = slot.id if address.part is None else f"{slot.id}#{address.part}"
+    room = item_room(named, kit.page_tokens, kit.count)
+    pages = len(page_ends(body_of(slot.base, address.part), room, kit.count))
     if number > pages:
         has = "one page" if pages == 1 else f"{pages} pages"
         raise UsageError(
@@ -322,4 +338,7 @@ def _granted(
     targets = [target for one in done for target in one.entry.edit.targets]
     names = tuple(name_of(_slot(saved.view, target)) for target in targets)
     pinned = floor_of(after).pinned
-    return Granted(done, names, revert, before.estimate, after.estimate, before.budget.hard, pinned, unchanged)
+    notes = kept_as_they_stand(saved.view, (one.entry.edit for one in done))
+    return Granted(
+        done, names, revert, before.estimate, after.estimate, before.budget.hard, pinned, unchanged, notes=notes
+    )

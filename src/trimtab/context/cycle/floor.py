@@ -54,7 +54,7 @@ def require_floor(look: Look) -> None:
         return
     parts = _parts(floor)
     raise ContextFloor(
-        f"{_listed(parts)} have {floor.total:,} tokens together, and a request may have {limit:,} (window {look.budget.window:,})",
+        f"{_together(parts, floor.total)}, and a request may have {limit:,} (window {look.budget.window:,})",
         hint=_ADVICE[max(parts, key=parts.__getitem__)],
     )
 
@@ -83,6 +83,14 @@ def over_with_policy_off(look: Look) -> ContextFloor:
         f"{_over(look)}, and the policy 'none' changes nothing",
         hint="Choose another policy, such as rules, or a model with a larger window.",
     )
+
+
+def _together(parts: dict[str, int], total: int) -> str:
+    """What must stay and how large it is; of a single part the size is said once."""
+    named = [name for name, size in parts.items() if size]
+    if len(named) > 1:
+        return f"{_listed(parts)} have {total:,} tokens together"
+    return f"{named[0]} alone {'have' if named[0] in ('tools', 'pinned items') else 'has'} {total:,} tokens"
 
 
 def _over(look: Look) -> str:

@@ -25,6 +25,7 @@ _NEXT: tuple[tuple[str, str], ...] = (
     ("can be made of it", "choose a larger target, or allow more in params.max_tokens"),
     ("nothing to gain", "leave it as it is, or choose a larger target"),
     ("tokens together", "unpin or shorten something, then try again"),
+    (" alone ha", "unpin or shorten something, then try again"),
     ("may be sent", "archive or drop something first, then try again"),
     ("the summarizer", "put the summarizer right and summarize again; until then a text without a model stands there"),
     ("is an object", "give {'action', 'targets', 'params', 'reason'}"),

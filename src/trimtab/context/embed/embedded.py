@@ -37,8 +37,8 @@ from trimtab.context.embed.foreign import (
     policy_of,
 )
 from trimtab.context.embed.log_in_memory import MemoryLog, drive
-from trimtab.context.embed.slips import slips_in_params
 from trimtab.context.embed.problems import KEPT, Problem, event, problems_in
+from trimtab.context.embed.slips import slips_in_params
 from trimtab.context.embed.toolbox import Toolbox
 from trimtab.context.embed.unasked import placed, why_unasked
 from trimtab.context.engine import Engine
@@ -51,6 +51,7 @@ from trimtab.context.settings import EngineSettings, Profile
 from trimtab.context.shorten.compress import Compressor
 from trimtab.context.summary.job import Summariser
 from trimtab.context.telling.layers import observed
+from trimtab.context.telling.pinned import kept_as_they_stand
 from trimtab.context.vendor.formats import format_named
 from trimtab.context.vendor.plain import VendorMessage
 from trimtab.context.vendor.remembered import Remembered
@@ -258,7 +259,8 @@ class Embedded:
             done, problems = (), [over, *problems]
         if done:
             self._done.append(action)
-        notes = (*made.notes, *notes, *slips.notes)
+        pinned = kept_as_they_stand(self.log.view, (d.entry.edit for d in done))
+        notes = (*made.notes, *pinned, *notes, *slips.notes)
         self._tell(notes)
         return outcome(action.action, action.targets, done=done, problems=problems, notes=notes, used=self.look().used)
 

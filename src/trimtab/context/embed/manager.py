@@ -230,7 +230,9 @@ class ContextManager:
         """
         data, own = opened(text), self._inner.setup
         if max_tokens is not None:
-            dataclasses.replace(own, max_tokens=max_tokens, reserve=None).model()  # a slip of the caller's, not of the dump
+            dataclasses.replace(
+                own, max_tokens=max_tokens, reserve=None
+            ).model()  # a slip of the caller's, not of the dump
         try:
             setup = dataclasses.replace(
                 own,

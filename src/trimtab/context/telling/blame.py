@@ -174,9 +174,13 @@ def _later(view: View, index: int, query: str) -> list[Later]:
             continue
         if isinstance(slot.base, Assistant):
             found += _in_answer(slot.base, slot.step, wanted)
-        elif query and isinstance(slot.base, ToolResult) and query in text_of(slot.base):
-            if name_of(slot) not in fetching:
-                found.append(Later(slot.step, "shown", name_of(slot), slot.base.tool_name))
+        elif (
+            query
+            and isinstance(slot.base, ToolResult)
+            and query in text_of(slot.base)
+            and name_of(slot) not in fetching
+        ):
+            found.append(Later(slot.step, "shown", name_of(slot), slot.base.tool_name))
     return sorted(found, key=lambda later: later.step)
 
 

@@ -202,7 +202,8 @@ def edit_lines(story: EditStory, time: str, session: str) -> list[str]:
         )
     if story.used_without is not None:
         over = f", which may be over the limit of {story.limit:,}" if story.over else ""
-        lines.append(f"  without it the next request has {story.used_without:,} tokens instead of {story.used:,}{over}")
+        instead = f"instead of {story.used:,}" if story.used_without != story.used else "as well"
+        lines.append(f"  without it the next request has {story.used_without:,} tokens {instead}{over}")
         if not over:
             lines.append(f"  way back: trimtab context revert {session} {row.entry_id}")
     elif not story.holds:
