@@ -261,6 +261,12 @@ def test_explain_as_json_holds_the_item_with_its_edits(cli: Cli, fixed: str) -> 
     assert item["tokens"] < item["full_tokens"]
 
 
+def test_an_edit_under_a_later_one_is_not_told_as_a_saving(cli: Cli, fixed: str) -> None:
+    assert cli.inside("context", "restore", fixed, "r1").code == 0
+    lines = read(cli, "explain", fixed, "edit0001").splitlines()
+    assert any(re.fullmatch(r"  without it the next request has [\d,]+ tokens as well", line) for line in lines)
+
+
 # blame
 
 

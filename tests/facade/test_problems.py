@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from support.talks import answer, opening, reading, said, talk
 from trimtab.context import Context, ContextManager
 from trimtab.context.embed.alone import ContextBusy
+from trimtab.context.embed.problems import event, problems_in
 from trimtab.context.policies.mask import Mask
 from trimtab.context.policies.rules import Rules
 from trimtab.context.shorten.pieces import Shortened
+from trimtab.types.codec import entry_of
 from trimtab.types.errors import UsageError
 
 both = pytest.mark.parametrize("name", ["openai", "anthropic"])
@@ -30,6 +32,11 @@ def call_of(name: str, call_id: str) -> dict[str, Any]:
 
 def kinds(cm: ContextManager) -> list[str]:
     return [problem["kind"] for problem in cm.problems]
+
+
+def test_what_came_to_nothing_again_and_again_is_told_once():
+    entries = [entry_of(event("not_applied", reason)) for reason in ("first", "first", "second", "first")]
+    assert [problem["reason"] for problem in problems_in(entries)] == ["first", "second", "first"]
 
 
 @both

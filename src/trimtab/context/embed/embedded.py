@@ -259,8 +259,8 @@ class Embedded:
             done, problems = (), [over, *problems]
         if done:
             self._done.append(action)
-        pinned = kept_as_they_stand(self.log.view, (d.entry.edit for d in done))
-        notes = (*made.notes, *pinned, *notes, *slips.notes)
+        as_they_stand = kept_as_they_stand(self.log.view, (d.entry.edit for d in done))
+        notes = (*made.notes, *as_they_stand, *notes, *slips.notes)
         self._tell(notes)
         return outcome(action.action, action.targets, done=done, problems=problems, notes=notes, used=self.look().used)
 

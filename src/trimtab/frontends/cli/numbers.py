@@ -2,7 +2,7 @@
 
 import math
 import re
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -33,11 +33,11 @@ class Tokens(click.IntRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the tokens. Fails in words."""
-        text = value.strip().replace(",", "") if isinstance(value, str) else value
-        if isinstance(text, str) and (found := _TOKENS.fullmatch(text)):
-            text = round(float(found[1]) * (1_000 if found[2] in "kK" else 1_000_000))
+        tokens = value.strip().replace(",", "") if isinstance(value, str) else value
+        if isinstance(tokens, str) and (found := _TOKENS.fullmatch(tokens)):
+            tokens = round(float(found[1]) * (1_000 if found[2] in "kK" else 1_000_000))
         try:
-            return int(super().convert(text, param, ctx))
+            return int(super().convert(cast("int", tokens), param, ctx))
         except click.BadParameter:
             self.fail(f"{value!r} is no number of tokens from 1 on; write it as 60000 or 60k.", param, ctx)
 
