@@ -61,6 +61,30 @@ def report(outcome):
     return json.loads(outcome.out)
 
 
+def test_a_session_of_ours_is_replayed_in_the_window_that_it_ran_in(cli):
+    sized = ("--set", "providers.scripted.context_window=5400")
+    assert cli.inside("-p", "hi", "--model", cli.script({"text": "hello"}), *sized).code == 0
+    outcome = cli.inside("replay", str(cli.sessions[0]), "--policy", "none")
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.splitlines()[0] == "1 session, 1 request, window 5,400 (as recorded)"
+
+
+@pytest.mark.parametrize(
+    ("said", "tokens"), [("60k", 60_000), ("0.2M", 200_000), ("60,000", 60_000), ("60_000", 60_000)]
+)
+def test_a_window_may_be_written_short(cli, session, said, tokens):
+    outcome = cli.inside("replay", str(session), "--policy", "none", "--window", said, "--json")
+    assert report(outcome)["window"] == tokens
+
+
+@pytest.mark.parametrize("said", ["60q", "0k", "-5", "1e9", "99999999999M", "٦k"])
+def test_what_is_no_window_says_how_one_is_written(cli, session, said):
+    outcome = cli.inside("replay", str(session), "--window", said)
+    assert outcome.code == 2
+    assert "write it as 60000 or 60k" in " ".join(outcome.err.split())
+    assert "trimtab replay --help lists what there is." in " ".join(outcome.err.split())
+
+
 def test_the_report_has_every_pinned_field_per_file_and_in_total(cli, session):
     found = report(cli.inside("replay", str(session), "--policy", "rules", "--json"))
     (entry,) = found["files"]

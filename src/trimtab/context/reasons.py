@@ -55,7 +55,7 @@ _NEXT: tuple[tuple[str, str], ...] = (
     ("' is pinned", "unpin it first"),
     ("still waits for an answer", "its call has to be answered first"),
     ("is what the user asked for last", "it stays until the next message"),
-    ("there is no item", "trimtab context show lists what there is"),
+    ("there is no item", "name one that the context shows"),
     ("there is nothing to gain", "what would stand in its place is no smaller"),
     ("nothing here could read it again", "it stays, for the model has no tool that reads hidden text"),
     ("may be made to stay", "unpin something first"),
