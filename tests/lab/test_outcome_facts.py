@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 
 from trimtab.lab.rewards.facts import outcome_of
-from trimtab.lab.rewards.outcome import ActionTaken, NeedMet, Outcome, Spent, StepOutcome, Tier
+from trimtab.lab.rewards.outcome import ActionTaken, Excess, NeedMet, Outcome, Spent, StepOutcome, Tier
 from trimtab.lab.rewards.prices import REGIMES
 from trimtab.lab.rewards.reward import BadOutcome
 from trimtab.types.usage import Usage
@@ -170,6 +170,12 @@ def test_fields_are_asked_of_whoever_knows_the_text():
 def test_overflows_and_invalid_requests_are_carried_over():
     step = made(Step(1, overflow=True, invalid=True)).steps[0]
     assert (step.overflow, step.invalid, step.over) == (True, 1, True)
+
+
+def test_shares_of_the_budget_are_asked_of_whoever_measures_them():
+    over = (Excess("history", 9, 8),)
+    outcome = made(Step(1), Step(2), excess=lambda seen: over if seen.step == 2 else ())
+    assert [step.excess for step in outcome.steps] == [(), over]
 
 
 @pytest.mark.parametrize("steps", [(), (Step(1), Step(2, tier="T1"))], ids=["none", "two tiers"])

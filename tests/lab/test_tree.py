@@ -32,6 +32,12 @@ def test_rollouts_share_the_root_and_branches_the_rows_in_front_of_them():
     assert [tree.value(node) for node in ("root", "x", "y", "z", "v")] == [0.5, 0.5, 0.5, 1.0, 0.5]
 
 
+def test_a_node_names_the_ends_that_vote_for_it():
+    tree = grow(rollout("a", "xy", 1.0), rollout("b", "u", 0.0, start="x"), rollout("c", "z", 0.5))
+    assert tree.ends("x") == (Leaf("a", "y", 1.0), Leaf("b", "u", 0.0))
+    assert tree.ends("z") == (Leaf("c", "z", 0.5),)
+
+
 def test_a_rollout_without_decisions_ends_where_it_starts():
     tree = grow(rollout("a", "x", 1.0), rollout("b", "", 0.0, start="x"), rollout("c", "", 0.5))
     assert (tree.value("x"), tree.value("root")) == (0.5, 0.5)

@@ -10,7 +10,7 @@ from trimtab.context.economics import shape_of
 from trimtab.lab.rewards.keep_all import keep_all_usd
 from trimtab.lab.rewards.outcome import Excess
 from trimtab.lab.rewards.prices import REGIMES, draw, draw_between, regime
-from trimtab.lab.rewards.shares import PARTS, Filled, Shares, excesses, left
+from trimtab.lab.rewards.shares import PARTS, Filled, Shares, excesses, filled_by, left
 from trimtab.types.errors import ConfigError
 from trimtab.types.models import ModelInfo
 
@@ -93,6 +93,13 @@ SHARES = Shares(system=0.2, history=0.4, results=0.29, reply=0.1)
 
 def test_each_part_has_its_share_of_the_window():
     assert SHARES.limits(100) == Filled(20, 40, 29, 10)
+
+
+def test_a_request_fills_its_parts_in_order():
+    shape = requests(100, 30, 7)[-1][0]
+    # boundaries: 1 behind the system prompt, 3 in front of the newest message
+    assert filled_by(shape, current=3, reply=10) == Filled(100, 130, 7, 10)
+    assert filled_by(shape, current=0, reply=10) == Filled(100, 0, 137, 10)
 
 
 def test_a_part_at_its_limit_is_within_it():

@@ -86,7 +86,7 @@ class Tree(Generic[A]):
         self._leaving: dict[str, list[str]] = {root: []}
         self._heads: dict[str, str] = {}
         self._leaves: dict[str, Leaf] = {}
-        self._rewards: dict[str, list[float]] = {root: []}
+        self._ends: dict[str, list[Leaf]] = {root: []}
 
     @classmethod
     def of(cls, query: str, rows: Iterable[Row[A]], leaves: Iterable[Leaf], *, root: str = "root") -> "Tree[A]":
@@ -129,7 +129,7 @@ class Tree(Generic[A]):
         self._rows[row.after] = row
         self._leaving[row.before].append(row.after)
         self._leaving[row.after] = []
-        self._rewards[row.after] = []
+        self._ends[row.after] = []
         self._heads[row.rollout] = row.after
 
     def finish(self, leaf: Leaf) -> None:
@@ -140,7 +140,7 @@ class Tree(Generic[A]):
             raise BadNumber(f"rollout {leaf.rollout!r} has reward {leaf.reward}", name=leaf.rollout)
         self._leaves[leaf.rollout] = leaf
         for node in self.prefix(leaf.node):
-            self._rewards[node].append(leaf.reward)
+            self._ends[node].append(leaf)
 
     def _known(self, node: str) -> None:
         if node not in self._leaving:
@@ -197,10 +197,15 @@ class Tree(Generic[A]):
             node = self._rows[node].before
             yield node
 
+    def ends(self, node: str) -> tuple[Leaf, ...]:
+        """The ends at `node` or below it: those that vote for it, in the order in which they were added."""
+        self._known(node)
+        return tuple(self._ends[node])
+
     def votes(self, node: str) -> int:
         """How many ends stand at `node` or below it: n_S."""
         self._known(node)
-        return len(self._rewards[node])
+        return len(self._ends[node])
 
     def value(self, node: str) -> float | None:
         """R(S): the mean reward of all ends at `node` or below it, each with one vote; None where there are none.
@@ -208,8 +213,8 @@ class Tree(Generic[A]):
         Summed without rounding, so that it doesn't depend on the order in which the tree grew.
         """
         self._known(node)
-        rewards = self._rewards[node]
-        return math.fsum(rewards) / len(rewards) if rewards else None
+        ends = self._ends[node]
+        return math.fsum(leaf.reward for leaf in ends) / len(ends) if ends else None
 
 
 def _unknown(node: str) -> UnknownNode:

@@ -14,7 +14,19 @@ plays stories gives them.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, Protocol, TypeAlias
 
-from trimtab.lab.rewards.outcome import HIDING, SUMMARIES, ActionTaken, NeedMet, Outcome, Spent, StepOutcome, Tier
+import msgspec
+
+from trimtab.lab.rewards.outcome import (
+    HIDING,
+    SUMMARIES,
+    ActionTaken,
+    Excess,
+    NeedMet,
+    Outcome,
+    Spent,
+    StepOutcome,
+    Tier,
+)
 from trimtab.lab.rewards.prices import Regime
 from trimtab.lab.rewards.reward import BadOutcome
 from trimtab.types.models import cost_usd
@@ -142,7 +154,8 @@ class StepSeen(Protocol):
         ...
 
 
-def _no_fields(edit: EditSeen) -> Sequence[str]:
+def _none(seen: object) -> tuple[()]:
+    """What nobody measured."""
     return ()
 
 
@@ -154,13 +167,14 @@ def outcome_of(
     regime: Regime,
     bound: Bound = "expected",
     entries: Sequence[str] = (),
-    fields: Callable[[EditSeen], Sequence[str]] = _no_fields,
+    fields: Callable[[EditSeen], Sequence[str]] = _none,
+    excess: Callable[[StepSeen], Sequence[Excess]] = _none,
     passed: float | None = None,
 ) -> Outcome:
     """Return the outcome of an episode at the prices of `regime`. Raises `BadOutcome` for facts of several tiers, or none.
 
     `entries`: the log's name of each message by its number, with which a miss is traced to the edit that hid it. `fields`: the structured fields that
-    an edit's text still shows.
+    an edit's text still shows. `excess`: the parts of the budget that a request exceeds (see `shares`), where shares are kept.
     """
     steps, tiers = [], set[Tier]()
     hidden_by: dict[str, str] = {}
@@ -169,7 +183,8 @@ def outcome_of(
         actions = _actions(seen, fields)
         _trace(hidden_by, actions)
         hiders = {number: hidden_by.get(entry, "") for number, entry in enumerate(entries)}
-        steps.append(_step(seen, actions, hiders, regime, bound))
+        made = _step(seen, actions, hiders, regime, bound)
+        steps.append(msgspec.structs.replace(made, excess=tuple(excess(seen))))
     if len(tiers) != 1:
         raise BadOutcome(f"the facts of {task!r} are of {len(tiers)} tiers: {', '.join(sorted(tiers)) or 'none'}")
     return Outcome(task, seed, regime.name, tiers.pop(), tuple(steps), passed)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 
 import msgspec
 
+from trimtab.context.economics import RequestShape
 from trimtab.lab.rewards.outcome import BudgetPart, Excess
 from trimtab.types.errors import ConfigError
 
@@ -15,7 +16,7 @@ PARTS: tuple[BudgetPart, ...] = ("system", "history", "results", "reply")
 
 
 class Shares(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Shares of the window, which sum to 1 at most: system prompt with tools; all older messages in whatever form; results since the newest prompt; the reply."""
+    """Shares of the window, which sum to 1 at most: system prompt with tools; older messages in whatever form; what is current; the reply."""
 
     system: float = 0.20
     history: float = 0.35
@@ -50,6 +51,14 @@ class Filled:
 
 
 USUAL = Shares()
+
+
+def filled_by(request: RequestShape, *, current: int, reply: int) -> Filled:
+    """Return what a request fills, and the reply that it asks for. `current`: the boundary of the request behind which its messages are current: the newest
+    results, or all since the newest prompt.
+    """
+    front, history = request.tokens_before(request.fixed), request.tokens_before(max(current, request.fixed))
+    return Filled(front, history - front, request.total - history, reply)
 
 
 def excesses(filled: Filled, window: int, shares: Shares = USUAL) -> tuple[Excess, ...]:
