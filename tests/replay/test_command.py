@@ -367,3 +367,11 @@ def test_the_report_card_counts_all_requests_and_says_of_how_many_usage_is_recor
     (folder / "s.json").write_text(OPENAI)
     first = cli.inside("replay", "--all", "--yes").out.splitlines()[0]
     assert first == "1 session, 2 requests, usage is recorded of 0"
+
+
+def test_a_dump_of_nothing_leaves_what_was_there(cli):
+    dump = cli.project / "dump.jsonl"
+    dump.write_text("an earlier one\n")
+    outcome = cli.inside("replay", str(cli.project / "nothing.jsonl"), "--dump", str(dump))
+    assert (outcome.code, dump.read_text()) == (1, "an earlier one\n")
+    assert [path.name for path in cli.project.iterdir() if "dump" in path.name] == ["dump.jsonl"]
