@@ -121,6 +121,15 @@ def test_a_request_over_the_budget_ends_success(what):
     assert soft.by_term() == pytest.approx({"success": 0.08, "overflow": -0.3})
 
 
+def test_after_the_first_overflow_others_count_only_where_it_ends_nothing():
+    steps = [StepOutcome(step, spent=(Spent(0.2),), overflow=step > 1) for step in (1, 2, 3)]
+    # all three are paid: .6 of 2, half
+    hard = reward(outcome(*steps), UNIT, WEIGHTS)
+    assert hard.by_term() == pytest.approx({"success": 0.0, "overflow": -0.3, "cost": -0.15})
+    soft = reward(outcome(*steps), UNIT, msgspec.structs.replace(WEIGHTS, hard=False))
+    assert soft.by_term() == pytest.approx({"success": 1.0, "overflow": -0.6, "cost": -0.15})
+
+
 @pytest.mark.parametrize("other", [("u", 1, "r"), ("t", 2, "r"), ("t", 1, "s")])
 def test_an_episode_is_measured_with_the_yardstick_of_its_own_group(other):
     with pytest.raises(MixedGroup):
@@ -180,13 +189,14 @@ def test_the_total_is_the_formula(episode, weights):
     survives = not (weights.hard and any(step.overflow for step in episode.steps))
     success = math.prod(need.chance for step in episode.steps for need in step.needs) if survives else 0.0
     done = [a for a in episode.actions if not a.refused and a.name != "keep"]
+    overflows = sum(step.overflow for step in episode.steps)
     reloads = sum(need.reloads for step in episode.steps for need in step.needs) + sum(a.name == "reload" for a in done)
     invalid = sum(step.invalid for step in episode.steps) + sum(a.refused for a in episode.actions)
     expected = (
         success
         - weights.cost * episode.usd / UNIT.keep_all_usd
         - weights.reload * reloads
-        - weights.overflow * sum(step.overflow for step in episode.steps)
+        - weights.overflow * (overflows if not weights.hard else min(overflows, 1))
         - weights.invalid * invalid
         - weights.management * len(done)
     )

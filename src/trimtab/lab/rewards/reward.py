@@ -5,7 +5,8 @@
     success    expected, not drawn: the product of the chances that each need was met; or as measured, where something measured it
     cost       all requests with their answers, summaries and reloads, in units of what keeping everything costs in that task at these prices
     reloads    expected ones that a need caused, and those that the policy made by itself
-    overflows  requests over the budget. It is a hard constraint besides: such a request can't be made, so what success was left is lost with it
+    overflows  requests over the budget. It is a hard constraint besides: such a request can't be made, so what success was left is lost with it, and
+               those after it aren't counted. What they cost is: breaking off isn't a way to save
     actions    each edit costs a little by itself, whatever it saves
 
 A product isn't a sum, so success is told as its fall: it begins at 1 and each need takes `success so far · (chance − 1)`. The first misses take
@@ -44,7 +45,9 @@ class BadOutcome(TrimtabError):
 
 
 class Weights(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The λ: of cost, of a reload, of an overflow, of something invalid, and of any action but `keep`. `hard`: an overflow also ends success."""
+    """The λ: of cost, of a reload, of an overflow, of something invalid, and of any action but `keep`. `hard`: the first overflow ends success, and
+    is the only one that counts; else each one counts.
+    """
 
     cost: float = 0.35
     reload: float = 0.02
@@ -158,11 +161,13 @@ def _chance(chance: float, step: int) -> float:
 
 
 def _charges(outcome: Outcome, yardstick: Yardstick, weights: Weights) -> Iterator[Part]:
+    over = False
     for step in outcome.steps:
         yield from _costs(step, yardstick.keep_all_usd, weights)
         for need in step.needs:
             yield Part(step.step, "reload", -weights.reload * need.reloads, need.hidden_by)
-        if step.over:
+        if step.over and not (over and weights.hard):
+            over = True
             yield Part(step.step, "overflow", -weights.overflow)
         yield Part(step.step, "invalid", -weights.invalid * step.invalid)
         for action in step.actions:
