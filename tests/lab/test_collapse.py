@@ -113,11 +113,14 @@ def test_all_alarms_that_ring_are_told_together():
     assert alarms([calm], [0.2, 0.25, 0.3, 0.35, 0.4]) == ()
 
 
-def test_a_log_has_a_decision_for_each_request_without_what_the_ladder_did():
+def test_a_log_has_a_decision_for_each_question_without_what_the_ladder_did():
     steps = (
         StepOutcome(1, (ActionTaken("a", "elide", ("x",)), ActionTaken("b", "compact", ("y",), forced=True))),
         StepOutcome(2, (ActionTaken("c", "compact", ("z",), forced=True),)),
-        StepOutcome(3),
+        StepOutcome(3, asked=False),
+        StepOutcome(4),
     )
-    log = log_of(Outcome("t", 0, "r", "T0", steps), "one")
-    assert log == EpisodeLog("one", 3, (Decision(1, (Wanted("elide", ("x",)),)), Decision(2), Decision(3)))
+    log = log_of(Outcome("t", 0, "r", "T0", steps), "one", eligible={1: 5, 4: 0})
+    assert log == EpisodeLog(
+        "one", 4, (Decision(1, (Wanted("elide", ("x",)),), 5), Decision(2), Decision(4, eligible=0))
+    )

@@ -46,6 +46,7 @@ class Step:
     needs: tuple[Need, ...] = ()
     edits: tuple[Edit, ...] = ()
     refused: tuple[str, ...] = ()
+    asked: bool = True
     overflow: bool = False
     invalid: bool = False
     tier: Tier = "T0"
@@ -165,6 +166,10 @@ def test_summaries_are_charged_to_the_action_that_asked_for_them_where_it_is_pla
 def test_fields_are_asked_of_whoever_knows_the_text():
     outcome = made(HIDES, fields=lambda edit: ("number",) if edit.kind == "compact" else ())
     assert [action.fields for action in outcome.actions] == [(), ("number",)]
+
+
+def test_whether_a_policy_was_asked_is_carried_over():
+    assert [step.asked for step in made(Step(1, asked=False), Step(2)).steps] == [False, True]
 
 
 def test_overflows_and_invalid_requests_are_carried_over():

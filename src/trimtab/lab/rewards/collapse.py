@@ -10,7 +10,7 @@ Functions of logs, so that they can be asked of a training run, an evaluation an
 looks at its own decisions only: what the ladder did is told by `Outcome.forced_share`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -70,11 +70,20 @@ class Alarm:
         return f"{self.kind}: {self.figure:.3f}, limit {self.limit:.3f}{where}"
 
 
-def log_of(outcome: Outcome, name: str) -> EpisodeLog:
-    """Return the log of an episode, for requests with or without actions: each counts as a decision. The ladder's are left out."""
+_UNKNOWN: Mapping[int, int] = {}
+
+
+def log_of(outcome: Outcome, name: str, *, eligible: Mapping[int, int] = _UNKNOWN) -> EpisodeLog:
+    """Return the log of an episode: a decision for each request in front of which a policy was asked, without what the ladder did.
+
+    `eligible`: by step, how many items could have been hidden; without it nobody can tell whether everything was.
+    """
     decisions = (
-        Decision(step.step, tuple(Wanted(a.name, a.targets) for a in step.actions if not a.forced))
+        Decision(
+            step.step, tuple(Wanted(a.name, a.targets) for a in step.actions if not a.forced), eligible.get(step.step)
+        )
         for step in outcome.steps
+        if step.asked
     )
     return EpisodeLog(name, len(outcome.steps), tuple(decisions))
 

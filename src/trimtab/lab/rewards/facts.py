@@ -139,6 +139,11 @@ class StepSeen(Protocol):
         ...
 
     @property
+    def asked(self) -> bool:
+        """A policy was asked."""
+        ...
+
+    @property
     def refused(self) -> Sequence[str]:
         """Why wishes came to nothing."""
         ...
@@ -244,7 +249,13 @@ def _step(
         if often:
             spent.append(Spent(often * usd, "reload", by))
     return StepOutcome(
-        seen.step, actions, tuple(needs), tuple(spent), overflow=seen.overflow, invalid=int(seen.invalid)
+        seen.step,
+        actions,
+        tuple(needs),
+        tuple(spent),
+        overflow=seen.overflow,
+        invalid=int(seen.invalid),
+        asked=seen.asked,
     )
 
 

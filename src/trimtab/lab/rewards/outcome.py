@@ -68,7 +68,7 @@ class Excess(msgspec.Struct, frozen=True):
 class StepOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """One request: the actions in front of it, what it needed and what it cost.
 
-    `overflow`: it was larger than the window has room for. `excess`: parts of the budget that it exceeded. `invalid`: things that a provider would refuse.
+    `asked`: a policy was asked in front of it. `overflow`: it was larger than the window has room for. `excess`: parts of the budget that it exceeded. `invalid`: things that a provider would refuse.
     """
 
     step: int
@@ -78,6 +78,7 @@ class StepOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
     overflow: bool = False
     excess: tuple[Excess, ...] = ()
     invalid: int = 0
+    asked: bool = True
 
     @property
     def over(self) -> bool:
