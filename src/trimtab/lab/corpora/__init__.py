@@ -1,0 +1,1 @@
+"""Recordings as a corpus: labelled, split by family and project, cached."""

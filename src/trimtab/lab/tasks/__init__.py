@@ -1,0 +1,1 @@
+"""Generated tasks: stories of work whose key points are known."""
