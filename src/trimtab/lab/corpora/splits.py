@@ -105,8 +105,6 @@ def set_aside(places: Iterable[Place], share: float, *, seed: int) -> dict[str, 
     return {name: tuple(part) for name, part in parts.items()}
 
 
-
-
 def _joined(groups: Iterable[Sequence[str]]) -> dict[str, str]:
     """Each name → one name for all that are in a group with it, directly or by others."""
     above: dict[str, str] = {}
