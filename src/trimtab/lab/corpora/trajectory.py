@@ -117,7 +117,7 @@ class Need(msgspec.Struct, frozen=True, omit_defaults=True):
         """The strings that hang on the result: not shown again within the last ten requests nor, where that is given, after request `since`."""
         until = self.step - RECENT - 1
         until = until if since is None else min(until, since)
-        return tuple(s for s, shown in zip(self.strings, self.shown, strict=True) if shown <= until)
+        return tuple(s for s, shown in zip(self.strings, self.shown, strict=True) if shown < 0 or shown <= until)
 
     @property
     def reexposed(self) -> bool:
