@@ -2,11 +2,12 @@
 
 import math
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trimtab.lab.corpora.logistic import Logistic, fit, solved
+from trimtab.lab.corpora.logistic import Logistic, Quadratic, fit, fit_quadratic
 
 values = st.floats(-3, 3)
 rows = st.lists(st.tuples(values, values), min_size=4, max_size=20)
@@ -67,15 +68,19 @@ def test_a_fit_takes_rows_of_both_kinds_and_a_label_for_each(table, positive):
         fit(table, positive)
 
 
-@given(
-    st.lists(st.lists(values, min_size=3, max_size=3), min_size=3, max_size=3), st.lists(values, min_size=3, max_size=3)
-)
-def test_a_solved_system_holds(factor, right):
-    matrix = [[sum(a * b for a, b in zip(x, y, strict=True)) + (x is y) for y in factor] for x in factor]
-    found = solved(matrix, right)
-    assert [sum(a * b for a, b in zip(row, found, strict=True)) for row in matrix] == pytest.approx(right, abs=1e-6)
+def test_products_tell_apart_what_no_column_tells_alone():
+    table = [(float(a), float(b)) for a in (0, 1) for b in (0, 1)] * 10
+    differ = [a != b for a, b in table]
+    plain, curved = fit(table, differ), fit_quadratic(table, differ, l2=0.1)
+    assert [round(plain.chance(row), 3) for row in table[:4]] == [0.5] * 4
+    assert [curved.chance(row) > 0.9 for row in table[:4]] == differ[:4]
 
 
-def test_a_system_that_is_not_positive_definite_is_refused():
-    with pytest.raises(ValueError, match="positive definite"):
-        solved([[1.0, 2.0], [2.0, 1.0]], [1.0, 1.0])
+def test_a_fit_with_products_takes_rows_of_both_kinds_too():
+    with pytest.raises(ValueError, match="rows of both kinds"):
+        fit_quadratic([], [])
+
+
+def test_models_survive_being_written_down():
+    model = fit_quadratic([(0.0, 1.0), (1.0, 0.0), (2.0, 2.0)], [True, False, True])
+    assert msgspec.json.decode(msgspec.json.encode(model), type=Quadratic) == model

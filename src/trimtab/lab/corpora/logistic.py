@@ -1,20 +1,27 @@
-"""Logistic regression, small enough to read: thousands of rows, tens of columns, in plain Python.
+"""Logistic regression, small enough to read: thousands of rows, tens or hundreds of columns, in plain Python.
 
     rows ──standardised──▶ Newton steps on  Σ log(1 + exp(-± z)) + l2/2 · Σ w²  ──▶ Logistic
+    rows ──with all products of two columns──▶ the same                        ──▶ Quadratic
 
-Newton's method on a convex loss: each step solves one linear system of the size of a row; ten steps are plenty. The intercept isn't penalised, and with it the
-mean of the fitted chances is the share of positives.
+A Newton step solves a linear system by conjugate gradients (Hestenes and Stiefel 1952), which only asks what the curvature does to a vector: two passes over the
+rows, and no matrix. The intercept isn't penalised, and with it the mean of the fitted chances is the share of positives.
 """
 
 import math
 from collections.abc import Sequence
+from itertools import combinations_with_replacement, starmap
 from operator import mul
+from typing import TypeAlias
 
 import msgspec
 
-Vector = Sequence[float]
-_STEPS = 25
-_ENOUGH = 1e-8
+Vector: TypeAlias = Sequence[float]
+_NEWTON = 30
+_HALVINGS = 20
+_ENOUGH = 1e-9
+"""Part of the loss that one more Newton step would have to gain."""
+_NEAR = 1e-10
+"""Part of a linear system's right side that may be left over, squared."""
 _FAR = 30.0
 """A chance nearer to 0 or 1 than this many nats is none that data could tell apart."""
 
@@ -33,10 +40,22 @@ class Logistic(msgspec.Struct, frozen=True):
 
     def chance(self, row: Vector) -> float:
         """Return the chance that a row is positive, 0 to 1."""
-        total = self.bias
-        for value, mean, scale, weight in zip(row, self.mean, self.scale, self.weights, strict=True):
-            total += weight * (value - mean) / scale
-        return _sigmoid(total)
+        return _sigmoid(self.bias + _dot(_standard(row, self.mean, self.scale), self.weights))
+
+
+class Quadratic(msgspec.Struct, frozen=True):
+    """A fitted model that also weighs products: what a column says may hang on another one."""
+
+    mean: tuple[float, ...]
+    """Of each column."""
+    scale: tuple[float, ...]
+    """Standard deviation of each column; 1 where it is constant."""
+    model: Logistic
+    """Of the standardised columns, and the products of each two of them."""
+
+    def chance(self, row: Vector) -> float:
+        """Return the chance that a row is positive, 0 to 1."""
+        return self.model.chance(_with_products(_standard(row, self.mean, self.scale)))
 
 
 def fit(rows: Sequence[Vector], positive: Sequence[bool], *, l2: float = 1.0) -> Logistic:
@@ -44,48 +63,88 @@ def fit(rows: Sequence[Vector], positive: Sequence[bool], *, l2: float = 1.0) ->
     if len(rows) != len(positive) or len(set(positive)) < 2:
         raise ValueError("a fit takes as many labels as rows, and rows of both kinds")
     mean, scale = _moments(rows)
-    scaled = [[(v - m) / s for v, m, s in zip(row, mean, scale, strict=True)] + [1.0] for row in rows]
-    width = len(mean) + 1
-    penalty = [l2] * (width - 1) + [0.0]
+    loss = _Loss([[*_standard(row, mean, scale), 1.0] for row in rows], positive, [l2] * len(mean) + [0.0])
     share = sum(positive) / len(positive)
-    weights = [0.0] * (width - 1) + [math.log(share / (1 - share))]
-    loss = _loss(scaled, positive, weights, penalty)
-    for _ in range(_STEPS):
-        gradient, hessian = _derivatives(scaled, positive, weights, penalty)
-        step = solved(hessian, gradient)
-        # A full step may overshoot where the loss is far from a parabola: halve it until it helps.
-        for _ in range(_STEPS):
+    weights = [0.0] * len(mean) + [math.log(share / (1 - share))]
+    value = loss.at(weights)
+    for _ in range(_NEWTON):
+        step = loss.step(weights)
+        for _ in range(_HALVINGS):  # a full step may overshoot where the loss is far from a parabola
             tried = [w - s for w, s in zip(weights, step, strict=True)]
-            now = _loss(scaled, positive, tried, penalty)
-            if now <= loss:
+            now = loss.at(tried)
+            if now <= value:
                 break
             step = [s / 2 for s in step]
         else:
             break
-        gained, weights, loss = loss - now, tried, now
-        if gained <= _ENOUGH * max(1.0, abs(loss)):
+        gained, weights, value = value - now, tried, now
+        if gained <= _ENOUGH * max(1.0, abs(value)):
             break
     return Logistic(tuple(mean), tuple(scale), tuple(weights[:-1]), weights[-1])
 
 
-def solved(matrix: Sequence[Vector], right: Vector) -> list[float]:
-    """Return x of matrix · x = right for a symmetric positive definite matrix, by Cholesky. Raises `ValueError` for another one."""
-    size = len(right)
-    lower = [[0.0] * size for _ in range(size)]
-    for row in range(size):
-        for column in range(row + 1):
-            left = matrix[row][column] - sum(map(mul, lower[row][:column], lower[column][:column]))
-            if row == column and left <= 0:
-                raise ValueError("the matrix isn't positive definite")
-            lower[row][column] = math.sqrt(left) if row == column else left / lower[column][column]
-    halfway: list[float] = []
-    for row in range(size):
-        halfway.append((right[row] - sum(map(mul, lower[row][:row], halfway))) / lower[row][row])
-    found = [0.0] * size
-    for row in reversed(range(size)):
-        rest = sum(lower[below][row] * found[below] for below in range(row + 1, size))
-        found[row] = (halfway[row] - rest) / lower[row][row]
-    return found
+def fit_quadratic(rows: Sequence[Vector], positive: Sequence[bool], *, l2: float = 100.0) -> Quadratic:
+    """Return the model with products that fits best. There are many, so that a weight costs more than in `fit`. Raises `ValueError` as that does."""
+    if not rows:
+        raise ValueError("a fit takes as many labels as rows, and rows of both kinds")
+    mean, scale = _moments(rows)
+    wide = [_with_products(_standard(row, mean, scale)) for row in rows]
+    return Quadratic(tuple(mean), tuple(scale), fit(wide, positive, l2=l2))
+
+
+class _Loss:
+    """The loss of standardised rows that end in a 1. `penalty` of each weight."""
+
+    def __init__(self, rows: Sequence[Vector], positive: Sequence[bool], penalty: Vector) -> None:
+        self.rows, self.positive, self.penalty = rows, positive, penalty
+        self.columns = list(zip(*rows, strict=True))
+
+    def at(self, weights: Vector) -> float:
+        """The loss."""
+        total = sum(p * w * w for p, w in zip(self.penalty, weights, strict=True)) / 2
+        for odds, yes in zip(self._odds(weights), self.positive, strict=True):
+            margin = odds if yes else -odds
+            total += math.log1p(math.exp(-margin)) if margin > -_FAR else -margin
+        return total
+
+    def step(self, weights: Vector) -> list[float]:
+        """What a Newton step takes away."""
+        chances = [_sigmoid(odds) for odds in self._odds(weights)]
+        curves = [chance * (1 - chance) for chance in chances]
+        off = [chance - yes for chance, yes in zip(chances, self.positive, strict=True)]
+        left = self._weighed(off, weights)
+        found = [0.0] * len(left)
+        along, size = left, _dot(left, left)
+        enough = _NEAR * size
+        for _ in range(2 * len(left)):
+            if size <= enough or not size:
+                break
+            bent = self._weighed(list(map(mul, curves, self._odds(along))), along)
+            part = size / _dot(along, bent)
+            found = [f + part * a for f, a in zip(found, along, strict=True)]
+            left = [v - part * b for v, b in zip(left, bent, strict=True)]
+            before, size = size, _dot(left, left)
+            along = [v + size / before * a for v, a in zip(left, along, strict=True)]
+        return found
+
+    def _odds(self, weights: Vector) -> list[float]:
+        return [_dot(row, weights) for row in self.rows]
+
+    def _weighed(self, amounts: Vector, weights: Vector) -> list[float]:
+        """Each column times `amounts`, and what the penalty adds."""
+        return [_dot(column, amounts) + p * w for column, p, w in zip(self.columns, self.penalty, weights, strict=True)]
+
+
+def _dot(left: Vector, right: Vector) -> float:
+    return sum(map(mul, left, right))
+
+
+def _standard(row: Vector, mean: Vector, scale: Vector) -> list[float]:
+    return [(v - m) / s for v, m, s in zip(row, mean, scale, strict=True)]
+
+
+def _with_products(row: Vector) -> list[float]:
+    return [*row, *starmap(mul, combinations_with_replacement(row, 2))]
 
 
 def _moments(rows: Sequence[Vector]) -> tuple[list[float], list[float]]:
@@ -96,37 +155,6 @@ def _moments(rows: Sequence[Vector]) -> tuple[list[float], list[float]]:
         math.sqrt(math.fsum((v - m) ** 2 for v in column) / count) for column, m in zip(columns, means, strict=True)
     ]
     return means, [spread or 1.0 for spread in spreads]
-
-
-def _loss(rows: Sequence[Vector], positive: Sequence[bool], weights: Vector, penalty: Vector) -> float:
-    total = sum(p * w * w for p, w in zip(penalty, weights, strict=True)) / 2
-    for row, yes in zip(rows, positive, strict=True):
-        odds = sum(map(mul, row, weights))
-        margin = odds if yes else -odds
-        total += math.log1p(math.exp(-margin)) if margin > -_FAR else -margin
-    return total
-
-
-def _derivatives(
-    rows: Sequence[Vector], positive: Sequence[bool], weights: Vector, penalty: Vector
-) -> tuple[list[float], list[list[float]]]:
-    width = len(weights)
-    gradient = [p * w for p, w in zip(penalty, weights, strict=True)]
-    hessian = [[0.0] * width for _ in range(width)]
-    for row, yes in zip(rows, positive, strict=True):
-        chance = _sigmoid(sum(map(mul, row, weights)))
-        off, curve = chance - yes, chance * (1 - chance)
-        for place in range(width):
-            value = row[place]
-            gradient[place] += off * value
-            bent, line = curve * value, hessian[place]
-            for other in range(place + 1):
-                line[other] += bent * row[other]
-    for place in range(width):
-        hessian[place][place] += penalty[place] + 1e-9
-        for other in range(place):
-            hessian[other][place] = hessian[place][other]
-    return gradient, hessian
 
 
 def _sigmoid(odds: float) -> float:
