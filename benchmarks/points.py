@@ -3,7 +3,7 @@
     index ──train──▶ points ──fit──▶ logistic
           └─eval───▶ points ──every ranker──▶ AUC, recall at 10 / 25 / 50 % of the characters, difference to a base with a paired interval
 
-Run: TRIMTAB_DATA=FOLDER python -m benchmarks.points [--base logistic/root] [--cache FOLDER] [--audit N] [--by-project]. TRIMTAB_DATA holds `sessions/index.jsonl` and
+Run: TRIMTAB_DATA=FOLDER python -m benchmarks.points [--split eval] [--cache FOLDER] [--audit N] [--by-project]. TRIMTAB_DATA holds `sessions/index.jsonl` and
 the files that it names. Without it nothing is measured, and that is said. Tier T1: recorded sessions, in which later calls are what they were.
 """
 
@@ -25,6 +25,9 @@ from trimtab.lab.corpora.splits import by_split, leave_one_project_out, read_ind
 from trimtab.lab.corpora.trajectory import Place
 from trimtab.sessions.detect import read_recordings
 from trimtab.sessions.recorded import Answered
+
+BASE = "logistic/root"
+"""What the others are compared with."""
 
 
 def points_in(places: Iterable[Place], folder: Path, cache: TrajectoryCache) -> list[Point]:
@@ -60,10 +63,10 @@ def _signed(one: Interval) -> str:
     return f"{one.value:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"
 
 
-def table(points: Sequence[Point], train: Sequence[Point], base: str) -> str:
+def table(points: Sequence[Point], train: Sequence[Point]) -> str:
     """What every ranker keeps at `points`, those that learn having learned on `train`."""
-    head = ("ranker", "AUC", "10 %", "25 %", "50 %", f"25 %, above {base}")
-    rows = [score_row(score) for score in scores_of(points, baselines(train), base=base)]
+    head = ("ranker", "AUC", "10 %", "25 %", "50 %", f"25 %, above {BASE}")
+    rows = [score_row(score) for score in scores_of(points, baselines(train), base=BASE)]
     return render([head, *rows])
 
 
@@ -84,10 +87,10 @@ def audit(places: Iterable[Place], folder: Path, most: int) -> tuple[int, int]:
 def main() -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--base", default="logistic/root", help="the ranker that the others are compared with")
+    parser.add_argument("--split", choices=("train", "eval"), default="eval", help="on what rankers are judged")
     parser.add_argument("--cache", type=Path, default=None, help="a folder for what is read of the sessions")
     parser.add_argument("--audit", type=int, default=0, help="decisions at which to look for a use of the future")
-    parser.add_argument("--by-project", action="store_true", help="also fit without a project and judge on it")
+    parser.add_argument("--by-project", action="store_true", help="also judge on each project what learned on others")
     given = parser.parse_args()
     data = os.environ.get("TRIMTAB_DATA")
     if not data:
@@ -103,14 +106,12 @@ def main() -> int:
             print(note, file=sys.stderr)
     counts = [sizes_row(split, len(parts[split]), points[split]) for split in sorted(points)]
     print(render([("part", "sessions", "points", "candidates", "needed: results / characters"), *counts]))
-    for split in sorted(points):
-        print(f"\nT1, fitted on train, judged on {split}:\n\n{table(points[split], points['train'], given.base)}")
-    if given.by_project:
-        everything = [point for split in sorted(points) for point in points[split]]
-        for fold in leave_one_project_out(places):
-            rest = [point for point in everything if point.project != fold.project]
-            held = [point for point in everything if point.project == fold.project]
-            print(f"\nT1, fitted on all other projects, judged on {fold.project}:\n\n{table(held, rest, given.base)}")
+    judged, train = points.get(given.split, []), points.get("train", [])
+    print(f"\nT1, fitted on train, judged on {given.split}:\n\n{table(judged, train)}")
+    for fold in leave_one_project_out(places) if given.by_project else ():
+        held = [point for point in judged if point.project == fold.project]
+        rest = [point for point in train if point.project != fold.project]
+        print(f"\nT1, fitted on train without {fold.project}, judged on {given.split} of it:\n\n{table(held, rest)}")
     if given.audit:
         looked, wrong = audit(places, folder, given.audit)
         print(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from support.worked_sessions import facts, idle, point, points, worked
 from trimtab.lab.corpora.facts import Facts, facts_at
-from trimtab.lab.corpora.points import Kept, Point, kept_at, points_of, recall_at, recall_of
+from trimtab.lab.corpora.points import Kept, Point, kept_at, points_of, recall_at
 from trimtab.lab.corpora.rankers import oracle
 from trimtab.lab.corpora.trajectory import Place, trajectory_of
 
@@ -95,8 +95,9 @@ def test_of_equals_the_newer_is_kept():
 
 
 def test_recall_is_over_all_needed_results_of_all_points_together():
-    assert recall_of([Kept(1, 1), Kept(0, 3)]) == 0.25
-    assert math.isnan(recall_of([Kept(0, 0)]))
+    one, three = point((100, True), (900, False)), point(*[(100, True)] * 3, (700, False))
+    assert recall_at([one, three], [[1, 0], [0, 0, 0, 1]], 0.7) == 0.25
+    assert math.isnan(recall_at([point((100, False))], [[1]], 0.5))
 
 
 def test_a_point_knows_the_size_of_its_candidates():
@@ -116,7 +117,3 @@ def test_everything_is_kept_when_all_characters_are(candidates):
     assert kept_at(candidates, [0.0] * len(candidates.facts), 1.0) == Kept(
         sum(candidates.needed), sum(candidates.needed)
     )
-
-
-def test_the_recall_of_a_ranker_is_that_of_what_it_keeps():
-    assert recall_at([point((100, True), (100, False))], oracle, 0.5) == 1.0

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from support.worked_sessions import facts, point
 from trimtab.lab.corpora.intervals import Interval, auc, difference, recall_interval
-from trimtab.lab.corpora.points import Point
+from trimtab.lab.corpora.points import Point, scored
 from trimtab.lab.corpora.rankers import (
     COLUMNS,
     baselines,
@@ -90,7 +90,7 @@ def test_all_baselines_are_judged_and_compared_with_one_of_them():
     found = {score.ranker: score for score in scores_of(seen, baselines(seen), base="newest", share=0.9)}
     assert found["oracle"].auc == 1.0
     assert found["newest"].gain == Interval(0, 0, 0)
-    assert {"logistic/root", "logistic", "lru", "smallest", "random", "largest"} < found.keys()
+    assert {"curved", "logistic/root", "logistic", "lru", "smallest", "random", "largest"} < found.keys()
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=15))
@@ -112,31 +112,35 @@ def sized(session: str, *, kept: bool, count: int) -> list[Point]:
 
 
 def test_points_of_one_session_do_not_make_a_figure_sure():
-    found = recall_interval([*sized("a", kept=True, count=50), *sized("b", kept=False, count=50)], smallest, 0.5)
+    many = [*sized("a", kept=True, count=50), *sized("b", kept=False, count=50)]
+    found = recall_interval(many, scored(many, smallest), 0.5)
     assert found == Interval(0.5, 0.0, 1.0)
 
 
 def test_more_sessions_make_it_surer():
     many = [one for n in range(50) for one in sized(str(n), kept=n % 2 == 0, count=2)]
-    found = recall_interval(many, smallest, 0.5)
+    found = recall_interval(many, scored(many, smallest), 0.5)
     assert 0.3 < found.low < 0.5 < found.high < 0.7
 
 
 def test_rankers_that_keep_the_same_differ_by_nothing_however_the_points_differ():
     many = [one for n in range(10) for one in sized(str(n), kept=n % 2 == 0, count=2)]
-    assert difference(many, smallest, lambda p: [2 * score for score in smallest(p)], 0.5) == Interval(0, 0, 0)
+    small = scored(many, smallest)
+    assert difference(many, small, [[2 * one for one in scores] for scores in small], 0.5) == Interval(0, 0, 0)
 
 
 def test_a_ranker_that_keeps_more_at_every_point_is_above_for_sure():
     many = [one for n in range(10) for one in sized(str(n), kept=True, count=2)]
-    assert difference(many, smallest, newest, 0.9) == Interval(1, 1, 1)
+    assert difference(many, scored(many, smallest), scored(many, newest), 0.9) == Interval(1, 1, 1)
 
 
 def test_an_interval_is_the_same_for_a_seed():
     many = [one for n in range(10) for one in sized(str(n), kept=n % 2 == 0, count=2)]
-    assert recall_interval(many, smallest, 0.5, seed=3) == recall_interval(many, smallest, 0.5, seed=3)
+    assert recall_interval(many, scored(many, smallest), 0.5, seed=3) == recall_interval(
+        many, scored(many, smallest), 0.5, seed=3
+    )
 
 
 def test_where_nothing_was_needed_there_is_no_figure():
-    found = recall_interval([point((100, False))], smallest, 0.5, draws=10)
+    found = recall_interval([point((100, False))], [[1.0]], 0.5, draws=10)
     assert all(map(math.isnan, (found.value, found.low, found.high)))

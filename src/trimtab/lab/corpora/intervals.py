@@ -1,22 +1,23 @@
 """How sure a figure on decision points is: area under the curve, and intervals that know that points of one session are alike.
 
-paired:  both rankers judge the same points, so what is resampled is a point with both their outcomes
+paired:  both rankings are of the same points, so what is resampled is a point with both their outcomes
 nested:  sessions are drawn with replacement, then points within each drawn session
 """
 
+import math
 import random
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
-from trimtab.lab.corpora.points import Kept, Point, Ranker, kept_at, recall_of
+from trimtab.lab.corpora.points import Point, Scores, kept_by
 
 DRAWS = 2_000
 """Samples for an interval."""
-_Outcome: TypeAlias = tuple[Kept, ...]
-"""What each of the rankers that are compared kept at one point."""
+_Part: TypeAlias = tuple[int, int]
+"""Of one point: what was kept, or how much more of it than by others, and what was needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def auc(scores: Sequence[float], positive: Sequence[bool]) -> float:
     yes = sum(positive)
     no = len(positive) - yes
     if not yes or not no:
-        return float("nan")
+        return math.nan
     below, total = 0, 0.0
     ordered = sorted(zip(scores, positive, strict=True))
     for _, tied in groupby(ordered, key=lambda pair: pair[0]):
@@ -44,42 +45,43 @@ def auc(scores: Sequence[float], positive: Sequence[bool]) -> float:
 
 
 def recall_interval(
-    points: Sequence[Point], ranker: Ranker, share: float, *, draws: int = DRAWS, seed: int = 0
+    points: Sequence[Point], scores: Sequence[Scores], share: float, *, draws: int = DRAWS, seed: int = 0
 ) -> Interval:
-    """Return the recall of a ranker with its 95 % interval."""
-    sessions = _by_session([(kept_at(point, ranker(point), share),) for point in points], points)
-    return _interval(sessions, lambda sample: recall_of([one for (one,) in sample]), draws=draws, seed=seed)
+    """Return the recall of `scores` with its 95 % interval."""
+    kept = kept_by(points, scores, share)
+    return _interval(points, [(one.kept, one.needed) for one in kept], draws=draws, seed=seed)
 
 
 def difference(
-    points: Sequence[Point], ranker: Ranker, other: Ranker, share: float, *, draws: int = DRAWS, seed: int = 0
+    points: Sequence[Point],
+    scores: Sequence[Scores],
+    others: Sequence[Scores],
+    share: float,
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
 ) -> Interval:
-    """Return by how much the recall of `ranker` is above that of `other`, with its 95 % interval, paired by point."""
-    pairs = [(kept_at(point, ranker(point), share), kept_at(point, other(point), share)) for point in points]
-
-    def gain(sample: Sequence[tuple[Kept, ...]]) -> float:
-        return recall_of([one for one, _ in sample]) - recall_of([two for _, two in sample])
-
-    return _interval(_by_session(pairs, points), gain, draws=draws, seed=seed)
+    """Return by how much the recall of `scores` is above that of `others`, with its 95 % interval, paired by point."""
+    pairs = zip(kept_by(points, scores, share), kept_by(points, others, share), strict=True)
+    return _interval(points, [(one.kept - two.kept, one.needed) for one, two in pairs], draws=draws, seed=seed)
 
 
-def _by_session(outcomes: Sequence[_Outcome], points: Sequence[Point]) -> list[list[_Outcome]]:
-    sessions: dict[str, list[_Outcome]] = defaultdict(list)
-    for outcome, point in zip(outcomes, points, strict=True):
-        sessions[point.session].append(outcome)
-    return list(sessions.values())
-
-
-def _interval(
-    sessions: Sequence[Sequence[_Outcome]], figure: Callable[[Sequence[_Outcome]], float], *, draws: int, seed: int
-) -> Interval:
+def _interval(points: Sequence[Point], parts: Sequence[_Part], *, draws: int, seed: int) -> Interval:
+    sessions: dict[str, list[_Part]] = defaultdict(list)
+    for point, part in zip(points, parts, strict=True):
+        sessions[point.session].append(part)
+    nested = list(sessions.values())
     chance = random.Random(seed)
-    value = figure([outcome for session in sessions for outcome in session])
     found: list[float] = []
-    for _ in range(draws):
-        drawn = chance.choices(sessions, k=len(sessions))
-        found.append(figure([outcome for session in drawn for outcome in chance.choices(session, k=len(session))]))
-    known = sorted(one for one in found if one == one)  # a draw in which nothing was needed says nothing
+    for _ in range(draws if nested else 0):
+        drawn = chance.choices(nested, k=len(nested))
+        found.append(_ratio([part for session in drawn for part in chance.choices(session, k=len(session))]))
+    known = sorted(one for one in found if not math.isnan(one))  # a draw in which nothing was needed says nothing
     if not known:
-        return Interval(value, float("nan"), float("nan"))
-    return Interval(value, known[int(0.025 * (len(known) - 1))], known[round(0.975 * (len(known) - 1))])
+        return Interval(_ratio(parts), math.nan, math.nan)
+    return Interval(_ratio(parts), known[int(0.025 * (len(known) - 1))], known[round(0.975 * (len(known) - 1))])
+
+
+def _ratio(parts: Sequence[_Part]) -> float:
+    needed = sum(of for _, of in parts)
+    return sum(part for part, _ in parts) / needed if needed else math.nan

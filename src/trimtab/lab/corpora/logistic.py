@@ -136,7 +136,7 @@ class _Loss:
 
 
 def _dot(left: Vector, right: Vector) -> float:
-    return sum(map(mul, left, right))
+    return sum(map(mul, left, right), 0.0)
 
 
 def _standard(row: Vector, mean: Vector, scale: Vector) -> list[float]:

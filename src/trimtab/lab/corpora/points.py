@@ -7,6 +7,7 @@ Needed is a candidate whose strings one of the next 40 calls wrote, though nothi
 whose file one of them read again. A point whose 40 calls aren't all there, or that has fewer than five candidates, is none.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -83,12 +84,18 @@ def kept_at(point: Point, scores: Scores, share: float) -> Kept:
     return Kept(kept, sum(point.needed))
 
 
-def recall_at(points: Iterable[Point], ranker: Ranker, share: float) -> float:
-    """Return the share of all needed results of all points that is kept, 0 to 1; nan where nothing was needed."""
-    return recall_of([kept_at(point, ranker(point), share) for point in points])
+def scored(points: Iterable[Point], ranker: Ranker) -> tuple[Scores, ...]:
+    """Return what a ranker says of each point."""
+    return tuple(ranker(point) for point in points)
 
 
-def recall_of(kept: Sequence[Kept]) -> float:
-    """Return the share of what was needed that was kept, over all points together; nan where nothing was needed."""
+def kept_by(points: Iterable[Point], scores: Iterable[Scores], share: float) -> list[Kept]:
+    """Return what is kept at each point."""
+    return [kept_at(point, score, share) for point, score in zip(points, scores, strict=True)]
+
+
+def recall_at(points: Iterable[Point], scores: Iterable[Scores], share: float) -> float:
+    """Return the share of all needed results, of all points together, that is kept: 0 to 1; nan where nothing was needed."""
+    kept = kept_by(points, scores, share)
     needed = sum(one.needed for one in kept)
-    return sum(one.kept for one in kept) / needed if needed else float("nan")
+    return sum(one.kept for one in kept) / needed if needed else math.nan

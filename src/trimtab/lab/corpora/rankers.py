@@ -18,7 +18,7 @@ from typing import get_args
 from trimtab.lab.corpora.facts import Facts, Kind
 from trimtab.lab.corpora.intervals import Interval, auc, difference, recall_interval
 from trimtab.lab.corpora.logistic import Logistic, Quadratic, fit, fit_quadratic
-from trimtab.lab.corpora.points import SHARES, Point, Ranker, Scores
+from trimtab.lab.corpora.points import SHARES, Point, Ranker, Scores, scored
 
 COLUMNS = ("size", "novel", "uses", "used", "age", "idle", "edits", "unused", "error", *get_args(Kind))
 """What a row of the regression holds, in this order. Counts are logarithms of one more than them."""
@@ -124,12 +124,13 @@ def scores_of(
 ) -> tuple[Score, ...]:
     """Judge rankers on points, each also against `base` at `share`."""
     labels = [needed for point in points for needed in point.needed]
+    scores = {name: scored(points, ranker) for name, ranker in rankers.items()}
     return tuple(
         Score(
             name,
-            auc([score for point in points for score in ranker(point)], labels),
-            tuple(recall_interval(points, ranker, kept) for kept in SHARES),
-            difference(points, ranker, rankers[base], share),
+            auc([score for of_point in own for score in of_point], labels),
+            tuple(recall_interval(points, own, kept) for kept in SHARES),
+            difference(points, own, scores[base], share),
         )
-        for name, ranker in rankers.items()
+        for name, own in scores.items()
     )
