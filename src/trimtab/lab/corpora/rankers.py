@@ -24,7 +24,7 @@ COLUMNS = ("size", "novel", "uses", "used", "age", "idle", "edits", "unused", "e
 """What a row of the regression holds, in this order. Counts are logarithms of one more than them."""
 
 POWER = 0.7
-"""Of the size, by which `curved` divides."""
+"""Of the size, by which `curved` divides, and a logistic too, so that it is seen what the products add."""
 
 
 def oracle(point: Point) -> Scores:
@@ -99,6 +99,7 @@ def baselines(train: Sequence[Point], *, seed: int = 0) -> dict[str, Ranker]:
     return {
         "oracle": oracle,
         "curved": by_chance(curved(train), power=POWER),
+        f"logistic/{POWER}": by_chance(model, power=POWER),
         "logistic/root": by_chance(model, power=0.5),
         "logistic": by_chance(model),
         "lru": lru,
