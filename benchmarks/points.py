@@ -65,6 +65,8 @@ def _signed(one: Interval) -> str:
 
 def table(points: Sequence[Point], train: Sequence[Point]) -> str:
     """What every ranker keeps at `points`, those that learn having learned on `train`."""
+    if not points or not train:
+        return f"SKIPPED: {len(train)} points to learn on, {len(points)} to judge by"
     head = ("ranker", "AUC", "10 %", "25 %", "50 %", f"25 %, above {BASE}")
     rows = [score_row(score) for score in scores_of(points, baselines(train), base=BASE)]
     return render([head, *rows])

@@ -2,6 +2,7 @@
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,6 +57,14 @@ def test_the_facts_of_a_candidate_are_what_is_known_of_it():
         "Read a.py | * parse_header parse_footer", "Edit a.py | done", "Bash grep parse_header | none", *idle(10)
     )
     assert one == Facts(2, 426, novel=2, uses=1, used=1, age=12, idle=10, edits=1, kind="read", error=False)
+
+
+@pytest.mark.parametrize(
+    ("tool", "kind"),
+    [("Read", "read"), ("Grep", "search"), ("Edit", "edit"), ("Bash", "shell"), ("Task", "agent"), ("Fetch", "other")],
+)
+def test_a_result_is_of_the_kind_of_its_tool(tool, kind):
+    assert [one.kind for one in known(f"{tool} a.py | *", *idle(10))] == [kind]
 
 
 def test_a_result_is_needed_when_one_of_the_next_forty_calls_writes_what_it_was_the_first_to_show():

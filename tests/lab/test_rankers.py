@@ -90,7 +90,16 @@ def test_all_baselines_are_judged_and_compared_with_one_of_them():
     found = {score.ranker: score for score in scores_of(seen, baselines(seen), base="newest", share=0.9)}
     assert found["oracle"].auc == 1.0
     assert found["newest"].gain == Interval(0, 0, 0)
-    assert {"curved", "logistic/0.7", "logistic/root", "logistic", "lru", "smallest", "random", "largest"} < found.keys()
+    assert {
+        "curved",
+        "logistic/0.7",
+        "logistic/root",
+        "logistic",
+        "lru",
+        "smallest",
+        "random",
+        "largest",
+    } < found.keys()
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=15))

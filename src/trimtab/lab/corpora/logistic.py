@@ -117,10 +117,13 @@ class _Loss:
         along, size = left, _dot(left, left)
         enough = _NEAR * size
         for _ in range(2 * len(left)):
-            if size <= enough or not size:
+            if size <= enough:
                 break
             bent = self._weighed(list(map(mul, curves, self._odds(along))), along)
-            part = size / _dot(along, bent)
+            curvature = _dot(along, bent)
+            if curvature <= 0:  # flat to the last digit: there is nowhere to go along here
+                break
+            part = size / curvature
             found = [f + part * a for f, a in zip(found, along, strict=True)]
             left = [v - part * b for v, b in zip(left, bent, strict=True)]
             before, size = size, _dot(left, left)
