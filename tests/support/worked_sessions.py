@@ -46,15 +46,16 @@ def point(*candidates: tuple[int, bool], session: str = "s", step: int = 40) -> 
 
 
 @st.composite
-def sessions(draw: st.DrawFn, *, most: int = 40) -> Recording:
-    """Any session of up to `most` requests over a few files and names."""
+def sessions(draw: st.DrawFn, *, least: int = 1, most: int = 40) -> Recording:
+    """Any session of `least` to `most` calls over a few files and names. Half of the results are large."""
     line = st.builds(
-        "{} {} | {}".format,
+        "{} {} | {}{}".format,
         st.sampled_from(("Read", "Edit", "Bash", "Grep")),
         st.sampled_from(NAMES),
-        st.lists(st.sampled_from((*NAMES, "*", "words")), max_size=4).map(" ".join),
+        st.sampled_from(("", "* ")),
+        st.lists(st.sampled_from((*NAMES, "words")), max_size=4).map(" ".join),
     )
-    return worked(draw(st.lists(line, min_size=1, max_size=most)))
+    return worked(draw(st.lists(line, min_size=least, max_size=most)))
 
 
 points = st.lists(st.tuples(st.integers(1, 500), st.booleans()), min_size=1, max_size=12).map(lambda c: point(*c))
