@@ -27,7 +27,7 @@ class Need:
 
 
 @dataclass(slots=True)
-class _Seen:
+class SeenString:
     """A string: the result that showed it first (None: no result did) and the step after which it was last shown or written again."""
 
     origin: int | None
@@ -35,10 +35,12 @@ class _Seen:
 
 
 @dataclass(slots=True)
-class _Record:
-    """All strings so far. `known` finds those of them that a text contains, also within longer ones."""
+class StringRecord:
+    """All strings so far. `known` finds those of them that a text contains, also within longer ones. Whoever follows a session calls `take` for what came in
+    front of a step, then `written_by` the step, then `take` for its answer.
+    """
 
-    seen: dict[str, _Seen] = field(default_factory=dict)
+    seen: dict[str, SeenString] = field(default_factory=dict)
     known: Strings = field(default_factory=Strings)
 
     def take(self, message: Message, *, step: int, number: int) -> None:
@@ -49,10 +51,10 @@ class _Record:
                     self.seen[string].again = step
             for string in distinctive_strings(text):
                 if string not in self.seen:
-                    self.seen[string] = _Seen(number if isinstance(message, ToolResult) else None)
+                    self.seen[string] = SeenString(number if isinstance(message, ToolResult) else None)
                     self.known.add(string)
 
-    def written_by(self, step: Step) -> Iterable[tuple[str, _Seen]]:
+    def written_by(self, step: Step) -> Iterable[tuple[str, SeenString]]:
         """The known strings that the tool arguments of `step` contain, each once."""
         found: dict[str, None] = {}
         for call in step.answer.message.tool_calls:
@@ -62,7 +64,7 @@ class _Record:
 
 def needs_of(steps: Sequence[Step]) -> dict[int, tuple[Need, ...]]:
     """Return step number → what it needs, in the order of the results."""
-    record = _Record()
+    record = StringRecord()
     needs: dict[int, tuple[Need, ...]] = {}
     for step in steps:
         for number, came in enumerate(step.came, step.first):
@@ -80,7 +82,7 @@ def needs_of(steps: Sequence[Step]) -> dict[int, tuple[Need, ...]]:
 
 def used_results(steps: Sequence[Step]) -> frozenset[int]:
     """Return the numbers of the results of which any later call used anything, however recently that was shown."""
-    record = _Record()
+    record = StringRecord()
     used: set[int] = set()
     for step in steps:
         for number, came in enumerate(step.came, step.first):
