@@ -112,7 +112,7 @@ def test_what_cannot_go_is_asked_first_and_the_stop_names_its_parts() -> None:
     session.say(TASK)
     with pytest.raises(ContextFloor, match=r"tools \([\d,]+\).*a request may have [\d,]+ \(window 8,000\)") as stop:
         session.prepare()
-    assert "--tools" in stop.value.hint
+    assert "fewer tools" in stop.value.hint
     assert len(session.log.archive) == 1
 
 
