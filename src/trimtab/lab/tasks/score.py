@@ -84,7 +84,7 @@ def score(
     answers: Mapping[str, str],
     served: Mapping[tuple[int, int], Served],
     *,
-    chances: Chances = Chances(),  # noqa: B008 - a frozen value
+    chances: Chances = Chances(),
 ) -> Score:
     """Score what came of a task.
 

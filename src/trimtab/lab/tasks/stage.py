@@ -7,7 +7,7 @@ A script writes the turns that need nothing by the same functions as those that 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
 from typing import Protocol
@@ -85,7 +85,7 @@ class Stage:
         """The last answer comes back to some of what was used before."""
         last = self.level.steps
         return [
-            Cue(cue.fact, cue.shown, (*cue.used, last))
+            replace(cue, used=(*cue.used, last))
             if cue.used and not cue.stale and last not in cue.used and self.rng.random() < 0.25
             else cue
             for cue in cues

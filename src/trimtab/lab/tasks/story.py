@@ -24,7 +24,7 @@ _DAY = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something exact that a story needs. `line` is how it is shown, and holds `text`; `about` names it without telling it.
+    """Something exact that a story needs. `line` is how it is shown, and holds `text` (a script may word it anew); `about` names it without telling it.
 
     `question` is answered by `text`, and not by any of `wrong`.
     """
@@ -40,12 +40,16 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """When a fact is due. `shown`: the request whose calls bring it, 0 for the first prompt; `used`: the requests whose answers use it."""
+    """When a fact is due. `shown`: the request whose calls bring it, 0 for the first prompt; `used`: the requests whose answers use it.
+
+    `asked`: which of those answers its question.
+    """
 
     fact: Fact
     shown: int
     used: tuple[int, ...]
     stale: bool = False
+    asked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,4 +175,4 @@ class Story:
         for number, due in enumerate(self._open):
             cue, fact = due.cue, due.cue.fact
             if cue.used and not cue.stale:
-                yield Question(fact.question, cue.used[0], (fact.text,), (number,), fact.wrong)
+                yield Question(fact.question, cue.used[cue.asked], (fact.text,), (number,), fact.wrong)

@@ -81,7 +81,8 @@ class _Chat:
             return Turn(used or self._seen(), then=" ".join(lines), about=shows[0].about)
         acts = [self._started(fact) for fact in uses]
         if not acts and self.rng.random() < 0.4:
-            return Turn(self._seen(), then=" ".join(self._chatter() for _ in range(self.rng.randint(1, 3))))
+            words = " ".join(self._chatter() for _ in range(self.rng.randint(1, 3)))
+            return Turn(self._seen(), then=words, about=self._topic()[0])
         if not acts:
             acts.append(self._read())
         return Turn(talk.coming(self.rng, "the next file") if self.rng.random() < 0.5 else "", tuple(acts))
@@ -93,11 +94,15 @@ class _Chat:
         text = self.rng.choice(templates).format(about=about, value=value)
         return text[:1].upper() + text[1:]
 
+    def _topic(self) -> tuple[str, str]:
+        """A setting that may be anybody's, and the form of its values."""
+        what, _, form = self.rng.choice(_TOPICS)
+        return f"the {what} of {self.rng.choice(SERVICES)} at {place(self.rng)}", form
+
     def _chatter(self) -> str:
         rng = self.rng
         if rng.random() < 0.45:
-            what, _, form = rng.choice(_TOPICS)
-            about = f"the {what} of {rng.choice(SERVICES)} at {place(rng)}"
+            about, form = self._topic()
             return self._line(_CORRECTED if rng.random() < 0.5 else _SAID, about, code(rng, form))
         template = rng.choice(_CHATTER)
         return template.format(place=place(rng), service=profile(rng), day=day(rng), amount=amount(rng, 100, 90_000))

@@ -42,7 +42,7 @@ class _Incident:
             self.cause = by
         about = f"the outage of {by}"
         question = "Which error is the root cause of the incident?" if cause else f"With which error did {by} fail?"
-        return Fact(fault, "error", about, self.log.broken(fault, by), question, (unlike(self.rng, fault),))
+        return Fact(fault, "error", about, "", question, (unlike(self.rng, fault),))
 
     def opening(self, facts: Sequence[Fact]) -> str:
         named = [fact.about for fact in facts[:6]]
@@ -59,12 +59,18 @@ class _Incident:
         elif not acts:
             acts.append(self.rng.choice((self._code, self._config, self._metrics, self._tests))())
         about = shows[0].about if shows else f"the trouble of {service(self.rng)}"
-        words = talk.coming(self.rng, "the next part of the log" if step in self.pages else "what else changed")
+        words = talk.coming(
+            self.rng,
+            "the next part of the log"
+            if step in self.pages
+            else self.rng.choice(("the recent changes", "the other side of it", "the deployment")),
+        )
         return Turn(words if self.rng.random() < 0.5 else "", tuple(acts), about=about)
 
     def closing(self, facts: Sequence[Fact]) -> str:
         said = [f"- {fact.about}: {fact.text}" for fact in facts]
-        return "\n".join([f"The incident began in {self.cause}; the rest followed from it.", *said])
+        cause = next(fact.text for fact in facts if _service(fact) == self.cause)
+        return "\n".join([f"The root cause is {cause} of {self.cause}; the rest followed from it.", *said])
 
     def _filed(self, fact: Fact) -> Act:
         return Act(
@@ -72,11 +78,11 @@ class _Incident:
         )
 
     def _log(self, step: int, shows: Sequence[Fact]) -> Act:
-        keys = [fact.line for fact in shows]
+        keys = [self.log.broken(fact.text, _service(fact)) for fact in shows]
         if self.rng.random() < 0.4:
             keys.append(self.log.broken(logs.error_code(self.rng), self.cause))
         number = step - self.pages.start + 1
-        text = page(self.rng, self.log.line, self.sizes.result("log"), keys)
+        text = logs.in_order(page(self.rng, self.log.line, self.sizes.result("log"), keys))
         return Act("read_log", {"file": "incident.log", "page": number}, text)
 
     def _code(self) -> Act:
@@ -99,6 +105,10 @@ class _Incident:
         return Act("bash", arguments, page(self.rng, logs.test_line, self.sizes.result("log")))
 
 
+def _service(fact: Fact) -> str:
+    return fact.about.removeprefix("the outage of ")
+
+
 def name_of(where: Where) -> str:
     """Return the name of the family whose cause stands there."""
     return f"root-cause-{where}"
@@ -115,7 +125,8 @@ def make(seed: int, level: Level, where: Where) -> Task:
     shown = rng.randint(min(before + 1, latest), latest)
     pages = range(max(1, shown - before), min(level.steps, shown - before + length))
     script = _Incident(rng, Sizes(rng, level.tokens), pages, logs.Log(rng))
-    cues = [Cue(script.fact(cause=True), shown, (shown + lag,))]
+    named = min(level.steps, shown + max(1, lag + rng.randint(-(lag // 5), lag // 5)))
+    cues = [Cue(script.fact(cause=True), shown, tuple(sorted({named, level.steps})), asked=-1)]
     for start, used in threads(rng, level, first=pages.start, until=pages.stop - 1):
         if start != shown:
             cues.append(Cue(script.fact(cause=False), start, (used,)))

@@ -41,6 +41,7 @@ _BROKEN = (
     "worker of {service} died with {code} after {ms}ms",
     "{code}: schema of {service} has no field for tenant {n}",
 )
+_WIDTH = len("04-01 00:00:00.000")
 ERROR_CODES = ("E@@-####-#", "@@@_FAULT_###", "ERR#####-@", "X&&&&&&&&")
 
 
@@ -50,8 +51,8 @@ def error_code(rng: Random) -> str:
 
 
 def stamp(rng: Random, second: int) -> str:
-    """A time of day with milliseconds."""
-    return f"{second // 3600 % 24:02d}:{second // 60 % 60:02d}:{second % 60:02d}.{rng.randint(0, 999):03d}"
+    """A time with milliseconds, on a day of one month. As wide at any time, and in the order of time."""
+    return f"04-{second // 86_400 + 1:02d} {second // 3600 % 24:02d}:{second // 60 % 60:02d}:{second % 60:02d}.{rng.randint(0, 999):03d}"
 
 
 def _filled(rng: Random, template: str, *, fault: str = "", by: str = "") -> str:
@@ -94,6 +95,13 @@ class Log:
     def _stamped(self, level: str, words: str) -> str:
         self.second += self.rng.randint(0, 3)
         return f"{stamp(self.rng, self.second)} {level:<5} {service(self.rng)} {words}"
+
+
+def in_order(text: str) -> str:
+    """Give the lines of a log their times in order: a line that was put between others has none of its own."""
+    lines = text.split("\n")
+    times = sorted(line[:_WIDTH] for line in lines)
+    return "\n".join(time + line[_WIDTH:] for time, line in zip(times, lines, strict=True))
 
 
 def test_line(rng: Random) -> str:
