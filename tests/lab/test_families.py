@@ -34,7 +34,7 @@ levels = st.builds(
     tokens=st.integers(200, 1_500),
 )
 tasks = st.builds(make_task, st.sampled_from(sorted(FAMILIES)), st.integers(0, 10_000), levels)
-some = settings(max_examples=60)
+some = settings(max_examples=40)
 
 
 def digest(task):
@@ -131,8 +131,6 @@ def test_a_story_has_as_many_requests_as_its_level_has_steps(task):
 @some
 def test_needs_come_after_the_lag_that_there_is_room_for(task):
     places = [i for i, message in enumerate(messages(task)) if isinstance(message, Assistant)]
-    if task.family == "continuation" and task.level.lag < 3:
-        return
     wanted = lag_of(task.level, LINKS.get(task.family, 1))
     lags = [p.needed[0] - sum(place < p.message for place in places) for p in task.points if not p.stale]
     assert all(abs(lag - wanted) <= max(1, wanted * 0.2) for lag in lags)
@@ -179,10 +177,10 @@ def test_a_replay_finds_the_needs_of_names_that_later_calls_use(task):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_story_is_replayed_by_the_engine_without_an_invalid_request(name):
-    task = make_task(name, 4, Level(steps=30, tokens=1_000))
+    task = make_task(name, 4, Level(steps=45, tokens=1_500))
     model = model_of(task.recording, Terms(12_000, Price(input=1.0, output=5.0, cache_read=0.1)))
     run = replay(prepare(task.recording), Plan(find_policy("rules"), model))
-    assert len(run.steps) == 30
+    assert len(run.steps) == 45
     assert run.edits
     assert [step.step for step in run.steps if step.invalid] == []
 
@@ -244,7 +242,7 @@ def test_a_continued_workflow_needs_on_the_second_day_what_the_first_one_showed(
     assert all(p.message < night < places[p.needed[0] - 1] for p in task.points)
 
 
-@pytest.mark.parametrize("name", ["document-qa", "sql-charts"])
+@pytest.mark.parametrize("name", ["sql-charts"])
 def test_the_longest_stories_can_be_made(name):
     task = make_task(name, 1, Level(steps=400, lag=120, distractors=5, tokens=20_000))
     assert len(answers(task)) == 400

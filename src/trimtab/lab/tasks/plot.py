@@ -28,7 +28,7 @@ def seeded(family: str, seed: int, level: Level) -> Random:
 
 def lag_of(level: Level, links: int = 1) -> int:
     """Return the lag that a story has room for, when each of its threads is a chain of so many facts."""
-    return max(1, min(level.lag, (level.steps - 2) // links))
+    return max(1, min(level.lag, (level.steps - 3) // links))
 
 
 def threads(
@@ -38,7 +38,7 @@ def threads(
 
     `first`, `until`: no thread begins with an earlier or later request. No two threads begin with the same request. At least one thread is drawn.
     """
-    lag = lag_of(Level(level.steps - first + 1, level.lag), links)
+    lag = lag_of(level, links)
     wanted = max(1, round((level.steps - 1) / (level.distractors + 1) / links))
     drawn: dict[int, tuple[int, ...]] = {}
     for _ in range(wanted * 3):
