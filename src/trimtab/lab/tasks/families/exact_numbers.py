@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from trimtab.lab.tasks.material import tables, talk
-from trimtab.lab.tasks.material.names import amount, day, fresh, near_amount
+from trimtab.lab.tasks.material.names import amount, day, fresh, unlike
 from trimtab.lab.tasks.material.pages import page
 from trimtab.lab.tasks.plot import Sizes, seeded, threads
 from trimtab.lab.tasks.stage import Stage
@@ -32,7 +32,7 @@ class _Bookkeeper:
         account = fresh(rng, tables.ledger_account, self.taken)
         period = day(rng)[:7]
         value = fresh(rng, amount, self.taken)
-        wrong = near_amount(rng, value)
+        wrong = unlike(rng, value)
         self.near.append((account, wrong))
         line = tables.ledger_row(rng, account=account, period=period, value=value)
         about = f"account {account} in {period}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from trimtab.lab.tasks.material import tables, talk
-from trimtab.lab.tasks.material.names import fresh, near_amount
+from trimtab.lab.tasks.material.names import fresh, unlike
 from trimtab.lab.tasks.material.pages import page
 from trimtab.lab.tasks.plot import Sizes, seeded, threads
 from trimtab.lab.tasks.stage import Stage
@@ -43,7 +43,7 @@ class _Analyst:
                 field=False,
             )
         about = f"the {end} of {what} in {place}"
-        return Fact(value, "number", about, line, f"What is {about}?", (near_amount(rng, value),))
+        return Fact(value, "number", about, line, f"What is {about}?", (unlike(rng, value),))
 
     def opening(self, facts: Sequence[Fact]) -> str:
         named = [fact.about for fact in facts[:6]]

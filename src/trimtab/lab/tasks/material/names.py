@@ -130,24 +130,16 @@ def amount(rng: Random, low: int = 1_000, high: int = 9_000_000) -> str:
     return f"{rng.randint(low, high):,}.{rng.randint(0, 99):02d}"
 
 
-def near_amount(rng: Random, text: str) -> str:
-    """An amount that differs from `text` in one digit: what a careless reader would take for it."""
-    places = [i for i, c in enumerate(text) if c.isdigit()]
-    at = rng.choice(places[1:])
-    return text[:at] + rng.choice([d for d in "0123456789" if d != text[at]]) + text[at + 1 :]
-
-
 def day(rng: Random) -> str:
     """A date, such as `2031-04-17`."""
     return f"{rng.randint(2027, 2033)}-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"
 
 
 def unlike(rng: Random, text: str) -> str:
-    """A code of the same form as `text`, with other digits at its end."""
-    while True:
-        other = "".join(rng.choice("0123456789") if c.isdigit() else c for c in text)
-        if other != text:
-            return other
+    """A code of the same form as `text`, of which one digit is another; a code without digits gets one at its end."""
+    places = [i for i, c in enumerate(text) if c.isdigit()] or [len(text) - 1]
+    at = rng.choice(places)
+    return text[:at] + rng.choice([d for d in "0123456789" if d != text[at]]) + text[at + 1 :]
 
 
 def fresh(rng: Random, draw: Callable[[Random], str], taken: set[str]) -> str:
