@@ -26,7 +26,7 @@ _DAY = 86_400
 class Fact:
     """Something exact that a story needs. `line` is how it is shown, and holds `text` (a script may word it anew); `about` names it without telling it.
 
-    `question` is answered by `text`, and not by any of `wrong`.
+    `question` is answered by `text`, or by one of `answers` where there are any, and not by any of `wrong`.
     """
 
     text: str
@@ -36,6 +36,7 @@ class Fact:
     question: str
     wrong: tuple[str, ...] = ()
     field: bool = True
+    answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,4 +176,4 @@ class Story:
         for number, due in enumerate(self._open):
             cue, fact = due.cue, due.cue.fact
             if cue.used and not cue.stale:
-                yield Question(fact.question, cue.used[cue.asked], (fact.text,), (number,), fact.wrong)
+                yield Question(fact.question, cue.used[cue.asked], fact.answers or (fact.text,), (number,), fact.wrong)
