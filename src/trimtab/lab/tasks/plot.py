@@ -4,7 +4,8 @@
 
 How a `Level` is kept: a story has exactly `steps` requests; `lag` requests lie between the one whose calls bring a fact and the first one that uses it,
 give or take a fifth, as far as the story has room (a chain of three facts has room for a third of it); about one of `distractors` + 1 results is needed;
-a large result has about `tokens`, and as many others are small.
+a large result has about `tokens`, and as many others are small
+(under 200 tokens, a line or two are more than that).
 """
 
 from dataclasses import dataclass, field

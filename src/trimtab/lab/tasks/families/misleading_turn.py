@@ -83,7 +83,7 @@ class _Chat:
         if not acts and self.rng.random() < 0.25:
             words = " ".join(self._chatter() for _ in range(self.rng.randint(1, 3)))
             return Turn(self._seen(), then=words, about=self._topic()[0])
-        if not acts:
+        if not acts or self.rng.random() < 0.5:
             acts.append(self._read())
         return Turn(talk.coming(self.rng, "the next file") if self.rng.random() < 0.5 else "", tuple(acts))
 

@@ -69,7 +69,7 @@ class _Analyst:
     def _query(self, shows: Sequence[Fact]) -> Act:
         query = f"SELECT {tables.COLUMNS.replace(' | ', ', ')} FROM facts WHERE batch = {self.rng.randint(1, 9_999)} ORDER BY load_id"
         keys = [fact.line for fact in shows]
-        chars = self.sizes.result("table")
+        chars = self.sizes.result("measures")
         text = page(self.rng, tables.measure_row, chars, keys, head=tables.COLUMNS)
         return Act("sql", {"query": query}, f"{text}\n({text.count(chr(10))} rows)")
 

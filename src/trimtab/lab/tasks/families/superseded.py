@@ -93,7 +93,7 @@ class _Keeper:
         text = page(
             self.rng,
             self._other,
-            self.sizes.result("table"),
+            self.sizes.result("changes"),
             [fact.line for fact in shows],
             head="day | subject | what | value | by",
         )

@@ -11,7 +11,16 @@ from typing import TypeAlias
 Line: TypeAlias = Callable[[Random], str]
 """Draws one line (or paragraph) of a material."""
 
-CHARS = {"prose": 5.0, "log": 2.8, "code": 3.5, "table": 2.4, "json": 2.85, "document": 4.3}
+CHARS = {
+    "prose": 5.0,
+    "log": 2.8,
+    "code": 3.5,
+    "table": 2.4,
+    "measures": 2.2,
+    "changes": 2.7,
+    "json": 2.85,
+    "document": 4.3,
+}
 """Characters a token, by material."""
 
 
