@@ -3,7 +3,8 @@
     level ──threads──▶ each: request that shows fact 1, request that uses it (and shows fact 2), …
 
 How a `Level` is kept: a story has exactly `steps` requests; `lag` requests lie between the one whose calls bring a fact and the first one that uses it,
-give or take a fifth, as far as the story has room (a chain of three facts has room for a third of it); about one of `distractors` + 1 results is needed;
+give or take a fifth, as far as the story has room (a chain of three facts has room for a third of it); about `distractors`
+results that nothing needs come with each one that something does;
 a large result has about `tokens`, and as many others are small
 (under 200 tokens, a line or two are more than that).
 """
@@ -40,7 +41,8 @@ def threads(
     `first`, `until`: no thread begins with an earlier or later request. No two threads begin with the same request. At least one thread is drawn.
     """
     lag = lag_of(level, links)
-    wanted = max(1, round((level.steps - 1) / (level.distractors + 1) / links))
+    # A thread takes a request more than it has facts, and each fact the requests that bring its distractors.
+    wanted = max(1, round((level.steps - 1) / (links + 1 + links * level.distractors)))
     drawn: dict[int, tuple[int, ...]] = {}
     for _ in range(wanted * 3):
         gaps = [max(1, lag + rng.randint(-(lag // 5), lag // 5)) for _ in range(links)]

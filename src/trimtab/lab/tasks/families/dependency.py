@@ -19,6 +19,7 @@ from trimtab.lab.tasks.task import Level, Task
 
 NAME = "dependency"
 _LINES = {"profile": code.setting_line, "operation": code.operation_line, "field": code.field_line}
+_LOOKED_UP = {"operation": code.operation_line, "field": code.field_line}
 _NEXT = {"profile": "operation", "operation": "field", "field": ""}
 
 
@@ -97,24 +98,24 @@ class _Engineer:
         return Act("edit", arguments, f"edited {place}: 1 replacement")
 
     def _found(self, by: Fact, wanted: str, shows: Sequence[Fact]) -> Act:
-        where = "api/operations.md" if wanted == "operation" else "api/schemas.txt"
-        keys = [fact.line for fact in shows]
-        return Act(
-            "grep",
-            {"pattern": by.text, "path": where, "context": self.rng.choice((20, 50, 200))},
-            self._page(wanted, keys),
-        )
+        return self._grep(by.text, wanted, [fact.line for fact in shows])
 
     def _read(self, shows: Sequence[Fact]) -> Act:
-        if shows or self.rng.random() < 0.5:
+        dice = self.rng.random()
+        if shows or dice < 0.45:
             name = self.rng.choice(("base", "prod", "region", "override", "team"))
-            return Act(
-                "read",
-                {"path": f"config/{name}-{self.rng.randint(1, 60)}.yaml"},
-                self._page("profile", [f.line for f in shows]),
-            )
+            path = f"config/{name}-{self.rng.randint(1, 60)}.yaml"
+            return Act("read", {"path": path}, self._page("profile", [fact.line for fact in shows]))
         wanted = self.rng.choice(("operation", "field"))
+        if dice < 0.75:
+            pattern = code.profile(self.rng) if wanted == "operation" else code.operation(self.rng)
+            return self._grep(pattern, wanted, [_LOOKED_UP[wanted](self.rng, of=pattern)])
         return Act("read", {"path": f"api/{wanted}s-{self.rng.randint(1, 60)}.md"}, self._page(wanted, ()))
+
+    def _grep(self, pattern: str, wanted: str, keys: Sequence[str]) -> Act:
+        where = "api/operations.md" if wanted == "operation" else "api/schemas.txt"
+        arguments = {"pattern": pattern, "path": where, "context": self.rng.choice((20, 50, 200))}
+        return Act("grep", arguments, self._page(wanted, keys))
 
     def _source(self) -> Act:
         return Act("read", {"path": code.path(self.rng)}, page(self.rng, code.source_line, self.sizes.result("code")))

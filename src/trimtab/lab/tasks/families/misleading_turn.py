@@ -80,7 +80,7 @@ class _Chat:
             self.rng.shuffle(lines)
             return Turn(used or self._seen(), then=" ".join(lines), about=shows[0].about)
         acts = [self._started(fact) for fact in uses]
-        if not acts and self.rng.random() < 0.25:
+        if not acts and self.rng.random() < 0.45:
             words = " ".join(self._chatter() for _ in range(self.rng.randint(1, 3)))
             return Turn(self._seen(), then=words, about=self._topic()[0])
         if not acts or self.rng.random() < 0.5:
