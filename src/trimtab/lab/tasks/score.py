@@ -28,7 +28,11 @@ RAW: tuple[Served, ...] = ("verbatim", "reload")
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """The chance that a need is met, by how it is served. `reload` is the chance that a stub is noticed; a need that is missed may be guessed."""
+    """The chance that a need is met, by how it is served.
+
+    `summary`: it holds the text word for word, or the need wasn't served by it; less than 1 where a reader may overlook it there. `reload`: the chance that a
+    stub is noticed, an assumption that reports sweep. `miss`: the chance of a good guess.
+    """
 
     verbatim: float = 1.0
     summary: float = 1.0
