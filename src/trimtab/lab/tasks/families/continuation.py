@@ -62,7 +62,11 @@ class _Operator:
         acts = [self._applied(fact) for fact in uses]
         if shows or not acts:
             acts.append(self._plan(shows) if shows or self.rng.random() < 0.5 else self._other())
-        about = shows[0].about if shows else f"the {self.rng.choice(_TOPICS)[0]} of {names.service(self.rng)}"
+        about = (
+            shows[0].about
+            if shows
+            else f"the {self.rng.choice(_TOPICS)[0]} of {names.service(self.rng)} in {names.place(self.rng)}"
+        )
         return Turn(talk.coming(self.rng, "the next plan") if self.rng.random() < 0.4 else "", tuple(acts), about=about)
 
     def closing(self, facts: Sequence[Fact]) -> str:

@@ -19,6 +19,7 @@ from trimtab.lab.tasks.task import Level, Task
 
 NAME = "dependency"
 _LINES = {"profile": code.setting_line, "operation": code.operation_line, "field": code.field_line}
+_ABOUT = ("the profile of {}", "the operation for {}", "the field for {}")
 _LOOKED_UP = {"operation": code.operation_line, "field": code.field_line}
 _NEXT = {"profile": "operation", "operation": "field", "field": ""}
 
@@ -84,7 +85,7 @@ class _Engineer:
         heads = [fact for fact in shows if self.link[fact.text] == "profile"]
         if heads or not acts:
             acts.append(self._read(heads) if heads or self.rng.random() < 0.8 else self._source())
-        about = shows[0].about if shows else f"the {self.rng.choice(list(_LINES))} of {code.client(self.rng)}"
+        about = shows[0].about if shows else self.rng.choice(_ABOUT).format(code.client(self.rng))
         return Turn(
             talk.coming(self.rng, "the file behind it") if self.rng.random() < 0.4 else "", tuple(acts), about=about
         )

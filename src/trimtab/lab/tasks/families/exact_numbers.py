@@ -50,7 +50,7 @@ class _Bookkeeper:
         acts = [self._posted(fact) for fact in uses]
         if shows or not acts:
             acts.append(self._account(shows))
-        about = shows[0].about if shows else f"account {tables.ledger_account(self.rng)}"
+        about = shows[0].about if shows else f"account {tables.ledger_account(self.rng)} in {day(self.rng)[:7]}"
         return Turn(
             talk.coming(self.rng, "the next account") if self.rng.random() < 0.4 else "", tuple(acts), about=about
         )

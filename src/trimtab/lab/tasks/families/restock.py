@@ -10,7 +10,7 @@ from random import Random
 
 from trimtab.lab.tasks.material import tables, talk
 from trimtab.lab.tasks.material.documents import note
-from trimtab.lab.tasks.material.names import code, fresh, product, unlike
+from trimtab.lab.tasks.material.names import code, fresh, unlike
 from trimtab.lab.tasks.material.pages import page
 from trimtab.lab.tasks.plot import Sizes, seeded, threads
 from trimtab.lab.tasks.stage import Stage
@@ -64,7 +64,7 @@ class _Buyer:
         acts = [self._ordered(about, [fact for fact in uses if fact.about == about]) for about in orders]
         if shows or not acts:
             acts.append(self._stock(shows) if shows or self.rng.random() < 0.75 else self._notes())
-        about = shows[0].about if shows else f"the {product(self.rng)}"
+        about = shows[0].about if shows else f"the {tables.article(self.rng)}"
         return Turn(
             talk.coming(self.rng, "the next page of the list") if self.rng.random() < 0.4 else "",
             tuple(acts),

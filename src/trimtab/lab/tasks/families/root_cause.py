@@ -25,11 +25,12 @@ WHERE: tuple[Where, ...] = ("first", "middle", "last")
 
 @dataclass(slots=True)
 class _Incident:
-    """`pages`: the requests that read the log, of which the cause has one."""
+    """`pages`: the requests that read the log, of which `shown` brings the cause. What follows from the cause stands in later ones only."""
 
     rng: Random
     sizes: Sizes
     pages: range
+    shown: int
     log: logs.Log
     taken: set[str] = field(default_factory=set)
     cause: str = ""
@@ -58,7 +59,7 @@ class _Incident:
             acts.append(self._log(step, shows))
         elif not acts:
             acts.append(self.rng.choice((self._code, self._config, self._metrics, self._tests))())
-        about = shows[0].about if shows else f"the trouble of {service(self.rng)}"
+        about = shows[0].about if shows else f"the outage of {service(self.rng)}"
         words = talk.coming(
             self.rng,
             "the next part of the log"
@@ -79,7 +80,7 @@ class _Incident:
 
     def _log(self, step: int, shows: Sequence[Fact]) -> Act:
         keys = [self.log.broken(fact.text, _service(fact)) for fact in shows]
-        if self.rng.random() < 0.4:
+        if step > self.shown and self.rng.random() < 0.4:
             keys.append(self.log.broken(logs.error_code(self.rng), self.cause))
         number = step - self.pages.start + 1
         text = logs.in_order(page(self.rng, self.log.line, self.sizes.result("log"), keys))
@@ -124,7 +125,7 @@ def make(seed: int, level: Level, where: Where) -> Task:
     latest = level.steps - lag
     shown = rng.randint(min(before + 1, latest), latest)
     pages = range(max(1, shown - before), min(level.steps, shown - before + length))
-    script = _Incident(rng, Sizes(rng, level.tokens), pages, logs.Log(rng))
+    script = _Incident(rng, Sizes(rng, level.tokens), pages, shown, logs.Log(rng))
     named = min(level.steps, shown + max(1, lag + rng.randint(-(lag // 5), lag // 5)))
     cues = [Cue(script.fact(cause=True), shown, tuple(sorted({named, level.steps})), asked=-1)]
     for start, used in threads(rng, level, first=pages.start, until=pages.stop - 1):

@@ -31,7 +31,7 @@ class _Seller:
         if rng.random() < 0.55:
             subject = fresh(rng, documents.customer, self.taken)
             what = rng.choice(documents.WISHES)
-            value = fresh(rng, documents.wish_value, self.taken)
+            value = fresh(rng, lambda r: documents.wish_value(r, what), self.taken)
             line = documents.wish(rng, subject, what, value)
         else:
             subject = fresh(rng, documents.article, self.taken)
@@ -56,11 +56,16 @@ class _Seller:
         if not acts:
             asked = f"An inquiry came in from {company(self.rng)} about the {product(self.rng)}; they can wait. Please go on."
             return Turn("A position is open; I continue with the files.", then=asked)
-        about = shows[0].about if shows else f"the {self.rng.choice(documents.WISHES)} of {company(self.rng)}"
+        about = shows[0].about if shows else self._anything()
         return Turn(talk.coming(self.rng, "the next file") if self.rng.random() < 0.4 else "", tuple(acts), about=about)
 
     def closing(self, facts: Sequence[Fact]) -> str:
         return "\n".join(["All positions are written.", *(f"- {fact.about}: {fact.text}" for fact in facts)])
+
+    def _anything(self) -> str:
+        if self.rng.random() < 0.55:
+            return f"the {self.rng.choice(documents.WISHES)} of {documents.customer(self.rng)}"
+        return f"the {self.rng.choice(documents.TRAITS)} of {documents.article(self.rng)}"
 
     def _document(self, shows: Sequence[Fact]) -> Act:
         rng = self.rng

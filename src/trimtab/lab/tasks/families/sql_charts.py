@@ -56,7 +56,11 @@ class _Analyst:
         acts = [self._chart(fact) for fact in uses]
         if shows or not acts:
             acts.append(self._query(shows))
-        about = shows[0].about if shows else f"{self.rng.choice(tables.MEASURES)} in {tables.region(self.rng)}"
+        about = (
+            shows[0].about
+            if shows
+            else f"the {self.rng.choice(('peak', 'low'))} of {self.rng.choice(tables.MEASURES)} in {tables.region(self.rng)}"
+        )
         return Turn(
             talk.coming(self.rng, "another cut of the data") if self.rng.random() < 0.4 else "",
             tuple(acts),

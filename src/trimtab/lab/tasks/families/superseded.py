@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from trimtab.lab.tasks.material import tables, talk
-from trimtab.lab.tasks.material.names import amount, code, company, day, fresh, place
+from trimtab.lab.tasks.material.names import amount, code, company, fresh, place
 from trimtab.lab.tasks.material.pages import page
 from trimtab.lab.tasks.plot import Sizes, seeded, threads
 from trimtab.lab.tasks.stage import Stage
@@ -45,6 +45,7 @@ class _Keeper:
     rng: Random
     sizes: Sizes
     taken: set[str] = field(default_factory=set)
+    revision: int = 1_000
     system: str = "You keep terms of customers up to date. A later revision replaces an earlier one; what is sent out must be what holds then."
 
     def revisions(self, count: int) -> list[Fact]:
@@ -64,7 +65,7 @@ class _Keeper:
         named = [fact.about for fact in facts[:7]]
         self.rng.shuffle(named)
         return (
-            f"Terms change while we work. Follow the change log and send out confirmations; sooner or later we need {', '.join(named)}"
+            f"Terms change while we work. Follow the change log and send out confirmations; sooner or later we need the {', the '.join(named)}"
             f"{' and others' if len(facts) > 7 else ''}. Always what holds at that moment, never an older revision."
         )
 
@@ -72,7 +73,11 @@ class _Keeper:
         acts = [self._sent(fact) for fact in uses]
         if shows or not acts:
             acts.append(self._log(shows))
-        about = f"the {shows[0].about}" if shows else f"the {self.rng.choice(_TOPICS)[0]} of {company(self.rng)}"
+        about = (
+            f"the {shows[0].about}"
+            if shows
+            else f"the {self.rng.choice(_TOPICS)[0]} of {company(self.rng)} {place(self.rng)}"
+        )
         return Turn(
             talk.coming(self.rng, "the next changes") if self.rng.random() < 0.4 else "", tuple(acts), about=about
         )
@@ -82,29 +87,28 @@ class _Keeper:
 
     def _row(self, about: str, value: str, *, later: bool) -> str:
         rng = self.rng
-        words = rng.choice(_LATER if later else _FIRST).format(about=about, value=value, who=tables.region(rng))
-        return f"{day(rng)} | {words}"
+        return rng.choice(_LATER if later else _FIRST).format(about=about, value=value, who=tables.region(rng))
 
     def _other(self, rng: Random) -> str:
         what, _, form = rng.choice(_TOPICS)
         return self._row(f"{what} of {company(rng)} {place(rng)}", _value(rng, form), later=rng.random() < 0.5)
 
     def _log(self, shows: Sequence[Fact]) -> Act:
-        text = page(
-            self.rng,
-            self._other,
-            self.sizes.result("changes"),
-            [fact.line for fact in shows],
-            head="day | subject | what | value | by",
-        )
+        rows = page(self.rng, self._other, self.sizes.result("changes"), [fact.line for fact in shows]).split("\n")
+        text = "\n".join(["revision | subject | what | value | by", *map(self._numbered, rows)])
         tool = self.rng.choice(("sql", "http"))
         if tool == "http":
-            return Act("http", {"method": "GET", "path": f"/changes?page={self.rng.randint(1, 900)}"}, text)
+            return Act("http", {"method": "GET", "path": f"/changes?page={self.revision // 10}"}, text)
         return Act(
             "sql",
-            {"query": f"SELECT * FROM changes ORDER BY day LIMIT 500 OFFSET {self.rng.randint(0, 90) * 500}"},
+            {"query": f"SELECT * FROM changes ORDER BY revision LIMIT 500 OFFSET {self.revision}"},
             text,
         )
+
+    def _numbered(self, row: str) -> str:
+        """A row with its revision: later pages have higher ones, whatever the page that shows a row."""
+        self.revision += self.rng.randint(1, 9)
+        return f"{self.revision} | {row}"
 
     def _sent(self, fact: Fact) -> Act:
         return Act(

@@ -18,8 +18,14 @@ from trimtab.lab.tasks.story import Act, Cue, Fact, Turn
 from trimtab.lab.tasks.task import Level, Task
 
 NAME = "tool-chain"
-_FORMS = ("QTE-######-@", "hold_&&&&&&&&", "ORD.####.@@##", "shp-@@@-#####", "clm_####_&&&&")
-_STEPS = ("quote", "hold", "order", "shipment", "claim")
+_FORMS = {
+    "quote": "QTE-######-@",
+    "hold": "hold_&&&&&&&&",
+    "order": "ORD.####.@@##",
+    "shipment": "shp-@@@-#####",
+    "claim": "clm_####_&&&&",
+}
+_STEPS = tuple(_FORMS)
 
 
 @dataclass(slots=True)
@@ -32,7 +38,7 @@ class _Clerk:
     )
 
     def fact(self, customer: str, kind: str, before: Fact | None) -> Fact:
-        value = fresh(self.rng, lambda rng: code(rng, rng.choice(_FORMS)), self.taken)
+        value = fresh(self.rng, lambda rng: code(rng, _FORMS[kind]), self.taken)
         given = {"ref": unlike(self.rng, before.text)} if before else {}
         line = tables.record(self.rng, id=value, kind=kind, customer=customer, **given)
         about = f"the {kind} of {customer}"
@@ -79,7 +85,8 @@ class _Clerk:
         return f"{head}\n{text}\n]}}"
 
     def _other(self, rng: Random) -> str:
-        return tables.record(rng, id=code(rng, rng.choice(_FORMS)))
+        kind = rng.choice(_STEPS)
+        return tables.record(rng, id=code(rng, _FORMS[kind]), kind=kind)
 
 
 def _customer(fact: Fact) -> str:

@@ -63,28 +63,29 @@ def trait_value(rng: Random) -> str:
     return code(rng, rng.choice(("TR-###-@@", "IPX#-####", "@@##/###-@", "REV-#####")))
 
 
-def wish_value(rng: Random) -> str:
+def wish_value(rng: Random, what: str) -> str:
     """What a customer can insist on."""
-    if rng.random() < 0.3:
+    if what == WISHES[0]:
         return f"{amount(rng, 1_000, 90_000)} EUR"
     return code(rng, rng.choice(("FW-####-@@", "DP-####-#", "@@@-#####", "KEY-#####-@")))
 
 
 def trait(rng: Random, subject: str, what: str, value: str) -> str:
     """Say what trait a product has."""
-    return rng.choice(_TRAIT_IS).format(subject=subject, what=what, value=value)
+    return _capital(rng.choice(_TRAIT_IS).format(subject=subject, what=what, value=value))
 
 
 def wish(rng: Random, subject: str, what: str, value: str) -> str:
     """Say what a customer insists on."""
-    return rng.choice(_WISH_IS).format(subject=subject, what=what, value=value)
+    return _capital(rng.choice(_WISH_IS).format(subject=subject, what=what, value=value))
 
 
 def note(rng: Random) -> str:
     """A sentence of a visit report or a data sheet; three of ten say something exact about somebody else."""
     dice = rng.random()
     if dice < 0.15:
-        return wish(rng, customer(rng), rng.choice(WISHES), wish_value(rng))
+        what = rng.choice(WISHES)
+        return wish(rng, customer(rng), what, wish_value(rng, what))
     if dice < 0.3:
         return trait(rng, article(rng), rng.choice(TRAITS), trait_value(rng))
     if dice < 0.6:
@@ -92,3 +93,7 @@ def note(rng: Random) -> str:
     return rng.choice(_SOFT).format(
         place=place(rng), person=person(rng), company=company(rng), product=product(rng), day=day(rng)
     )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

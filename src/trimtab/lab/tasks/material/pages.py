@@ -31,15 +31,16 @@ def page(rng: Random, line: Line, chars: int, keys: Sequence[str] = (), *, head:
     """
     left = chars - len(head) - sum(map(len, keys))
     lines: list[str] = []
+    end = 0
     while left > 0 or not (lines or keys):
         drawn = line(rng)
         if gap == "\n\n" and len(drawn) > left > 0:
-            drawn = drawn[: max(left, 20)].rpartition(" ")[0]
+            drawn, end, left = drawn[: max(left, 20)].rpartition(" ")[0], 1, 0
         elif lines and len(drawn) > 2 * left:
             break
         lines.append(drawn)
         left -= len(drawn) + len(gap)
-    places = sorted((rng.randint(0, len(lines)) for _ in keys), reverse=True)
+    places = sorted((rng.randint(0, len(lines) - end) for _ in keys), reverse=True)
     for at, key in zip(places, reversed(keys), strict=True):
         lines.insert(at, key)
     return gap.join([*([head] if head else []), *lines])

@@ -21,7 +21,7 @@ _NEXT = (
     "I open {what}.",
     "Now {what}.",
     "To be sure, {what}.",
-    "{what} is what I read now.",
+    "I read {what} now.",
     "Let me see {what} as well.",
 )
 _PROGRESS = (
