@@ -79,7 +79,13 @@ ENTRIES: st.SearchStrategy[KnownEntry] = st.one_of(
     st.builds(LeafEntry, **ENVELOPE, target=st.none() | TEXTS),
     st.builds(ModelChangeEntry, **ENVELOPE, provider=TEXTS, model=TEXTS),
     st.builds(ThinkingChangeEntry, **ENVELOPE, level=st.none() | TEXTS),
-    st.builds(SessionInfoEntry, **ENVELOPE, title=st.none() | TEXTS, cwd=st.none() | TEXTS),
+    st.builds(
+        SessionInfoEntry,
+        **ENVELOPE,
+        title=st.none() | TEXTS,
+        cwd=st.none() | TEXTS,
+        window=st.none() | st.integers(0, 10**9),
+    ),
     st.builds(RepairEntry, **ENVELOPE, kind=TEXTS, detail=OBJECTS),
     st.builds(CustomEntry, **ENVELOPE, kind=TEXTS, call_id=st.none() | TEXTS, data=OBJECTS),
 )

@@ -84,6 +84,19 @@ def test_a_session_without_edits_has_nothing_to_search(cli: Cli) -> None:
     assert (outcome.code, json.loads(outcome.out)["reason"]) == (1, "there are no edits")
 
 
+@pytest.mark.parametrize("name", ["sesion", "SESSION", "sessions"])
+def test_a_placeholder_that_is_nearly_the_one_is_exit_code_two(cli: Cli, fixed: str, name: str) -> None:
+    outcome = cli.inside("context", "bisect", fixed, "--check", f"cat {{{name}}}")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"the check has no placeholder {{{name}}}" in outcome.err
+    assert "trial" not in outcome.err
+
+
+def test_braces_of_a_shell_are_no_placeholders(cli: Cli, fixed: str) -> None:
+    outcome = cli.inside("context", "bisect", fixed, "--check", "awk '{print}' {session}")
+    assert (outcome.code, "the check passes with all edits in place" in outcome.err) == (1, True)
+
+
 def test_a_check_that_cannot_be_run_is_exit_code_two(cli: Cli, fixed: str) -> None:
     outcome = cli.inside("context", "bisect", fixed, "--check", "no-such-program {session}")
     assert outcome.code == 2

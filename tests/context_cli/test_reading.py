@@ -39,8 +39,8 @@ def files_below(root: Path) -> dict[str, bytes]:
 def test_show_says_how_full_the_window_is_and_lists_the_items_in_order(cli: Cli, fixed: str) -> None:
     head, *rest = read(cli, "show", fixed).splitlines()
     assert head == "session s-fixed · scripted/tiny · window 16,000"
-    assert re.fullmatch(r"[\d,]+ of 14,680 tokens, \d+ % \(at most [\d,]+\); 8 items", rest[0])
-    assert rest[1] == "policy rules: acts from 10,276, aims at 7,340, never sends over 13,505"
+    assert re.fullmatch(r"[\d,]+ tokens \(at most [\d,]+\), \d+ % of the hard line of 13,505; 8 items", rest[0])
+    assert rest[1] == "policy rules: acts from 10,276 (the soft line), aims at 7,340 (the target line)"
     assert re.fullmatch(r"system prompt [\d,]+ · tools [\d,]+ · messages [\d,]+ · of these pinned 0", rest[2])
     assert re.fullmatch(
         r"at most [\d,]+: [\d,]+ is an estimate that may be [\d,]+ too low, and limits go by the larger number;"
@@ -97,7 +97,21 @@ def test_another_window_and_another_model_give_another_budget(cli: Cli, fixed: s
 
 def test_a_window_that_is_too_small_says_by_how_much(cli: Cli, grown: str) -> None:
     line = read(cli, "show", grown, "--window", "3000").splitlines()[1]
-    assert re.search(r"; over by [\d,]+;", line)
+    found = re.fullmatch(
+        r"[\d,]+ tokens \(at most ([\d,]+)\), ([\d,]+) over the hard line of ([\d,]+); \d+ items", line
+    )
+    assert found is not None
+    most, over, hard = (int(number.replace(",", "")) for number in found.groups())
+    assert most - over == hard
+
+
+def test_a_window_smaller_than_its_margins_says_where_it_goes(cli: Cli, fixed: str) -> None:
+    lines = read(cli, "show", fixed, "--window", "100").splitlines()
+    assert "over the hard line of 0" in lines[1]
+    assert (
+        "a window of 100 has no room for a request: 25 of it are kept for the answer, and 256 are a safety margin"
+        in lines
+    )
 
 
 def test_a_model_that_nobody_knows_any_more_is_counted_for_all_the_same(cli: Cli, fixed: str) -> None:
@@ -247,6 +261,12 @@ def test_explain_as_json_holds_the_item_with_its_edits(cli: Cli, fixed: str) -> 
     assert item["tokens"] < item["full_tokens"]
 
 
+def test_an_edit_under_a_later_one_is_not_told_as_a_saving(cli: Cli, fixed: str) -> None:
+    assert cli.inside("context", "restore", fixed, "r1").code == 0
+    lines = read(cli, "explain", fixed, "edit0001").splitlines()
+    assert any(re.fullmatch(r"  without it the next request has [\d,]+ tokens as well", line) for line in lines)
+
+
 # blame
 
 
@@ -265,7 +285,19 @@ def test_blame_of_a_text_tells_its_whole_story(cli: Cli, fixed: str) -> None:
 def test_blame_takes_a_handle_a_step_or_a_number_that_is_no_step(cli: Cli, fixed: str) -> None:
     assert data(cli, "blame", fixed, "r2")["found"][0]["entry"] == "res00002"
     assert [item["entry"] for item in data(cli, "blame", fixed, "2")["found"]] == ["ask00002", "res00002"]
-    assert [item["entry"] for item in data(cli, "blame", fixed, "4711")["found"]] == ["res00001"]
+    numbered = json.loads(cli.inside("context", "blame", fixed, "4711", "--json").out)
+    assert [item["entry"] for item in numbered["found"]] == ["res00001"]
+
+
+def test_blame_takes_the_start_of_an_id_where_it_fits_one(cli: Cli, fixed: str) -> None:
+    assert [item["entry"] for item in data(cli, "blame", fixed, "user000")["found"]] == ["user0001"]
+    assert cli.inside("context", "blame", fixed, "res0").code == 1
+
+
+def test_blame_of_a_number_that_is_no_step_says_that_the_text_was_searched_for(cli: Cli, fixed: str) -> None:
+    outcome = cli.inside("context", "blame", fixed, "4711")
+    assert outcome.err == "note: there is no step 4711, so the text '4711' was searched for\n"
+    assert outcome.out.startswith("r1: ")
 
 
 def test_what_nobody_said_is_exit_code_one(cli: Cli, fixed: str) -> None:
@@ -338,9 +370,36 @@ def test_show_names_the_policy_that_the_run_used_until_another_one_is_named(cli:
 def test_a_run_under_the_usual_policy_writes_nothing_about_it_and_show_still_knows(cli: Cli) -> None:
     assert cli.inside("-p", "hi", "--model", cli.script({"text": "hello"})).code == 0
     file = cli.sessions[0]
-    assert b"session_info" not in file.read_bytes()
+    assert b'"policy":' not in file.read_bytes()
     cli.config(TRUNCATING)
     assert data(cli, "show", str(file))["budget"]["policy"] == "rules"
+
+
+def test_show_counts_in_the_window_that_the_run_had_until_another_one_is_named(cli: Cli) -> None:
+    wide = ("--set", "providers.scripted.context_window=40000")
+    said = cli.script({"text": "hello"}, {"text": "again"}, {"text": "and again"})
+    run = ("-p", "hi", "--model", said, "--set", "providers.scripted.context_window=5400", "--set", "providers.scripted.max_output=800")  # fmt: skip
+    assert cli.inside(*run).code == 0
+    file = str(cli.sessions[0])
+
+    def shown(*args: str) -> tuple[int, int]:
+        budget = data(cli, "show", file, *args)["budget"]
+        return budget["window"], budget["reserve"]
+
+    assert shown() == (5_400, 800)
+    assert shown("--model", said) == (5_400, 800)
+    assert shown("--model", "scripted/other") == (16_000, 1_000)
+    assert shown(*wide) == (40_000, 1_000)
+    assert shown("--window", "9000") == (9_000, 800)
+    assert cli.inside("-p", "more", "--session", file).code == 0
+    assert shown() == (16_000, 1_000)
+    assert sum(b"session_info" in line for line in Path(file).read_bytes().splitlines()) == 2
+
+
+def test_the_window_of_a_run_is_recorded_only_where_it_was_stated(cli: Cli) -> None:
+    cli.config("")
+    assert cli.inside("-p", "hi", "--model", cli.script({"text": "hello"})).code == 0
+    assert b"session_info" not in cli.sessions[0].read_bytes()
 
 
 def test_a_log_from_before_policies_were_recorded_tells_by_its_edits(cli: Cli) -> None:

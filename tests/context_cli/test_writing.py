@@ -101,6 +101,16 @@ def test_a_restore_that_would_not_fit_is_refused_with_the_numbers(cli: Cli, grow
     assert Path(grown).read_bytes() == before
 
 
+def test_a_page_or_a_revert_that_would_not_fit_is_not_told_to_bring_back_a_page(
+    cli: Cli, fixed: str, grown: str
+) -> None:
+    page = cli.inside("context", "restore", grown, "r1", "--page", "1", "--window", "3000")
+    revert = cli.inside("context", "revert", fixed, "edit0001", "--window", "3000")
+    assert (page.code, revert.code) == (1, 1)
+    assert "--page" not in page.err
+    assert "Bring back one of the items that it hides" in " ".join(revert.err.split())
+
+
 def test_a_pin_names_the_tokens_of_all_pins_and_holds_until_it_is_taken_away(cli: Cli, fixed: str) -> None:
     came = done(cli, "pin", fixed, "r3", "--reason", "the ports")
     assert (came["names"], came["pinned"] > 500, came["used"]) == (["r3"], True, came["used_before"])
@@ -109,6 +119,14 @@ def test_a_pin_names_the_tokens_of_all_pins_and_holds_until_it_is_taken_away(cli
     assert done(cli, "pin", fixed, "r3")["unchanged"] == "r3 is pinned already"
     assert done(cli, "unpin", fixed, "r3")["pinned"] == 0
     assert done(cli, "unpin", fixed, "r3")["unchanged"] == "r3 is not pinned"
+
+
+def test_a_pin_of_a_stub_says_that_it_keeps_the_line_alone(cli: Cli, fixed: str) -> None:
+    note = "r1 is pinned as it stands, a line in place of its text; to keep the text itself, bring it back as well"
+    assert done(cli, "pin", fixed, "r1")["notes"] == [note]
+    assert done(cli, "pin", fixed, "r3")["notes"] == []
+    assert done(cli, "unpin", fixed, "r1")["notes"] == []
+    assert note in " ".join(cli.inside("context", "pin", fixed, "r1").out.split())
 
 
 def test_a_pin_that_nothing_could_make_fit_is_refused(cli: Cli, fixed: str) -> None:

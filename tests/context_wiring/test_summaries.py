@@ -268,6 +268,7 @@ async def test_a_summary_that_was_rejected_is_told_and_stands_in_the_log(tmp_pat
         assert turn.reason == "stop", turn.error
         told = [e.message for e in events.pending() if isinstance(e, Notice)]
     assert any("a summary was rejected (" in note and "a digest without a model stands in" in note for note in told)
+    assert any("let another model write summaries (context.summary_model)." in note for note in told)
     (row,) = [
         e["data"] for e in room.entries() if e["type"] == "custom" and e["data"].get("event") == "summary_rejected"
     ]

@@ -50,6 +50,14 @@ def test_what_must_stay_adds_up() -> None:
     assert sum(parts(said).values()) == total(said)
 
 
+def test_a_single_part_is_told_with_its_size_once() -> None:
+    made = session(system="")
+    made.say(lines(12_000))
+    with pytest.raises(ContextFloor) as stop:
+        made.prepare()
+    assert re.match(r"your last message alone has [\d,]+ tokens, and a request may have ", stop.value.message)
+
+
 @given(tokens=st.integers(0, 40_000), band=st.integers(0, 5_000), pinned=st.booleans())
 def test_whatever_was_counted_the_parts_add_up_to_it(tokens: int, band: int, pinned: bool) -> None:
     made = session(system="Be brief.")

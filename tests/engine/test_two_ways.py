@@ -306,7 +306,7 @@ def test_when_nobody_can_be_asked_the_log_says_why_a_digest_stands_in() -> None:
     outcome = session.act(COMPACT)
     assert outcome.notes == (
         "a summary was rejected (asked behind the conversation: no model is reachable; asked with a transcript: no model is reachable);"
-        " a digest without a model stands in. Nothing is lost; if it goes on, let another model write summaries (context.summary_model).",
+        " a digest without a model stands in. Nothing is lost; if it goes on, let another model write summaries.",
     )
     (row,) = session.remarks
     assert (row["event"], row["author"], row["instead"]) == ("summary_rejected", "user", "digest")

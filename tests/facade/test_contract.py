@@ -6,6 +6,7 @@ import pytest
 
 from support.talks import answer, opening, reading, said, talk
 from trimtab.context import ContextManager
+from trimtab.context.vendor.errors import VendorMessageError
 from trimtab.types.errors import ContextFloor, UsageError
 from trimtab.types.usage import Usage
 
@@ -235,6 +236,24 @@ def test_a_reload_keeps_to_the_budget(name):
         ({"action": "fold"}, "fold needs targets", "name what it is about"),
         ({"action": "restate"}, "restate needs params.text", "give what the problem names"),
         ({"targets": ["call_0"]}, "there is no action None", "use one of"),
+        (
+            {"actoin": "pin", "target": "call_0"},
+            "there is no field 'actoin'; did you mean 'action'?",
+            "as the problem says",
+        ),
+        ({"action": "pin", "target": "call_0", "reson": "x"}, "did you mean 'reason'?", "as the problem says"),
+        ({"action": "pin", "tragets": ["call_0"]}, "did you mean 'targets'?", "as the problem says"),
+        ({"action": "compact", "params": {"instrctions": "x"}}, "did you mean 'instructions'?", "as the problem says"),
+        (
+            {"action": "summarize", "target": "call_0", "params": {"max_token": 9}},
+            "did you mean 'max_tokens'?",
+            "as the",
+        ),
+        (
+            {"action": "summarize", "target": "call_0", "params": {"max_tokens": 1}},
+            "call_0: no summary of 1 tokens or fewer",
+            "allow more",
+        ),
         ({"action": "fold", "targets": {"a": 1}}, "bad action 'fold'", "give {'action'"),
         ("fold everything", "an action is an object", "give {'action'"),
         (None, "an action is an object", "give {'action'"),
@@ -246,7 +265,28 @@ def test_a_bad_action_is_answered_with_what_is_wrong_and_what_to_do(name, action
     outcome = cm.execute(action)
     assert (outcome["done"], outcome["edits"]) == (False, [])
     assert problem in outcome["problems"][0]
+    assert "message 0" not in outcome["problems"][0]
     assert step in outcome["next"]
+
+
+def test_a_name_that_is_no_slip_is_passed_over_and_told(name):
+    cm = ContextManager(nothing, max_tokens=50_000, format=name)
+    cm.step(talk(name, 1))
+    outcome = cm.execute({"action": "expire", "target": "call_0", "params": {"colour": 3}, "confidence": 0.9})
+    assert outcome["done"]
+    assert outcome["notes"] == [
+        "an action has no field 'confidence', so it was passed over; there are action, target, targets, params, reason",
+        "expire has no parameter 'colour', so it was passed over; there are after_steps, when_superseded",
+    ]
+    assert cm.notes == outcome["notes"]
+
+
+def test_messages_of_the_other_format_are_refused_with_its_name(name):
+    cm = ContextManager(nothing, max_tokens=50_000, format="openai" if name == "anthropic" else "anthropic")
+    with pytest.raises(VendorMessageError) as caught:
+        cm.step(talk(name, 1))
+    assert f"format='{name}'" in (caught.value.hint or "")
+    assert cm.observe()["active_context"] == []
 
 
 def test_names_may_be_written_as_a_model_writes_them(name):
@@ -329,6 +369,29 @@ def test_a_message_that_cannot_be_read_leaves_everything_as_it_was(name):
     with pytest.raises(UsageError, match="message 1"):
         cm.step([answer(name), {"role": "nobody", "content": "x"}])
     assert cm.dump() == before
+
+
+@pytest.mark.parametrize(
+    ("settings", "least"),
+    [
+        ({"max_tokens": 100}, 342),
+        ({"max_tokens": 1_000, "reserve": 900}, 1_157),
+        ({"max_tokens": 50_000, "reserve": 49_900}, 50_919),
+    ],
+)
+def test_a_window_that_its_margins_take_whole_is_refused_with_the_least_that_will_do(name, settings, least):
+    with pytest.raises(UsageError, match="leaves no room for messages") as caught:
+        ContextManager(format=name, **settings)
+    assert f"the least that leaves any is {least:,}," in (caught.value.hint or "")
+    assert ContextManager(format=name, **{**settings, "max_tokens": least}).observe()["budget"]["room"] >= 1
+    with pytest.raises(UsageError):
+        ContextManager(format=name, **{**settings, "max_tokens": least - 1})
+
+
+def test_a_dump_goes_on_in_no_window_without_room(name):
+    cm = ContextManager(max_tokens=10_000, format=name)
+    with pytest.raises(UsageError, match="max_tokens=100 leaves no room"):
+        cm.load(cm.dump(), max_tokens=100)
 
 
 @pytest.mark.parametrize(

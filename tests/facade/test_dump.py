@@ -28,7 +28,7 @@ def busy(name):
 
 
 def again(cm):
-    return ContextManager(max_tokens=1).load(cm.dump())
+    return ContextManager(max_tokens=1_000).load(cm.dump())
 
 
 def test_a_dump_is_json_and_gives_the_same_dump(name):
@@ -102,6 +102,6 @@ def test_a_dump_that_was_cut_or_changed_is_refused(name):
     data = json.loads(cm.dump())
     for field in ("entries", "given", "learned", "notes", "proposed", "log", "max_tokens"):
         with pytest.raises(UsageError):
-            ContextManager(max_tokens=1).load(json.dumps({**data, field: "nonsense"}))
+            ContextManager(max_tokens=1_000).load(json.dumps({**data, field: "nonsense"}))
         with pytest.raises(UsageError):
-            ContextManager(max_tokens=1).load(json.dumps({k: v for k, v in data.items() if k != field}))
+            ContextManager(max_tokens=1_000).load(json.dumps({k: v for k, v in data.items() if k != field}))

@@ -54,7 +54,7 @@ def test_at_any_step_it_goes_on_alike(name: str, data: st.DataObject) -> None:
             inner = cm._inner
             inner.drive(inner.engine.revert(inner.log.view, inner.request, done["edits"][0]["id"]))
             cm.observe()
-        other = ContextManager(max_tokens=1).load(cm.dump())
+        other = ContextManager(max_tokens=1_000).load(cm.dump())
         assert other.observe() == cm.observe()
         assert learned(other) == learned(cm)
         again = renamed(reading(name, file, 40), call_id, "and again")

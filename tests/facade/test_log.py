@@ -66,7 +66,7 @@ def test_a_log_comes_back_as_it_was(name):
         cm.run(message)
     cm.execute({"action": "drop", "target": "call_1"})
     cm.step(answer(name))
-    other = ContextManager(first_result, max_tokens=1).load(cm.dump())
+    other = ContextManager(first_result, max_tokens=1_000).load(cm.dump())
     assert (other.log, other.logged) == (cm.log, cm.logged)
     assert other.step(answer(name)) == cm.step(answer(name))
     assert other.log == cm.log
@@ -81,4 +81,4 @@ def test_an_emptied_log_changes_nothing_but_the_log(name):
     cm.step(answer(name))
     assert (len(cm.log), cm.logged) == (1, 2)
     assert "line 50 of file 0" not in said(cm.messages())
-    assert ContextManager(first_result, max_tokens=1).load(cm.dump()).log == cm.log
+    assert ContextManager(first_result, max_tokens=1_000).load(cm.dump()).log == cm.log

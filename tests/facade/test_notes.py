@@ -22,6 +22,13 @@ def test_a_rejected_summary_is_a_note_of_its_action_and_of_the_conversation():
     assert "; a digest without a model stands in." in note
 
 
+def test_a_pin_of_what_is_hidden_says_that_it_keeps_the_line_alone():
+    cm = long_talk()
+    cm.execute({"action": "elide", "target": "call_0"})
+    (note,) = cm.execute({"action": "pin", "target": "call_0"})["notes"]
+    assert note.startswith("call_0 is pinned as it stands, a line in place of its text;")
+
+
 def test_without_anything_to_say_there_are_no_notes():
     cm = long_talk()
     assert cm.execute({"action": "pin", "target": "call_0"})["notes"] == []
@@ -50,7 +57,7 @@ def test_a_usage_that_can_not_be_true_is_told_and_teaches_nothing(usage):
         cm.step(opening("And now?"))
     assert [problem["kind"] for problem in told.problems] == ["usage_not_believed"]
     assert told.observe()["used_tokens"] == untold.observe()["used_tokens"]
-    assert ContextManager(max_tokens=1).load(told.dump()).observe() == told.observe()
+    assert ContextManager(max_tokens=1_000).load(told.dump()).observe() == told.observe()
 
 
 @pytest.mark.parametrize("usage", [{"prompt_tokens": float("nan")}, {"prompt_tokens": "many"}, {"prompt_tokens": -1}])

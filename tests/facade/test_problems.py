@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from support.talks import answer, opening, reading, said, talk
 from trimtab.context import Context, ContextManager
 from trimtab.context.embed.alone import ContextBusy
+from trimtab.context.embed.problems import event, problems_in
 from trimtab.context.policies.mask import Mask
 from trimtab.context.policies.rules import Rules
 from trimtab.context.shorten.pieces import Shortened
+from trimtab.types.codec import entry_of
 from trimtab.types.errors import UsageError
 
 both = pytest.mark.parametrize("name", ["openai", "anthropic"])
@@ -30,6 +32,11 @@ def call_of(name: str, call_id: str) -> dict[str, Any]:
 
 def kinds(cm: ContextManager) -> list[str]:
     return [problem["kind"] for problem in cm.problems]
+
+
+def test_what_came_to_nothing_again_and_again_is_told_once():
+    entries = [entry_of(event("not_applied", reason)) for reason in ("first", "first", "second", "first")]
+    assert [problem["reason"] for problem in problems_in(entries)] == ["first", "second", "first"]
 
 
 @both
@@ -101,7 +108,7 @@ def test_no_order_of_calls_and_results_loses_a_text(steps, name):
         cm.step(call_of(name, call_id) if asks else result(name, call_id, f"text {number}."))
     shown = said(cm.messages())
     assert [n for n, (asks, _) in enumerate(steps) if not asks and f"text {n}." not in shown] == []
-    assert ContextManager(max_tokens=1).load(cm.dump()).messages() == cm.messages()
+    assert ContextManager(max_tokens=1_000).load(cm.dump()).messages() == cm.messages()
 
 
 # Functions that fail
@@ -183,7 +190,7 @@ def test_a_compressor_that_fails_gives_way_to_the_built_in_one_and_is_told_once(
     assert cm.messages() == compressed(None).messages()
     assert kinds(cm) == ["compressor_failed"]
     assert "the built-in one stands in" in cm.problems[0]["reason"]
-    assert ContextManager(max_tokens=1).load(cm.dump()).problems[-1:] == cm.problems
+    assert ContextManager(max_tokens=1_000).load(cm.dump()).problems[-1:] == cm.problems
 
 
 def test_problems_do_not_grow_without_bound():
@@ -331,7 +338,7 @@ def test_a_conversation_may_go_on_in_another_window(name):
     cm = ContextManager(max_tokens=50_000, format=name)
     for message in talk(name, 12):
         cm.run(message)
-    small = ContextManager(max_tokens=1, format=name).load(cm.dump(), max_tokens=6_000)
+    small = ContextManager(max_tokens=1_000, format=name).load(cm.dump(), max_tokens=6_000)
     assert (small.max_tokens, small.problems) == (6_000, [])
     small.messages()
     seen = small.observe()
@@ -391,7 +398,7 @@ def test_a_dump_may_be_stored_as_json_in_any_form():
     cm = ContextManager(max_tokens=1_000).load(json.dumps(WHOLE, indent=2, sort_keys=True))
     text = json.dumps(json.loads(cm.dump()))
     as_others_write = text.replace(".0,", ",").replace(".0]", "]")
-    assert ContextManager(max_tokens=1).load(as_others_write).messages() == cm.messages()
+    assert ContextManager(max_tokens=1_000).load(as_others_write).messages() == cm.messages()
 
 
 def test_an_async_function_is_refused_with_what_to_do_instead() -> None:

@@ -1,8 +1,10 @@
 """The context tools, for a program that runs its own model."""
 
+import re
+
 import pytest
 
-from support.talks import answer, talk
+from support.talks import answer, opening, reading, said, talk
 from trimtab.context import ContextManager
 from trimtab.types.errors import UsageError
 
@@ -106,3 +108,17 @@ def test_the_model_and_the_program_are_told_the_same_reserve(name):
     assert cm.call("context_status").startswith(
         f"window {budget['window']:,} tokens, reserve {budget['reserve']:,} for the answer, margin {budget['safety']:,}, used "
     )
+
+
+def test_a_page_that_comes_back_is_the_one_that_recall_reads_by_its_number(name):
+    cm = ContextManager("none", max_tokens=12_000, format=name)
+    cm.tools()
+    cm.step([opening(), *reading(name, 0, lines=300)])
+    cm.execute({"action": "elide", "target": "call_0"})
+    read = cm.call("recall", {"id": "call_0", "page": 2})
+    assert ": page 2 of " in read
+    assert cm.execute({"action": "reload", "target": "call_0", "params": {"page": 2}})["done"]
+    shown = next(text for text in said(cm.messages()).split("[folded ") if ": page 2 of " in text)
+    assert read.splitlines()[1] in shown
+    assert read.splitlines()[-1] in shown
+    assert re.findall(r"page 2 of \d+", read)[0] in shown

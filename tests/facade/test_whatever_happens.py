@@ -128,7 +128,7 @@ def test_what_is_sent_is_valid_and_fits_and_everything_said_can_be_recalled(name
         assert seen["used_tokens"] <= seen["budget"]["hard"]
     everything = archived_texts(cm)
     assert [text for text in recorded_texts(messages, name) if text not in everything] == []
-    again = ContextManager(max_tokens=1).load(cm.dump())
+    again = ContextManager(max_tokens=1_000).load(cm.dump())
     assert (again.dump(), again.observe()) == (cm.dump(), cm.observe())
 
 

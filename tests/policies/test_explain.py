@@ -105,7 +105,7 @@ def test_blame_tells_where_a_text_came_up_who_hid_it_and_who_used_it_since():
         "old",
         True,
     )
-    assert [(later.step, later.how) for later in found.later] == [(3, "used"), (3, "fetched")]
+    assert [(later.step, later.how) for later in found.later] == [(3, "used"), (3, "shown")]
     assert found.elsewhere == ("e7", "r3")
 
 
@@ -124,6 +124,49 @@ def test_blame_of_a_name_counts_only_what_the_item_was_the_first_to_show():
     story.calls("bash", {"command": "nc port-4711"}, "ok")
     (found,) = blame("r1", story.view, story.archive)
     assert [(later.step, later.how) for later in found.later] == [(4, "used")]
+
+
+def fetches(story: Story, name: str) -> list[tuple[int, str]]:
+    """The steps that fetched an item again, and by which tool."""
+    (found,) = blame(name, story.view, story.archive)
+    return [(later.step, later.tool) for later in found.later if later.how == "fetched"]
+
+
+def test_a_result_is_fetched_again_by_what_reads_calls_recalls_or_brings_it_back():
+    story = told()
+    story.calls("read", {"path": "conf.ini", "offset": 2}, "the end")
+    story.calls("bash", {"command": "uptime"}, "up 4 days")
+    story.calls("recall", {"id": "[r1]"}, PORT)
+    story.edits(Restore(targets=("r2",)), author="user")
+    assert fetches(story, "r1") == [(3, "read"), (5, "recall")]
+    assert fetches(story, "r2") == [(4, "bash"), (5, "brought back")]
+
+
+def test_another_file_with_the_same_lines_is_no_fetching_again():
+    story = told()
+    story.calls("read", {"path": "copy_of.ini"}, PORT)
+    story.calls("recall", {"query": "listens"}, f"[r1] {PORT}")
+    assert fetches(story, "r1") == []
+    (found,) = blame("port-4711", story.view, story.archive)
+    assert [(later.step, later.how) for later in found.later] == [(3, "shown"), (4, "shown")]
+
+
+def test_a_file_read_again_after_it_was_written_is_no_fetching_again():
+    story = told()
+    story.calls("edit", {"path": "conf.ini"}, "done")
+    story.calls("read", {"path": "conf.ini"}, PORT)
+    story.calls("bash", {"command": "uptime"}, "up 3 days, load_average 0.4")
+    assert fetches(story, "r1") == fetches(story, "r2") == []
+
+
+def test_words_of_a_user_and_an_answer_are_not_fetched_by_results_that_hold_them():
+    story = Story()
+    asked = story.says("look into src/app_main.py")
+    story.calls(
+        "edit", {"path": "src/app_main.py", "new": "limit_of = 4711"}, "edited src/app_main.py: limit_of = 4711"
+    )
+    story.calls("read", {"path": "src/app_main.py"}, "limit_of = 4711")
+    assert fetches(story, asked) == fetches(story, "e2") == []
 
 
 def test_blame_tells_the_way_back_by_a_summary_or_only_by_search():

@@ -155,8 +155,8 @@ def test_what_a_call_costs_the_ledger_does_not_grow_with_earlier_calls_about_the
         if hidden:
             hide(story, handle)
     looked: list[int] = []
-    covers = regret._covers
-    monkeypatch.setattr(regret, "_covers", lambda *given: (looked.append(1), covers(*given))[1])
+    covers = regret.covers
+    monkeypatch.setattr(regret, "covers", lambda *given: (looked.append(1), covers(*given))[1])
     assert len(ledger_of(story).bookings) == (199 if hidden else 0)
     assert len(looked) <= 200 * most
 

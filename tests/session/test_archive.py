@@ -121,6 +121,16 @@ def test_title_and_folder_are_the_last_ones_said_field_by_field():
     assert (archive.title, archive.cwd) == ("two", "/a")
 
 
+def test_the_window_is_the_one_that_was_said_last_and_only_one_that_can_be():
+    archive = tree(
+        SessionInfoEntry(id="i", parent=None, time=T, window=5_400, max_output=800),
+        SessionInfoEntry(id="j", parent="i", time=T, window=9_000),
+        SessionInfoEntry(id="k", parent="j", time=T, window=-1, max_output=0),
+        SessionInfoEntry(id="l", parent="k", time=T, policy="none"),
+    )
+    assert (archive.window, archive.max_output) == (9_000, None)
+
+
 def test_model_and_thinking_are_those_of_the_path_in_use():
     archive = tree(
         ModelChangeEntry(id="m", parent=None, time=T, provider="p", model="one"),

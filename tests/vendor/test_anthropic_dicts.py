@@ -184,6 +184,8 @@ def test_a_call_without_an_answer_is_answered_before_the_words_that_follow():
     ("message", "field"),
     [
         ({"role": "tool", "content": "x"}, "role"),
+        ({"role": "assistant", "content": "x", "tool_calls": [{"id": "a"}]}, "tool_calls"),
+        ({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}, "content[0]"),
         ({"role": "user"}, "content"),
         ({"role": "assistant", "content": None}, "content"),
         (

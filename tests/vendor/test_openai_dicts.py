@@ -169,7 +169,24 @@ def test_what_another_provider_made_loses_only_what_is_its_own():
 @pytest.mark.parametrize(
     ("message", "field", "says"),
     [
-        ({}, "role", "missing or unknown"),
+        ({}, "role", "is missing"),
+        ({"role": "asistant", "content": "x"}, "role", "no role 'asistant'; did you mean 'assistant'?"),
+        ({"role": ["user"], "content": "x"}, "role", "no role ['user']"),
+        (
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+            "content[0]",
+            "'tool_use' is Anthropic's",
+        ),
+        (
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]},
+            "content[0]",
+            "'tool_result' is Anthropic's",
+        ),
+        (
+            {"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "x"}}]},
+            "content[0]",
+            "'image' is",
+        ),
         (7, "", "is no message but int"),
         ({"role": "user"}, "content", "not null"),
         ({"role": "user", "content": [{"type": "text", "text": 1}]}, "content[0].text", "must be text, not int"),

@@ -17,6 +17,7 @@ from trimtab.context.stores.folder import SessionFolder
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Assistant
+from trimtab.types.models import ModelInfo
 from trimtab.types.text import scrub
 
 
@@ -113,6 +114,12 @@ def _folder_for(project: Project, log: SessionLog) -> tuple[Project, tuple[str, 
 def policy_of(log: SessionLog) -> str:
     """The context policy that the session runs under, as it was named; a log that says nothing of it ran under the default one."""
     return log.archive.policy or ContextSettings().policy
+
+
+def window_is_news(log: SessionLog, model: ModelInfo) -> bool:
+    """Whether the window of `model` is one that nobody could tell from its name, and that the log doesn't state."""
+    stated = log.archive.window is not None or model.source in ("config", "probe")
+    return stated and (log.archive.window, log.archive.max_output) != (model.context_window, model.max_output)
 
 
 def last_model(log: SessionLog) -> str | None:

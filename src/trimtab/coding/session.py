@@ -26,7 +26,7 @@ from trimtab.coding.context.marker_guard import MarkerGuard
 from trimtab.coding.context.open import OpenContext, open_context
 from trimtab.coding.context_check import require_manageable
 from trimtab.coding.guard import permission_hooks, workspace_of
-from trimtab.coding.logs import last_model, now, open_log, outputs_beside, policy_of, writes_at_once
+from trimtab.coding.logs import last_model, now, open_log, outputs_beside, policy_of, window_is_news, writes_at_once
 from trimtab.coding.models import OpenModel, close_provider, open_model, pick_model
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.project import Project
@@ -173,7 +173,7 @@ class Session:
             await self.feed.publish(Notice(message=note))
 
     async def _record_choices(self) -> None:
-        """Say in the log which model answers from here on and which policy decides, when the log doesn't say so yet."""
+        """Say in the log which model answers from here on, in which window, and which policy decides, when the log doesn't say so yet."""
         used = last_model(self.log)
         policy = self.context.policy
         # A log that can't take this can't take the prompt either, and that ends the turn with an error.
@@ -182,6 +182,8 @@ class Session:
                 await anyio.to_thread.run_sync(self.log.set_model, self.model.provider, self.model.id)
             if policy != policy_of(self.log):
                 await anyio.to_thread.run_sync(self.log.set_policy, policy)
+            if window_is_news(self.log, self.model):
+                await anyio.to_thread.run_sync(self.log.set_window, self.model.context_window, self.model.max_output)
 
     def result(self, turn: Turn, *, code: int | None = None) -> Result:
         """The last event of JSON mode. `code` overrides the exit code (a signal)."""

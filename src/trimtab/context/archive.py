@@ -59,6 +59,8 @@ class Archive:
     title: str | None = None
     cwd: str | None = None
     policy: str | None = None
+    window: int | None = None
+    max_output: int | None = None
     labels: dict[str, str] = field(default_factory=dict)
     damage: list[Damage] = field(default_factory=list)
     repaired: set[tuple[str, int]] = field(default_factory=set)
@@ -189,10 +191,12 @@ class Archive:
                 self.labels.pop(target, None)
                 if label:
                     self.labels[target] = label
-            case SessionInfoEntry(title=title, cwd=cwd, policy=policy):
+            case SessionInfoEntry(title=title, cwd=cwd, policy=policy, window=window, max_output=output):
                 self.title = self.title if title is None else title
                 self.cwd = self.cwd if cwd is None else cwd
                 self.policy = self.policy if policy is None else policy
+                if window is not None and window > 0:
+                    self.window, self.max_output = window, output if output is not None and output > 0 else None
             case RepairEntry(kind=kind, detail=detail):
                 lines = detail.get("lines")
                 self.repaired.update(

@@ -38,6 +38,8 @@ class Thresholds:
 
 
 _USUAL = Thresholds()
+_LEAST_PAGE = 200
+_LARGEST_PAGE = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,11 @@ class Budget:
     def room(self) -> int:
         """What a request may have at most."""
         return max(0, self.window - self.reserve - self.safety)
+
+    @property
+    def page(self) -> int:
+        """Tokens of one page of a text that is read or brought back: small against the room."""
+        return max(_LEAST_PAGE, min(_LARGEST_PAGE, self.room // 8))
 
     def output_left(self, prompt_tokens: int, max_output: int) -> int:
         """How much output a request of that size may ask for: the model's own limit, or what is left of the window (at least 1)."""

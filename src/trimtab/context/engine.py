@@ -129,6 +129,8 @@ class Engine:
         self._counter = counter
         self.known_regret = regret
         self._take(model, tally or MeterTally(model, make=counter))
+        self.page_tokens = self.budget.page
+        """Tokens of a page, for whoever reads one and whoever brings one back. One size for the whole session: numbers of pages count in it."""
 
     def use_model(
         self, model: ModelInfo, *, tally: Tally | None = None, settings: EngineSettings | None = None

@@ -55,13 +55,13 @@ _NEXT: tuple[tuple[str, str], ...] = (
     ("' is pinned", "unpin it first"),
     ("still waits for an answer", "its call has to be answered first"),
     ("is what the user asked for last", "it stays until the next message"),
-    ("there is no item", "trimtab context show lists what there is"),
+    ("there is no item", "name one that the context shows"),
     ("there is nothing to gain", "what would stand in its place is no smaller"),
     ("nothing here could read it again", "it stays, for the model has no tool that reads hidden text"),
     ("may be made to stay", "unpin something first"),
     ("a note may have", "make it shorter"),
 )
-_EDIT = re.compile(rf"({'|'.join(_NOT_DONE)})(?: of ([^:]*))?: (.+)", re.S)
+_EDIT = re.compile(rf"({'|'.join(_NOT_DONE)})(?: of (.+?))?: (.+)", re.S)
 
 
 def in_words(reason: str) -> str:

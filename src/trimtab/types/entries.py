@@ -120,7 +120,7 @@ class ThinkingChangeEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True,
 
 
 class SessionInfoEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="session_info"):
-    """Facts about the session: a title, a new working folder, another context policy. Later ones win, field by field."""
+    """Facts about the session: a title, a new working folder, another context policy, another window. Later ones win, field by field."""
 
     title: str | None = None
     """What lists show."""
@@ -128,6 +128,10 @@ class SessionInfoEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, ta
     """Where the session goes on."""
     policy: str | None = None
     """The context policy that decides from here on, as it was named (`mask(keep=5)`). While no entry says one, it is `rules`."""
+    window: int | None = None
+    """Tokens that prompt and answer may have together from here on, where the settings or the server said so. While no entry says it, it is what is known of the model."""
+    max_output: int | None = None
+    """Tokens that one answer may have, said with `window`."""
 
 
 class RepairEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="repair"):

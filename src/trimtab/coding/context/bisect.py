@@ -6,6 +6,8 @@ The session itself is only read. Each trial gets a fresh fork in a folder of its
 no byte that a model reads, so they are never suspected.
 """
 
+import difflib
+import re
 import secrets
 import shlex
 import subprocess
@@ -37,6 +39,9 @@ PLACEHOLDER = "{session}"
 Waiting: TypeAlias = Callable[[], AbstractContextManager[None]]
 """Makes what surrounds the wait for a check."""
 _GRACE_S = 0.5
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_]{3,20})\}")
+_NEAR = 0.7
+"""How alike a name is to `session`, as `difflib` counts it, to be a slip of it; a shell and its tools have braces of their own."""
 _NOT_RUN = (126, 127)
 """What a shell answers for a command that it can't run."""
 
@@ -79,6 +84,13 @@ def suspects(view: View) -> tuple[str, ...]:
     )
 
 
+def require_placeholders(command: str) -> None:
+    """Raise `UsageError` for a placeholder that nearly is `{session}`: the command would run without the fork, and its verdict would mean nothing."""
+    for name in _PLACEHOLDER.findall(command):
+        if name != "session" and difflib.get_close_matches(name.casefold(), ["session"], cutoff=_NEAR):
+            raise UsageError(f"the check has no placeholder {{{name}}}", hint="Write {session} for the fork's file.")
+
+
 def bisect(
     project: Project,
     file: Path,
@@ -92,6 +104,7 @@ def bisect(
 
     Raises `UsageError` when the check can't be run at all.
     """
+    require_placeholders(check.command)
     folder = session_folder(project)
     trials: list[Tried] = []
     search = begin(edits)

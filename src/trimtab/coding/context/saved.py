@@ -114,7 +114,8 @@ def open_saved(
     write: bool = False,
     takeover: bool = False,
 ) -> Iterator[SavedContext]:
-    """Open the session that `ref` means; `write` takes its lock. `model` and `window` (tokens) stand in for those it was used with.
+    """Open the session that `ref` means; `write` takes its lock. `model` and `window` (tokens) stand in for those it was used with, and so do
+    sizes of the model that are named for this command.
 
     Raises `UnknownSession`, `SessionLocked`, `SessionError`, `UnknownModel` or `ConfigError`.
     """
@@ -152,11 +153,8 @@ def _at_home(project: Project, folder: str) -> Project:
 
 def _model_of(project: Project, log: SessionLog, asked: str | None) -> tuple[ModelInfo, tuple[str, ...]]:
     """The model to count for: the one asked for, else the one that the session used, known or not, else the configured one."""
-    if asked is not None:
-        found = resolve_model(project, asked)
-        return found.model, found.notes
     used = "/".join(log.archive.model) if log.archive.model is not None else _last_answered(log.archive.path())
-    ref = used or project.settings.model
+    ref = asked or used or project.settings.model
     if ref is None:
         return ModelInfo("unknown", "unknown", "openai-chat"), (
             "nothing has answered in this session yet; --model says for which model to count",
@@ -164,12 +162,29 @@ def _model_of(project: Project, log: SessionLog, asked: str | None) -> tuple[Mod
     try:
         found = resolve_model(project, ref)
     except UsageError as problem:
+        if asked is not None:
+            raise
         provider, _, model_id = ref.partition("/")
-        info = ModelInfo(provider, model_id, "openai-chat")
+        info = _in_its_window(project, log, ModelInfo(provider, model_id, "openai-chat"))
         return info, (
             f"{problem.message}; counted with a window of {info.context_window:,} tokens (--window says otherwise)",
         )
-    return found.model, found.notes
+    if found.model.ref != used:
+        return found.model, found.notes
+    info = _in_its_window(project, log, found.model)
+    # Where nobody states a window, the first note is what was assumed of it.
+    return info, found.notes[1:] if info is not found.model and found.model.source == "default" else found.notes
+
+
+def _in_its_window(project: Project, log: SessionLog, info: ModelInfo) -> ModelInfo:
+    """The model that the session used, with the sizes that it had then, unless this command names others."""
+    window, output = log.archive.window, log.archive.max_output
+    of_provider, of_model = f"providers.{info.provider}", f"models.{info.ref}"
+    if window is None or any(
+        map(project.named_now, (f"{of_provider}.context_window", f"{of_model}.context_window", f"{of_provider}.models"))
+    ):
+        return info
+    return structs.replace(info, context_window=window, max_output=output or info.max_output)
 
 
 def _last_answered(path: Sequence[Entry]) -> str | None:

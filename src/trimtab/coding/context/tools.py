@@ -29,11 +29,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-_LEAST_PAGE = 200
-_LARGEST_PAGE = 4_000
-"""Tokens that `recall` shows at once."""
-
-
 @dataclass(frozen=True, slots=True)
 class ContextAgentTool:
     """One context tool, run in a worker thread."""
@@ -96,8 +91,7 @@ def host_for(
         memos=memos,
         memories=Memories(memories, now=now, redact=_redact, folder=folder),
         labels=lambda: dict(log.archive.labels),
-        # One size for the whole session, so that a page's number means the same text throughout; small enough to leave room for others.
-        page_tokens=max(_LEAST_PAGE, min(_LARGEST_PAGE, transcript.engine.budget.room // 8)),
+        page_tokens=transcript.engine.page_tokens,
     )
 
 

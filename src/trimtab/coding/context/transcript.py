@@ -223,6 +223,10 @@ class ManagedTranscript:
         news: list[Event] = [*self.take_news()]
         tellers = (self._summarisers, self._experience, self._tokenizers)
         notes = [*prepared.notes, *(note for teller in tellers if teller for note in teller.take_notes())]
+        if notes:
+            from trimtab.context.editing.writing import ANOTHER_WRITER  # noqa: PLC0415 - hardly any request has notes
+
+            notes = [note.replace(ANOTHER_WRITER, f"{ANOTHER_WRITER} (context.summary_model)") for note in notes]
         if (more := len(notes) - _MOST_NOTES) > 0:
             notes[_MOST_NOTES:] = [f"and {more:,} more notes about this request"]
         if news:

@@ -19,7 +19,8 @@ from trimtab.context.editing.applying import Done
 from trimtab.context.editing.planning import plan
 from trimtab.context.naming import body_of, name_of
 from trimtab.context.reasons import all_in_words
-from trimtab.context.recall.pages import page_ends
+from trimtab.context.recall.pages import item_room, page_ends
+from trimtab.context.telling.pinned import kept_as_they_stand
 from trimtab.context.telling.story import grown
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
@@ -53,6 +54,8 @@ class Granted:
     unchanged: str = ""
     unseen: str = ""
     """Why what was taken back changes nothing that is shown."""
+    notes: tuple[str, ...] = ()
+    """What a person may have expected otherwise."""
 
 
 def restore(saved: SavedContext, name: str, *, page: int | None = None, reason: str = "") -> Granted:
@@ -87,7 +90,7 @@ def revert(saved: SavedContext, name: str, *, reason: str = "") -> Granted:
     before, view = saved.look(), saved.view
     made = saved.drive(saved.engine.revert(view, saved.request, target, author="user", reason=reason))
     if isinstance(made, str):
-        raise WishRefused(made, hint=_MAKE_ROOM if "may be sent" in made else _hold_again(view, target))
+        raise WishRefused(made, hint=_ONE_ITEM if "may be sent" in made else _hold_again(view, target))
     saved.view = made
     return dataclasses.replace(_granted(saved, before, revert=target), unseen=unseen(view, made, target))
 
@@ -149,7 +152,7 @@ def _is_no_item(name: str, what: str) -> UsageError:
 def named_by_blame(saved: SavedContext, what: str) -> str:
     """What `blame` is to look for: the target of a label, else `what` itself, which may be a text. Raises `UsageError` for what the log lists and no item belongs to."""
     labels = {label: target for target, label in saved.log.archive.labels.items()}
-    name = labels.get(what, what)
+    name = _begun_by(saved, labels.get(what, what))
     entry = saved.log.archive.get(name)
     if entry is None or saved.view.find(name) is not None:
         return name
@@ -162,6 +165,17 @@ def named_by_blame(saved: SavedContext, what: str) -> str:
     if applied is None and (other := _of_another_kind(saved, name, what="item")):
         raise other
     return name
+
+
+def _begun_by(saved: SavedContext, name: str) -> str:
+    """The one name that `name` is the start of; else itself, which is a text then."""
+    view = saved.view
+    if view.find(name) is not None or saved.log.archive.get(name) is not None or len(name) < LEAST_PREFIX:
+        return name
+    known = {one for slot in view.slots for one in _names(slot)}
+    known |= {applied.id for applied in view.applied} | {revert.id for revert in view.reverts}
+    fitting = [one for one in known if one.startswith(name)]
+    return fitting[0] if len(fitting) == 1 else name
 
 
 def edit_named(saved: SavedContext, name: str) -> str:
@@ -264,7 +278,9 @@ def _require_page(saved: SavedContext, name: str, number: int) -> None:
     address = saved.view.find(name)
     assert address is not None
     slot, kit = saved.view.slots[address.index], saved.engine.manager.kit
-    pages = len(page_ends(body_of(slot.base, address.part), kit.page_tokens, kit.count))
+    named = slot.id if address.part is None else f"{slot.id}#{address.part}"
+    room = item_room(named, kit.page_tokens, kit.count)
+    pages = len(page_ends(body_of(slot.base, address.part), room, kit.count))
     if number > pages:
         has = "one page" if pages == 1 else f"{pages} pages"
         raise UsageError(
@@ -282,7 +298,8 @@ def _changes_nothing(saved: SavedContext, name: str, action: Action) -> bool:
 
 def _act(saved: SavedContext, action: Action) -> Granted:
     before = saved.look()
-    _require_room(before, plan(action, saved.view, saved.engine.manager.kit).edits)
+    hint = _NO_PAGE_FITS if "page" in action.params else _ONE_PAGE
+    _require_room(before, plan(action, saved.view, saved.engine.manager.kit).edits, hint=hint)
     outcome = saved.drive(saved.engine.act(saved.view, saved.request, [action], author="user"))
     if not outcome.done:
         raise WishRefused(outcome.failed or all_in_words(outcome.refused) or "nothing came of it")
@@ -290,7 +307,7 @@ def _act(saved: SavedContext, action: Action) -> Granted:
     return _granted(saved, before, done=outcome.done)
 
 
-def _require_room(before: Look, edits: Sequence[Edit]) -> None:
+def _require_room(before: Look, edits: Sequence[Edit], *, hint: str) -> None:
     """Refuse what would leave a request over the limit, or, for a pin, one that nothing could make fit."""
     trial, limit = before.view, before.budget.hard
     for number, edit in enumerate(edits):
@@ -303,10 +320,15 @@ def _require_room(before: Look, edits: Sequence[Edit]) -> None:
                 hint="Unpin something first; trimtab context show SESSION marks what is pinned.",
             )
     elif (used := before.used + grown(before, trial)) > limit and used > before.used:
-        raise WishRefused(f"with it the context has up to {used:,} tokens, and {limit:,} may be sent", hint=_MAKE_ROOM)
+        raise WishRefused(f"with it the context has up to {used:,} tokens, and {limit:,} may be sent", hint=hint)
 
 
-_MAKE_ROOM = "Bring back one page (restore --page 1), or read it with recall; trimtab context show SESSION lists what takes the room."
+_ROOM = "trimtab context show SESSION lists what takes the room."
+_ONE_PAGE = f"Bring back one page (restore --page 1), or let the model read it with recall; {_ROOM}"
+_NO_PAGE_FITS = f"Unpin something first, or let the model read it with recall; {_ROOM}"
+_ONE_ITEM = (
+    f"Bring back one of the items that it hides (trimtab context restore SESSION NAME --page 1) instead; {_ROOM}"
+)
 
 
 def _granted(
@@ -316,4 +338,7 @@ def _granted(
     targets = [target for one in done for target in one.entry.edit.targets]
     names = tuple(name_of(_slot(saved.view, target)) for target in targets)
     pinned = floor_of(after).pinned
-    return Granted(done, names, revert, before.estimate, after.estimate, before.budget.hard, pinned, unchanged)
+    notes = kept_as_they_stand(saved.view, (one.entry.edit for one in done))
+    return Granted(
+        done, names, revert, before.estimate, after.estimate, before.budget.hard, pinned, unchanged, notes=notes
+    )

@@ -203,7 +203,7 @@ def unsendable(problems: Sequence[Problem]) -> ContextFloor:
     said = "; ".join(f"{p.message}" for p in problems[:_LISTED])
     return ContextFloor(
         f"the request can't be sent: {said}",
-        hint="Revert the last context edits (trimtab context log), or use another model.",
+        hint="Take the last edits of the context back, or use another model.",
     )
 
 

@@ -54,7 +54,7 @@ def require_floor(look: Look) -> None:
         return
     parts = _parts(floor)
     raise ContextFloor(
-        f"{_listed(parts)} have {floor.total:,} tokens together, and a request may have {limit:,} (window {look.budget.window:,})",
+        f"{_together(parts, floor.total)}, and a request may have {limit:,} (window {look.budget.window:,})",
         hint=_ADVICE[max(parts, key=parts.__getitem__)],
     )
 
@@ -81,8 +81,16 @@ def over_with_policy_off(look: Look) -> ContextFloor:
     """The error for a full window that nobody may touch."""
     return ContextFloor(
         f"{_over(look)}, and the policy 'none' changes nothing",
-        hint="Choose another policy (--policy rules), or a model with a larger window.",
+        hint="Choose another policy, such as rules, or a model with a larger window.",
     )
+
+
+def _together(parts: dict[str, int], total: int) -> str:
+    """What must stay and how large it is; of a single part the size is said once."""
+    named = [name for name, size in parts.items() if size]
+    if len(named) > 1:
+        return f"{_listed(parts)} have {total:,} tokens together"
+    return f"{named[0]} alone {'have' if named[0] in ('tools', 'pinned items') else 'has'} {total:,} tokens"
 
 
 def _over(look: Look) -> str:
@@ -132,7 +140,7 @@ _STEPS = {
 """The steps of the ladder, in words."""
 _ADVICE = {
     "system prompt": "Shorten the system prompt, or use a model with a larger window.",
-    "tools": "Turn tools off (--tools), or use a model with a larger window.",
+    "tools": "Give the model fewer tools, or use a model with a larger window.",
     "pinned items": "Unpin something, or use a model with a larger window.",
     "your last message": "Put the long text into a file and name it, or use a model with a larger window.",
 }

@@ -79,9 +79,16 @@ class Manager:
     def kit(self) -> Kit:
         """What texts of edits are made with."""
         engine = self.engine
-        # A page that comes back must leave room for what comes after it.
-        page = max(500, engine.budget.room // 8)
-        return Kit(engine.session_id, engine.tally.text, engine.way_of, self.compressor, page_tokens=page)
+        # What comes back must leave room for what comes after it.
+        whole = max(500, engine.budget.room // 8)
+        return Kit(
+            engine.session_id,
+            engine.tally.text,
+            engine.way_of,
+            self.compressor,
+            whole_tokens=whole,
+            page_tokens=engine.page_tokens,
+        )
 
     def _told(self) -> tuple[str, ...]:
         notes, self._notes[:] = tuple(self._notes), ()
@@ -120,7 +127,7 @@ class Manager:
         if not lost:
             return view
         means = self.means(self.look(view, request), forced=True)
-        whole = replace(means, kit=replace(means.kit, page_tokens=sys.maxsize))
+        whole = replace(means, kit=replace(means.kit, whole_tokens=sys.maxsize))
         wish = Action("reload", lost, reason="its way back is gone: the model has other tools now")
         outcome = yield from apply(view, [wish], whole, author="recovery", batch=f"{view.step}.way")
         return outcome.view

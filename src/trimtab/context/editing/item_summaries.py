@@ -75,6 +75,9 @@ class ItemWriter:
             text, outcome = yield from _text_for(item, action)
             notes += yield from rejections(outcome, author=author)
             total = _both(total, outcome)
+            if not text:
+                refused.append(f"{item.name}: no summary of {_most(item.job):,} tokens or fewer can be made of it")
+                continue
             params = {**action.params, "summary": text, "mode": outcome.mode}
             made = plan(Action("summarize", (item.name,), params, action.reason), view, means.kit)
             wanted += [(edit, action.reason) for edit in made.edits]
@@ -125,7 +128,7 @@ def _text_for(item: _Item, action: Action) -> Generator[Ask, Answer, tuple[str, 
             return outcome.text, outcome
     made = compress_source(
         redact(body_of(item.slot.base)),
-        max_tokens=min(job.wanted, max(1, job.replaces_tokens - 1)),
+        max_tokens=_most(job),
         count=job.count,
         keep_first=number_in(action.params, "keep_first", 0),
         keep_last=number_in(action.params, "keep_last", 0),
@@ -133,6 +136,11 @@ def _text_for(item: _Item, action: Action) -> Generator[Ask, Answer, tuple[str, 
     )
     # Reading JSON can undo an escape that hid a secret from the first look.
     return redact(made.text), replace(outcome, mode="blocks")
+
+
+def _most(job: Job) -> int:
+    """Tokens that a summary without a model may have: fewer than what it replaces."""
+    return min(job.wanted, max(1, job.replaces_tokens - 1))
 
 
 def _shared(cost: EditCost, edits: int) -> EditCost:

@@ -18,7 +18,8 @@ Count: TypeAlias = Callable[[str], int]
 class Kit:
     """What texts of edits are made with. `salt` is the session's id; `count` gives tokens; `way_back` names the tool or file that reads a slot.
 
-    `min_arguments`: tokens from which on an argument is worth a pointer. `page_tokens`: the most that a reload brings back at once.
+    `min_arguments`: tokens from which on an argument is worth a pointer. `whole_tokens`: the most that a reload brings back whole. `page_tokens`: a page of
+    anything larger, as `recall` counts them.
     """
 
     salt: str
@@ -26,7 +27,8 @@ class Kit:
     way_back: Callable[[Slot], str] = field(default=lambda _slot: markers.RECALL)
     compressor: Compressor | None = None
     min_arguments: int = 200
-    page_tokens: int = 20_000
+    whole_tokens: int = 20_000
+    page_tokens: int = 4_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from trimtab.context.editing.applying import Done
 from trimtab.types.edits import edit_kind
 
 _NEXT: tuple[tuple[str, str], ...] = (
+    ("did you mean", "write the name as the problem says"),
     ("no action", f"use one of: {', '.join(ACTIONS)}"),
     ("no item", "take a target from observe()['active_context'] or observe()['archive']"),
     ("no room for", "read it with recall, page by page, or archive something first"),
@@ -21,8 +22,10 @@ _NEXT: tuple[tuple[str, str], ...] = (
     ("still waits", "give the answer of its call first"),
     ("needs targets", "name what it is about in 'target' or 'targets'"),
     ("needs params", "give what the problem names in 'params'"),
+    ("can be made of it", "choose a larger target, or allow more in params.max_tokens"),
     ("nothing to gain", "leave it as it is, or choose a larger target"),
     ("tokens together", "unpin or shorten something, then try again"),
+    (" alone ha", "unpin or shorten something, then try again"),
     ("may be sent", "archive or drop something first, then try again"),
     ("the summarizer", "put the summarizer right and summarize again; until then a text without a model stands there"),
     ("is an object", "give {'action', 'targets', 'params', 'reason'}"),

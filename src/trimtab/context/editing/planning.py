@@ -15,7 +15,7 @@ from trimtab.context.editing.kit import Kit, Plan, Target, number_in, params_of,
 from trimtab.context.editing.offloading import offload
 from trimtab.context.editing.stubs import standing_strings, stub_for
 from trimtab.context.naming import body_of, name_of
-from trimtab.context.recall.pages import page
+from trimtab.context.recall.pages import item_room, page
 from trimtab.context.shorten.compress import Extractive, compress
 from trimtab.context.shorten.fold import FoldRule, fold
 from trimtab.context.shorten.names import line_of, names_in
@@ -201,14 +201,16 @@ def _summarize(action: Action, view: View, kit: Kit, targets: Sequence[Target]) 
 
 
 def _reload(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
-    """The whole body where it fits a page, else the page that was asked for: bringing back must not overflow."""
+    """The whole body where it may come back whole and no page was asked for, else that page, or the first: bringing back must not overflow."""
     texts: dict[str, str] = {}
     for target in targets:
         body = body_of(target.slot.base, target.address.part)
         number = number_in(action.params, "page", 0)
-        if number > 1 or kit.count(body) > kit.page_tokens:
+        if number or kit.count(body) > kit.whole_tokens:
+            piece = page(body, max(1, number), item_room(target.id, kit.page_tokens, kit.count), kit.count)
+            if piece.of == 1:
+                continue
             name = name_of(target.slot) if target.address.part is None else target.id
-            piece = page(body, max(1, number), kit.page_tokens, kit.count)
             key = markers.marker_key(name, size=kit.count(body), salt=kit.salt)
             shown = f"page {piece.number} of {piece.of}"
             head = markers.shortened_head("folded", name=name, key=key, shown=shown, way_back=kit.way_back(target.slot))

@@ -21,7 +21,9 @@ _INSTEAD = {
     "blocks": "the text was shortened without a model",
     "none": "the messages stay as they are",
 }
-_NEXT = "Nothing is lost; if it goes on, let another model write summaries (context.summary_model)."
+ANOTHER_WRITER = "let another model write summaries"
+"""What helps where a model's summaries are rejected; whoever has a setting for that may name it behind these words."""
+_NEXT = f"Nothing is lost; if it goes on, {ANOTHER_WRITER}."
 
 
 def relayed(job: Job) -> Generator[Ask, Answer, SummaryOutcome]:

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask, Failed, Summarize, Summary
-from trimtab.context.budget import Thresholds
+from trimtab.context.budget import Thresholds, budget_for
 from trimtab.context.counting.counter import Counter
 from trimtab.context.cycle.faults import faultfinder
 from trimtab.context.cycle.look import Look, Tally
@@ -38,6 +38,7 @@ from trimtab.context.embed.foreign import (
 )
 from trimtab.context.embed.log_in_memory import MemoryLog, drive
 from trimtab.context.embed.problems import KEPT, Problem, event, problems_in
+from trimtab.context.embed.slips import slips_in_params
 from trimtab.context.embed.toolbox import Toolbox
 from trimtab.context.embed.unasked import placed, why_unasked
 from trimtab.context.engine import Engine
@@ -50,6 +51,7 @@ from trimtab.context.settings import EngineSettings, Profile
 from trimtab.context.shorten.compress import Compressor
 from trimtab.context.summary.job import Summariser
 from trimtab.context.telling.layers import observed
+from trimtab.context.telling.pinned import kept_as_they_stand
 from trimtab.context.vendor.formats import format_named
 from trimtab.context.vendor.plain import VendorMessage
 from trimtab.context.vendor.remembered import Remembered
@@ -113,13 +115,31 @@ class Setup:
                 hint="Leave it out, or give an instance.",
             )
         form = format_named(self.format)
-        return ModelInfo(
+        model = ModelInfo(
             provider=form.provider,
             id="",
             api=_APIS[form.name],
             context_window=self.max_tokens,
             max_output=max(1, self.max_tokens // 4 if reserve is None else reserve),
             input=("text", "image", "pdf", "audio", "video"),
+        )
+        self._require_room(model)
+        return model
+
+    def _require_room(self, model: ModelInfo) -> None:
+        """Raise `UsageError` for a window that its margins take whole, with the smallest that they don't."""
+        margins = Thresholds(reserve_tokens=self.reserve)
+        budget = budget_for(model, margins)
+        if budget.room:
+            return
+        least = budget
+        while not least.room:
+            window = max(least.window + 1, least.reserve + least.safety + 1)
+            most = max(1, window // 4) if self.reserve is None else model.max_output
+            least = budget_for(structs.replace(model, context_window=window, max_output=most), margins)
+        raise UsageError(
+            f"max_tokens={self.max_tokens:,} leaves no room for messages: {budget.reserve:,} are kept for the answer, and {budget.safety:,} are a safety margin",
+            hint=f"Give the window of the model, in tokens; the least that leaves any is {least.window:,}, and a conversation needs some thousands.",
         )
 
     def settings(self) -> EngineSettings:
@@ -221,10 +241,13 @@ class Embedded:
         self._done = []
         return [*first, *rest, *again]
 
-    def execute(self, action: Action, *, author: str) -> dict[str, Any]:
-        """Do an action and return what came of it. One that brings something into view is taken back if then nothing valid fits."""
+    def execute(self, action: Action, *, author: str, notes: Sequence[str] = ()) -> dict[str, Any]:
+        """Do an action and return what came of it, `notes` with it. One that brings something into view is taken back if then nothing valid fits."""
         if action.action == "keep":
             return outcome("keep", action.targets, used=self.look().used, fine=True)
+        slips = slips_in_params(action.action, action.params)
+        if slips.problems:
+            return outcome(action.action, action.targets, problems=slips.problems, used=self.look().used)
         if pinned := self._pinned(action):
             return outcome(action.action, action.targets, problems=[f"{pinned!r} is pinned"], used=self.look().used)
         made = self.drive(self.engine.act(self.log.view, self.request, [action], author=author))
@@ -236,10 +259,10 @@ class Embedded:
             done, problems = (), [over, *problems]
         if done:
             self._done.append(action)
-        self._tell(made.notes)
-        return outcome(
-            action.action, action.targets, done=done, problems=problems, notes=made.notes, used=self.look().used
-        )
+        as_they_stand = kept_as_they_stand(self.log.view, (d.entry.edit for d in done))
+        notes = (*made.notes, *as_they_stand, *notes, *slips.notes)
+        self._tell(notes)
+        return outcome(action.action, action.targets, done=done, problems=problems, notes=notes, used=self.look().used)
 
     def prepared(self) -> list[dict[str, Any]]:
         """The messages of the next request. Raises `ContextFloor`."""

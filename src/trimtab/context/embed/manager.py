@@ -24,6 +24,7 @@ from trimtab.context.embed.dumped import BROKEN, opened, refused, sealed
 from trimtab.context.embed.embedded import Embedded, FormatName, Setup
 from trimtab.context.embed.foreign import EstimateTokens, PolicyFunction, Summarizer
 from trimtab.context.embed.problems import Problem, problem
+from trimtab.context.embed.slips import Slips, slips_in_fields
 from trimtab.context.embed.step_log import StepLog
 from trimtab.context.embed.toolbox import definition, spec_of
 from trimtab.context.policies.base import Policy
@@ -157,11 +158,13 @@ class ContextManager:
 
         What is taken out of view is in the log already. After an action that brings something into view the budget holds, or it is taken back.
         """
-        wanted = _action(action)
+        wanted, slips = _action(action)
         if isinstance(wanted, str):
             return outcome("", (), problems=[wanted], used=self._inner.look().used)
+        if slips.problems:
+            return outcome(wanted.action, wanted.targets, problems=slips.problems, used=self._inner.look().used)
         author = self._inner.author if wanted == self._chosen or wanted in self._inner.proposed else "user"
-        return self._inner.execute(wanted, author=author)
+        return self._inner.execute(wanted, author=author, notes=slips.notes)
 
     # What is there
 
@@ -226,6 +229,10 @@ class ContextManager:
         Raises `UsageError` when it is no dump, or not as it was written; then nothing has changed.
         """
         data, own = opened(text), self._inner.setup
+        if max_tokens is not None:
+            dataclasses.replace(
+                own, max_tokens=max_tokens, reserve=None
+            ).model()  # a slip of the caller's, not of the dump
         try:
             setup = dataclasses.replace(
                 own,
@@ -255,18 +262,20 @@ class ContextManager:
         return self._inner.propose(look), look
 
 
-def _action(given: Mapping[str, Any] | Action | Dumps) -> Action | str:
-    """The action in what a program gave, with names as a model may write them; or what is wrong with it."""
+def _action(given: Mapping[str, Any] | Action | Dumps) -> tuple[Action | str, Slips]:
+    """The action in what a program gave, with names as a model may write them, or what is wrong with it; and slips among its fields."""
     if isinstance(given, Action):
         given = action_data(given)
     try:
         fields = plain_object(given, 0)
     except VendorMessageError as problem:
-        return f"an action is an object such as {{'action': 'keep'}}: {problem.message}"
-    made = action_of(fields)
+        said = problem.message.removeprefix("message 0, ").removeprefix("message 0: ")
+        said = f"not {type(given).__name__}" if said.startswith("is no message") else said
+        return f"an action is an object such as {{'action': 'keep'}}: {said}", Slips()
+    made, slips = action_of(fields), slips_in_fields(fields)
     if isinstance(made, str):
-        return made
-    return structs.replace(made, targets=tuple(item_name(target) for target in made.targets))
+        return "; ".join(slips.problems) or made, slips
+    return structs.replace(made, targets=tuple(item_name(target) for target in made.targets)), slips
 
 
 def _replaced(own: Setup, now: Setup, *, wished: bool) -> list[Problem]:

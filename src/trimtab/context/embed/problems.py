@@ -33,8 +33,13 @@ def problem(kind: str, reason: str, entry: str = "") -> Problem:
 
 
 def problems_in(entries: Iterable[Entry]) -> list[Problem]:
-    """Return those that a log tells of."""
-    return [one for entry in entries for one in _told(entry)][-KEPT:]
+    """Return those that a log tells of; what came to nothing for the same reason again and again is told once, where it came last."""
+    found: list[Problem] = []
+    for one in (one for entry in entries for one in _told(entry)):
+        if one["kind"] == "not_applied" and found and {**found[-1], "entry": ""} == {**one, "entry": ""}:
+            found.pop()
+        found.append(one)
+    return found[-KEPT:]
 
 
 def _told(entry: Entry) -> Iterator[Problem]:

@@ -28,7 +28,6 @@ from trimtab.types.errors import UsageError
 from trimtab.types.models import ModelRequest
 from trimtab.types.tools import ToolSpec
 
-_PAGE = 4_000
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -45,7 +44,7 @@ class Toolbox:
     ) -> None:
         self.memos = MemoDict(now=_now)
         self.memories = Memories(None, now=_now, redact=redact)
-        page = max(200, min(_PAGE, engine.budget.room // 8))
+        page = engine.page_tokens
         self.host = EngineHost(engine, view, request, drive, memos=self.memos, memories=self.memories, page_tokens=page)
         engine.memos = self.memos.infos
         self._tools = {tool.spec.name: tool for tool in context_tools("pilot", self.host, refuse=self.host.refuse)}

@@ -10,6 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 Count = Callable[[str], int]
+LEAST_TOKENS = 96
+"""No answer is asked to be shorter than this: a head line and an error fit."""
+_LONG_HEAD = "[: page 0000 of 0000, lines 000000-000000 of 000000; there is no such page; go on with page 0000]\n"
+_SEAM = 8
+"""Tokens by which two texts together may count more than each alone."""
 _FIRST_GUESS = 4
 """Characters that a token may have, to begin with; the pages before say it better."""
 _TRIES = 4
@@ -34,6 +39,14 @@ def page(text: str, number: int, max_tokens: int, count: Count) -> Page:
     first_line = text.count("\n", 0, start) + 1
     last_line = first_line + text.count("\n", start, max(end - 1, start))
     return Page(text[start:end], number, len(ends), first_line, last_line)
+
+
+def item_room(name: str, max_tokens: int, count: Count) -> int:
+    """Return how many tokens of an item stand on a page of `max_tokens`, head line and all: the same for each of its pages, or their numbers would mean nothing.
+
+    `name` is the item's id: whoever reads a page and whoever brings one back count by the same.
+    """
+    return max(max(max_tokens, LEAST_TOKENS) - count(_LONG_HEAD + name) - _SEAM, 1)
 
 
 def page_ends(text: str, max_tokens: int, count: Count) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ Pure: everything comes through `ArchiveReader`. An answer keeps to `max_tokens`,
 from dataclasses import dataclass
 
 from trimtab.context.recall.index import Document, Hit, Index
-from trimtab.context.recall.pages import page, page_at, page_ends
+from trimtab.context.recall.pages import LEAST_TOKENS, item_room, page, page_at, page_ends
 from trimtab.context.recall.reader import ArchiveReader
 
 _HITS = 10
@@ -22,11 +22,6 @@ _PAGED_HIT, _PAGED_ITEM = 1 << 17, 1 << 21
 _LAST_PAGE = 100_000
 _ECHO = 80
 """Characters of a query or a name that an answer repeats."""
-_LONG_HEAD = "[: page 0000 of 0000, lines 000000-000000 of 000000; there is no such page; go on with page 0000]\n"
-_SEAM = 8
-"""Tokens by which two texts together may count more than each alone."""
-_LEAST_TOKENS = 96
-"""No answer is asked to be shorter than this: a head line and an error fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +38,7 @@ def recall(archive: ArchiveReader, *, query: str = "", name: str = "", number: i
     `max_tokens` has to be the same for each page of an item, since it decides where pages end.
     """
     query, name, number = query.strip(), name.strip(), min(max(number, 1), _LAST_PAGE)
-    max_tokens = max(max_tokens, _LEAST_TOKENS)
+    max_tokens = max(max_tokens, LEAST_TOKENS)
     if name:
         answer = _of_item(archive, name, query, number, max_tokens)
     elif query:
@@ -62,7 +57,7 @@ def _of_item(archive: ArchiveReader, name: str, query: str, number: int, max_tok
         return Recalled(f"item {_echo(name)} holds no text; its pictures come back with unarchive", is_error=True)
     if query:
         return _lines(archive, found, text, query, max_tokens)
-    part = page(text, number, _room(archive, found, max_tokens), archive.count)
+    part = page(text, number, item_room(found, max_tokens, archive.count), archive.count)
     total = text.count("\n") + (not text.endswith("\n"))
     head = f"[{found}: page {part.number} of {part.of}, lines {part.first_line}-{part.last_line} of {total}"
     head += "; there is no such page" if number != part.number else ""
@@ -78,11 +73,6 @@ def _no_item(archive: ArchiveReader, name: str, max_tokens: int) -> str:
     while near and archive.count(f"{told}near are {', '.join(near)}; {rest}") > max_tokens:
         near.pop()
     return f"{told}near are {', '.join(near)}; {rest}" if near else told + rest
-
-
-def _room(archive: ArchiveReader, name: str, max_tokens: int) -> int:
-    """How many tokens of an item stand on a page: the same for each of its pages, or their numbers would mean nothing."""
-    return max(max_tokens - archive.count(_LONG_HEAD + name) - _SEAM, 1)
 
 
 def _lines(archive: ArchiveReader, name: str, text: str, query: str, max_tokens: int) -> Recalled:
@@ -128,7 +118,7 @@ class _Pages:
 
     def __init__(self, archive: ArchiveReader, name: str, max_tokens: int, *, text: str | None, longest: int) -> None:
         self._text = text or ""
-        room = _room(archive, name, max_tokens)
+        room = item_room(name, max_tokens, archive.count)
         counted = room < len(self._text) <= longest
         self._ends = page_ends(self._text, room, archive.count) if counted else ()
 

@@ -3,8 +3,8 @@
     new answers ──▶ a call asks again for what an edit hid? ──▶ Booking: which edit, tokens, money, how many requests later
     new edits   ──▶ results hidden, by kind of tool          ──▶ rate of regret by kind ──▶ how long such results are left alone
 
-Regretted is: reading a file again that was hidden and not written since; the same call made again; `recall` of a hidden item; bringing one back. All of it is
-read off the view, so it holds for any policy, any author and any agent; an edit counts as taken back only from when it was, so one pass over a whole session and
+Regretted is: reading a file again that was hidden and not written since; the same call made again; `recall` of a hidden item; bringing one back
+(`refetching`). All of it is read off the view, so it holds for any policy, any author and any agent; an edit counts as taken back only from when it was, so one pass over a whole session and
 a look after each step come to the same. What is learned (`Learned`) is bounded; a session that is opened again works its own part
 out from its log, and what other sessions taught is `known`, which nothing here changes.
 """
@@ -12,10 +12,11 @@ out from its log, and what other sessions taught is `known`, which nothing here 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 import msgspec
 
+from trimtab.context.seeing.refetching import CONTEXT_TOOLS, Cause, covers, is_named, recalled
 from trimtab.context.seeing.resources import Resource, resource_of
 from trimtab.context.window.reverts import Reverted
 from trimtab.context.window.slots import Slot
@@ -23,7 +24,6 @@ from trimtab.context.window.view import Applied, View
 from trimtab.types.edits import Compact, Compress, Drop, Elide, Fold, Restore, Summarize, Truncate
 from trimtab.types.messages import Assistant, Message, ToolCall, ToolResult
 
-Cause: TypeAlias = Literal["read", "repeat", "recall", "reload"]
 Size: TypeAlias = Callable[[Message], int]
 _HIDING = (Elide, Summarize, Fold, Truncate, Compress, Drop, Compact)
 _PRIOR_HIDDEN = 8.0
@@ -31,8 +31,6 @@ _PRIOR_REGRETTED = 0.4
 """What is assumed before anything was seen: one hidden result in twenty is asked for again, as if eight had been hidden."""
 _LOOKED_BACK = 64
 """Earlier calls about one thing that are looked at: what a new call asks for is nearly always in the last of them."""
-_CONTEXT_TOOLS = frozenset({"recall", "archive", "memo", "memory", "plan", "edit_context", "context_status"})
-"""A repeated call of these asks for nothing that a result held."""
 
 
 class Booking(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -192,7 +190,7 @@ class RegretLedger:
     def _take_edit(self, view: View, applied: Applied, size: Size) -> None:
         if isinstance(applied.edit, Restore):
             for index in applied.slots:
-                if any(_is_named(view.slots[index], target) for target in applied.edit.targets):
+                if any(is_named(view.slots[index], target) for target in applied.edit.targets):
                     self._book(view, index, "reload", applied.step, size, before=applied.id)
         elif isinstance(applied.edit, _HIDING):
             for index in applied.slots:
@@ -208,7 +206,7 @@ class RegretLedger:
         calls = base.tool_calls
         for number, call in enumerate(calls):
             resource = resource_of(call)
-            if call.name in _CONTEXT_TOOLS:
+            if call.name in CONTEXT_TOOLS:
                 self._take_recall(view, call, view.slots[index].step, size)
             elif resource.writes and resource.path:
                 self._written[resource.path] = self._written[""] = index
@@ -218,10 +216,8 @@ class RegretLedger:
 
     def _take_recall(self, view: View, call: ToolCall, step: int, size: Size) -> None:
         """Only `recall` of one item: what `archive` brings back is an edit, and booked as that."""
-        named = (call.arguments or {}).get("id") if call.name == "recall" else None
-        address = view.find(named) if isinstance(named, str) else None
-        if address is not None and address.edit is None:
-            self._book(view, address.index, "recall", step, size)
+        if (index := recalled(view, call)) is not None:
+            self._book(view, index, "recall", step, size)
 
     def _take_call(self, view: View, resource: Resource, index: int, size: Size) -> None:
         """An earlier result of the same content is hidden, and none of it is in sight: this call would not have been made.
@@ -234,7 +230,7 @@ class RegretLedger:
         for place in islice(reversed(self._asked.get(resource.path or resource.key, [])), _LOOKED_BACK):
             if place <= written:
                 break
-            if _covers(view, place, resource):
+            if covers(view, place, resource):
                 if _hidden_by(view, place, step, self._then) is None:
                     return
                 newest = place if newest is None else newest
@@ -255,24 +251,6 @@ class RegretLedger:
         self.learned = self.learned.having(booking.tool, KindRecord(0, 1, tokens, usd or 0.0, booking.later))
 
 
-def _covers(view: View, index: int, wanted: Resource) -> bool:
-    """Whether the result in that slot shows what `wanted` asks for."""
-    if index >= len(view.slots):
-        return False
-    slot = view.slots[index]
-    if slot.group is None or not isinstance(slot.base, ToolResult) or slot.base.is_error:
-        return False
-    answer = view.slots[slot.group].base
-    calls = answer.tool_calls if isinstance(answer, Assistant) else ()
-    call = next((c for c in calls if c.id == slot.base.call_id), None)
-    if call is None:
-        return False
-    shown = resource_of(call)
-    return shown.key == wanted.key or (
-        shown.reads and wanted.reads and shown.path is not None and shown.path == wanted.path and shown.whole
-    )
-
-
 def _hidden_by(view: View, index: int, step: int, reverted: Reverted, *, before: str = "") -> Applied | None:
     """The edit that hides a slot's body, of those made before a step (or before the edit `before`). `reverted`: by then."""
     body: Applied | None = None
@@ -289,9 +267,3 @@ def _hidden_by(view: View, index: int, step: int, reverted: Reverted, *, before:
         if overlay.act in ("hide", "unhide"):
             gone = None if restores else applied
     return gone or body
-
-
-def _is_named(slot: Slot, target: str) -> bool:
-    name = target.partition("#")[0]
-    base = slot.base
-    return name == slot.id or (isinstance(base, ToolResult) and name in (base.call_id, base.handle))

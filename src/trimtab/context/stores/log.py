@@ -243,6 +243,10 @@ class SessionLog:
         """Record which context policy decides from here on."""
         return self._one(SessionInfoEntry(**_BLANK, policy=policy))
 
+    def set_window(self, window: int, max_output: int) -> str:
+        """Record how many tokens prompt and answer may have together from here on, and how many the answer."""
+        return self._one(SessionInfoEntry(**_BLANK, window=window, max_output=max_output))
+
     def close(self) -> None:
         """Close the file and free the lock. Closing twice is fine."""
         with self._commits.guard:

@@ -10,6 +10,7 @@ import msgspec
 from trimtab.context.archive import Archive
 from trimtab.context.naming import name_of
 from trimtab.context.seeing.references import distinctive
+from trimtab.context.seeing.refetching import refetches
 from trimtab.context.telling.explain import text_of
 from trimtab.context.window.layers import Overlay
 from trimtab.context.window.slots import Slot
@@ -38,7 +39,9 @@ class HiddenBy(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Later(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A later step that had to do with it. `how`: `used` (in the arguments of a call), `said` (in an answer) or `fetched` (a result showed it again)."""
+    """A later step that had to do with it. `how`: `used` (in the arguments of a call), `said` (in an answer), `fetched` (it was read, called, recalled or
+    brought back again; `name` is the result's, or the edit's), or `shown` (of a text: another result held it too).
+    """
 
     step: int
     how: str
@@ -161,19 +164,35 @@ def _told(view: View, archive: Archive, edit_id: str, *, holds: bool) -> HiddenB
 
 
 def _later(view: View, index: int, query: str) -> list[Later]:
-    """What later steps had to do with the text, or with what the item was the first to show."""
+    """What later steps had to do with the text, or with the item: who used what it was the first to show, and who asked for it again."""
     wanted = (query,) if query else _firsts(view, index)
-    if not wanted:
-        return []
-    found: list[Later] = []
+    found = _fetched(view, index, query)
+    fetching = {later.name for later in found}
     for place in range(index + 1, len(view.slots)):
         slot = view.slots[place]
-        if not slot.answered:
+        if not slot.answered or not wanted:
             continue
         if isinstance(slot.base, Assistant):
             found += _in_answer(slot.base, slot.step, wanted)
-        elif isinstance(slot.base, ToolResult) and _holds(text_of(slot.base), wanted):
-            found.append(Later(slot.step, "fetched", name_of(slot), slot.base.tool_name))
+        elif (
+            query
+            and isinstance(slot.base, ToolResult)
+            and query in text_of(slot.base)
+            and name_of(slot) not in fetching
+        ):
+            found.append(Later(slot.step, "shown", name_of(slot), slot.base.tool_name))
+    return sorted(found, key=lambda later: later.step)
+
+
+def _fetched(view: View, index: int, query: str) -> list[Later]:
+    """Who asked for the item again. Of a text: only where what came held it."""
+    found: list[Later] = []
+    for one in refetches(view, index):
+        answer = view.slots[one.place] if one.place is not None else None
+        if answer is not None and query not in text_of(answer.base):
+            continue
+        name = one.name if answer is None else name_of(answer)
+        found.append(Later(one.step, "fetched", name, one.tool or "brought back"))
     return found
 
 

@@ -47,6 +47,10 @@ _ANSWER = ("id", "type", "model", "stop_reason", "stop_sequence", "stop_details"
 _STOPS: Mapping[str, StopReason] = {"tool_use": "tool_use", "max_tokens": "length", "refusal": "refused"}
 _PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _OPENING = "(The conversation began before this point.)"
+_OTHERS = ("tool_calls", "function_call")
+"""Fields of an answer in Chat Completions, which this API would refuse."""
+_OTHER_BLOCKS = frozenset({"image_url", "input_audio"})
+_OTHER_FORMAT = "Use format='openai' for these messages, or give calls as blocks 'tool_use', results as 'tool_result' and pictures as 'image'."
 _CALL_IDS = {"tool_use": "id", "tool_result": "tool_use_id"}
 _LEGAL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MESSAGE = "message"
@@ -59,6 +63,8 @@ def decode(
     """Return the messages in an Anthropic dict; see `formats.Decode`."""
     fields, at = plain_object(message, index), At(index)
     role = fields.get("role")
+    if other := next((name for name in _OTHERS if fields.get(name)), None):
+        raise at.key(other).wrong("belongs to Chat Completions, and this format is 'anthropic'", _OTHER_FORMAT)
     blocks = _content(fields, at) if role in ("user", "assistant", "system") else []
     kept = without(fields, "role", "content") or {}
     if role == "assistant":
@@ -69,7 +75,7 @@ def decode(
     if role == "user":
         return _user(blocks, kept, calls)
     hint = "Give 'role' as user or assistant; instructions go into `system=`, results into a user message."
-    raise at.key("role").wrong("is missing or unknown", hint)
+    raise at.no_role(fields, ("user", "assistant", "system"), hint)
 
 
 def system_text(message: VendorMessage) -> str | None:
@@ -149,6 +155,8 @@ def _part(at: At, kind: str, block: dict[str, Any]) -> Part:
             if more := without(source, "type", "media_type", "data"):
                 wire["source"] = more
             return Image(inside.text(source, "media_type"), inside.text(source, "data"), wire=wire or None)
+    if kind in _OTHER_BLOCKS:
+        raise at.wrong(f"a block {kind!r} belongs to Chat Completions, and this format is 'anthropic'", _OTHER_FORMAT)
     return Opaque(PROVIDER, block)
 
 

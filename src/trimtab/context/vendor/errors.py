@@ -3,7 +3,8 @@
 The one rule: whatever a program hands over, nothing else is raised.
 """
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,15 @@ class At:
     def wrong(self, what: str, hint: str) -> VendorMessageError:
         """The complaint about what is here."""
         return VendorMessageError(what, index=self.index, field=self.field, hint=hint)
+
+    def no_role(self, fields: Mapping[str, Any], known: Collection[str], hint: str) -> VendorMessageError:
+        """The complaint about the role of the message that is here, with what may have been meant."""
+        at, role = self.key("role"), fields.get("role")
+        if "role" not in fields:
+            return at.wrong("is missing", hint)
+        near = difflib.get_close_matches(role.casefold(), known, n=1) if isinstance(role, str) else []
+        meant = f"; did you mean {near[0]!r}?" if near else ""
+        return at.wrong(f"there is no role {role!r:.80}{meant}", hint)
 
     def text(self, fields: Mapping[str, Any], name: str) -> str:
         """Return a field that must be text."""

@@ -45,6 +45,11 @@ from trimtab.types.messages import (
 )
 
 _ROLES = "Give a message with 'role': system, developer, user, assistant, tool or function."
+_OTHERS = frozenset({"tool_use", "tool_result", "server_tool_use", "redacted_thinking"})
+"""Blocks of Anthropic Messages, which no server of Chat Completions reads: a call among them would never be answered."""
+_WITH_SOURCE = frozenset({"image", "document"})
+"""Blocks that are Anthropic's when they hold a `source`."""
+_OTHER_FORMAT = "Use format='anthropic' for these messages, or give calls in 'tool_calls', results as messages of role 'tool' and pictures as 'image_url'."
 _LEGACY_ID = "function_call_"
 
 
@@ -62,7 +67,7 @@ def decode(
         return (_assistant(fields, at),)
     if role in ("tool", "function"):
         return (_result(fields, at, calls),)
-    raise at.key("role").wrong("is missing or unknown", _ROLES)
+    raise at.no_role(fields, (*SYSTEM_ROLES, "user", "assistant", "tool", "function"), _ROLES)
 
 
 def system_text(message: VendorMessage) -> str | None:
@@ -124,6 +129,8 @@ def _part(block: dict[str, Any], kind: str, at: At) -> Part:
             more, about = without(block, "type", "image_url"), without(link, "url")
             wire = {**(more or {}), **({"image_url": about} if about else {})}
             return Image(found[0], found[1], wire=wire or None)
+    if kind in _OTHERS or (kind in _WITH_SOURCE and isinstance(block.get("source"), dict)):
+        raise at.wrong(f"a block {kind!r} is Anthropic's, and this format is 'openai'", _OTHER_FORMAT)
     return Opaque(PROVIDER, block)
 
 

@@ -109,10 +109,10 @@ def _ended_by(error: BaseException) -> int:
         case click.exceptions.NoSuchOption():
             close = difflib.get_close_matches(error.option_name, _options_of(error.ctx), n=2, cutoff=0.75)
             guess = f"; did you mean {' or '.join(close)}?" if close else ""
-            _complain(f"no such option: {error.option_name}{guess}", _HELP)
+            _complain(f"no such option: {error.option_name}{guess}", _help_for(error))
             return 2
         case click.ClickException():
-            _complain(error.format_message(), _HELP)
+            _complain(error.format_message(), _help_for(error))
             return 2
         case BrokenPipeError():
             # The reader is gone: nothing more can be said, and Python must not say so at exit.
@@ -133,7 +133,11 @@ def _ended_by(error: BaseException) -> int:
             return 130
 
 
-_HELP = "trimtab --help lists what there is."
+def _help_for(error: click.ClickException) -> str:
+    """Where the command that was meant, or the group of commands, says what there is."""
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    path = [] if ctx is None else ctx.command_path.split()[1:]
+    return f"{' '.join(('trimtab', *path))} --help lists what there is."
 
 
 def _options_of(ctx: click.Context | None) -> list[str]:

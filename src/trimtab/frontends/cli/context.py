@@ -187,6 +187,8 @@ def blame_(session: str, what: str, *, as_json: bool, **how: Any) -> int:
     """
     with _opened(session, how) as saved:
         found = blame(named_by_blame(saved, what), saved.view, saved.log.archive)
+        if what.isdecimal() and int(what[:9]) > saved.view.step and saved.view.find(what) is None:
+            click.echo(one_line(f"note: there is no step {what[:9]}, so the text {what!r} was searched for"), err=True)
         if as_json:
             _print_json({"query": what, "found": msgspec.to_builtins(found)})
         elif found:

@@ -42,6 +42,7 @@ def granted_lines(came: Granted) -> list[str]:
     size = f"{before.tokens:,} → {after.tokens:,}" if before != after else f"{after.tokens:,}"
     most = f" (at most {after.upper:,})" if after.upper > after.tokens else ""
     pinned = f"; pinned items have {came.pinned:,}" if came.pinned else ""
+    lines += [f"note: {note}" for note in came.notes]
     return [*lines, f"the next request has {size}{most} of {came.limit:,} tokens{pinned}"]
 
 
@@ -64,6 +65,7 @@ def granted_data(session_id: str, came: Granted) -> dict[str, Any]:
         "reverted": came.revert,
         "unchanged": came.unchanged or None,
         "unseen": came.unseen or None,
+        "notes": list(came.notes),
         "used_before": came.before.tokens,
         "used": came.after.tokens,
         "at_most": came.after.upper,

@@ -6,13 +6,14 @@ table and the biggest items do so themselves, since they are fitted here.
 
 from collections.abc import Mapping, Sequence
 
+from trimtab.context.budget import Budget
 from trimtab.context.cycle.floor import floor_of
 from trimtab.context.cycle.look import Look
 from trimtab.context.cycle.marks import Waiting
 from trimtab.context.naming import name_of
 from trimtab.context.reasons import all_in_words
 from trimtab.context.seeing.observation import ItemFacts, Observation
-from trimtab.context.seeing.regret import Cause
+from trimtab.context.seeing.refetching import Cause
 from trimtab.context.telling.blame import Blamed, Later
 from trimtab.context.telling.dropped import DroppedFact
 from trimtab.context.telling.explain import LogRow, listed, price
@@ -34,20 +35,29 @@ _NOT_WORTH_IT = "made now, they would break the provider's cache, which costs mo
 
 
 def meter_lines(look: Look, observation: Observation, *, policy: str) -> list[str]:
-    """The budget: what is used, of what, by whom, and from where on something happens."""
+    """The budget: what is used, of what, by whom, and from where on something happens. Shares are of what the request may have at most, as limits go by that."""
     floor, budget = floor_of(look), look.budget
     used = look.estimate.tokens
-    share = f"{100 * used // budget.room} %" if budget.room else "all"
-    over = f"; over by {look.used - budget.hard:,}" if look.used > budget.hard else ""
     sure = "" if look.estimate.known else "about "
     width = f" (at most {look.used:,})" if look.used > used else ""
+    over = look.used - budget.hard
+    share = f"{over:,} over" if over > 0 else f"{100 * look.used // budget.hard} % of"
     messages = max(0, used - floor.system - floor.tools)
     lines = [
-        f"{sure}{used:,} of {budget.room:,} tokens, {share}{width}{over}; {counted(len(observation.items), 'item')}",
-        f"policy {policy}: acts from {budget.soft:,}, aims at {budget.target:,}, never sends over {budget.hard:,}",
+        f"{sure}{used:,} tokens{width}, {share} the hard line of {budget.hard:,}; {counted(len(observation.items), 'item')}",
+        f"policy {policy}: acts from {budget.soft:,} (the soft line), aims at {budget.target:,} (the target line)",
         f"system prompt {floor.system:,} · tools {floor.tools:,} · messages {messages:,} · of these pinned {floor.pinned:,}",
     ]
-    return [*lines, _band(used, look.used)] if width else lines
+    lines += [_band(used, look.used)] if width else []
+    return lines if budget.room else [*lines, _nothing_left(budget)]
+
+
+def _nothing_left(budget: Budget) -> str:
+    """Where a window goes that is smaller than its margins."""
+    return (
+        f"a window of {budget.window:,} has no room for a request: {budget.reserve:,} of it are kept for the answer, and {budget.safety:,} are a"
+        " safety margin"
+    )
 
 
 def _band(used: int, most: int) -> str:
@@ -192,7 +202,8 @@ def edit_lines(story: EditStory, time: str, session: str) -> list[str]:
         )
     if story.used_without is not None:
         over = f", which may be over the limit of {story.limit:,}" if story.over else ""
-        lines.append(f"  without it the next request has {story.used_without:,} tokens instead of {story.used:,}{over}")
+        instead = f"instead of {story.used:,}" if story.used_without != story.used else "as well"
+        lines.append(f"  without it the next request has {story.used_without:,} tokens {instead}{over}")
         if not over:
             lines.append(f"  way back: trimtab context revert {session} {row.entry_id}")
     elif not story.holds:
@@ -228,7 +239,7 @@ def blame_text(found: Sequence[Blamed], times: Mapping[str, str]) -> list[str]:
     return lines
 
 
-_LATER = {"used": "used again in", "said": "named again in", "fetched": "fetched again in"}
+_LATER = {"used": "used again in", "said": "named again in", "fetched": "fetched again in", "shown": "also came up in"}
 _WAYS = {
     "shown": "yes, it stands in the context",
     "stub": "yes, its place in the context names the way back",

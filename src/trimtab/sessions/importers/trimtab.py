@@ -54,6 +54,7 @@ def read(source: Source) -> list[Recording]:
             model=model,
             events=tuple(events),
             provider=provider,
+            window=archive.window,
             id=header.id if header is not None else "",
             cwd=archive.cwd or (header.cwd if header is not None else ""),
             bad_lines=sum(damage.kind in ("refused", "salvaged", "unreadable") for damage in found.damage),

@@ -29,6 +29,7 @@ from trimtab.context.asks import (
 )
 from trimtab.context.budget import budget_for
 from trimtab.context.counting.counter import Counter
+from trimtab.context.cycle.floor import floor_of
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.compacting import Compactor
 from trimtab.context.embed.log_in_memory import MemoryLog
@@ -82,6 +83,8 @@ class StepRun:
     overflow: bool = False
     invalid: bool = False
     items: tuple[Item, ...] = ()
+    stays: int = 0
+    """Of a request that the engine doesn't let out: tokens that it has at least, whatever is taken out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,8 @@ class Run:
     summary_calls: int = 0
     unasked: int = 0
     """Times that a policy elsewhere would have been asked."""
+    hidden: int = 0
+    """The hidden prefix of each request, in tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +170,15 @@ class _Replay:
 
     def run(self) -> Run:
         steps = tuple(self._step(step) for step in self.steps)
-        return Run(self.recording, steps, tuple(self.edits), self.model.prices, len(self.summaries), self.unasked)
+        return Run(
+            self.recording,
+            steps,
+            tuple(self.edits),
+            self.model.prices,
+            len(self.summaries),
+            self.unasked,
+            self.sizes.hidden,
+        )
 
     def _compactor(self) -> Compactor:
         return Compactor(Summariser(self.model.ref, self.budget.window, self.model.max_output))
@@ -228,7 +241,13 @@ class _Replay:
             overflow=shape.total > self.budget.room,
             invalid=not fits and shape.total <= self.budget.room,
             items=items,
+            stays=0 if fits else self._stays(look),
         )
+
+    def _stays(self, look: Look) -> int:
+        """The floor where that is what doesn't fit, else what the ladder came down to."""
+        floor = floor_of(look).total
+        return floor if floor > self.budget.hard else look.used
 
     def _prepared(self, step: Step) -> tuple[Look, bool]:
         """The request of a step, and whether the engine lets it out. One that it doesn't goes out as it is."""

@@ -1,0 +1,296 @@
+"""Outcomes from the facts of a played story: prices are applied, chances are read under a bound, and what went wrong is traced to the edit behind it.
+
+    facts of each request ─▶ money by price · needs by bound · edits as actions, the ladder's marked ─▶ Outcome
+
+    expected      a need has the chance that the facts give it; its reload is made, and paid, as often as the stub is noticed
+    optimistic    what was hidden is fetched at once, every time
+    pessimistic   the same, and the original call is made again
+    fails         what was hidden is missed, and not fetched
+
+The last three are the bounds of a replay, where nobody knows what the recorded agent would have noticed. What the facts must have is said here as protocols: whoever
+plays stories gives them.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, Protocol, TypeAlias
+
+import msgspec
+
+from trimtab.lab.rewards.outcome import (
+    HIDING,
+    SUMMARIES,
+    ActionTaken,
+    Excess,
+    NeedMet,
+    Outcome,
+    Spent,
+    StepOutcome,
+    Tier,
+)
+from trimtab.lab.rewards.prices import Regime
+from trimtab.lab.rewards.reward import BadOutcome
+from trimtab.types.models import cost_usd
+from trimtab.types.usage import Usage
+
+Bound: TypeAlias = Literal["expected", "optimistic", "pessimistic", "fails"]
+_NAMES = {"restore": "reload"}
+"""The log's word for what actions call otherwise."""
+
+
+class NeedSeen(Protocol):
+    """A need: the number of the message that it is about (from 0), whether a request showed it, and how likely the step had it."""
+
+    @property
+    def message(self) -> int:
+        """Number of the message."""
+        ...
+
+    @property
+    def reach(self) -> Literal["visible", "stub", "lost"]:
+        """How it could be reached."""
+        ...
+
+    @property
+    def chance(self) -> float:
+        """How likely it was there."""
+        ...
+
+    @property
+    def point(self) -> int | None:
+        """The key point, where there are some."""
+        ...
+
+
+class EditSeen(Protocol):
+    """An edit that was made: kind, targets, tokens before and after, and whether the ladder made it."""
+
+    @property
+    def kind(self) -> str:
+        """As in the log."""
+        ...
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Addresses."""
+        ...
+
+    @property
+    def before(self) -> int:
+        """Tokens without it."""
+        ...
+
+    @property
+    def after(self) -> int:
+        """Tokens with it."""
+        ...
+
+    @property
+    def forced(self) -> bool:
+        """The ladder's."""
+        ...
+
+
+class StepSeen(Protocol):
+    """The facts of one request: bills in tokens, needs, edits and refusals. `reloads` and `repeated` have one bill for each message that was fetched, in the order of needs."""
+
+    @property
+    def tier(self) -> Tier:
+        """Where the number comes from."""
+        ...
+
+    @property
+    def step(self) -> int:
+        """From 1."""
+        ...
+
+    @property
+    def request(self) -> Usage:
+        """The request with its answer."""
+        ...
+
+    @property
+    def summaries(self) -> tuple[Usage, ...]:
+        """Written in front of it."""
+        ...
+
+    @property
+    def reloads(self) -> tuple[Usage, ...]:
+        """Fetched behind it."""
+        ...
+
+    @property
+    def repeated(self) -> tuple[Usage, ...]:
+        """The original calls, made again."""
+        ...
+
+    @property
+    def noticed(self) -> float:
+        """How likely a stub is noticed."""
+        ...
+
+    @property
+    def needs(self) -> Sequence[NeedSeen]:
+        """What it needed."""
+        ...
+
+    @property
+    def edits(self) -> Sequence[EditSeen]:
+        """What was edited in front of it."""
+        ...
+
+    @property
+    def asked(self) -> bool:
+        """A policy was asked."""
+        ...
+
+    @property
+    def refused(self) -> Sequence[str]:
+        """Why wishes came to nothing."""
+        ...
+
+    @property
+    def overflow(self) -> bool:
+        """Larger than the room."""
+        ...
+
+    @property
+    def invalid(self) -> bool:
+        """A provider would refuse it."""
+        ...
+
+
+def _none(seen: object) -> tuple[()]:
+    """What nobody measured."""
+    return ()
+
+
+def outcome_of(
+    facts: Iterable[StepSeen],
+    *,
+    task: str,
+    seed: int,
+    regime: Regime,
+    bound: Bound = "expected",
+    entries: Sequence[str] = (),
+    fields: Callable[[EditSeen], Sequence[str]] = _none,
+    excess: Callable[[StepSeen], Sequence[Excess]] = _none,
+    passed: float | None = None,
+) -> Outcome:
+    """Return the outcome of an episode at the prices of `regime`. Raises `BadOutcome` for facts of several tiers, or none.
+
+    `entries`: the log's name of each message by its number, with which a miss is traced to the edit that hid it. `fields`: the structured fields that
+    an edit's text still shows. `excess`: the parts of the budget that a request exceeds (see `shares`), where shares are kept.
+    """
+    steps, tiers = [], set[Tier]()
+    hidden_by: dict[str, str] = {}
+    for seen in facts:
+        tiers.add(seen.tier)
+        actions = _actions(seen, fields)
+        _trace(hidden_by, actions)
+        hiders = {number: hidden_by.get(entry, "") for number, entry in enumerate(entries)}
+        made = _step(seen, actions, hiders, regime, bound)
+        steps.append(msgspec.structs.replace(made, excess=tuple(excess(seen))))
+    if len(tiers) != 1:
+        raise BadOutcome(f"the facts of {task!r} are of {len(tiers)} tiers: {', '.join(sorted(tiers)) or 'none'}")
+    return Outcome(task, seed, regime.name, tiers.pop(), tuple(steps), passed)
+
+
+def _actions(seen: StepSeen, fields: Callable[[EditSeen], Sequence[str]]) -> tuple[ActionTaken, ...]:
+    done = tuple(
+        ActionTaken(
+            f"{seen.step}.{number}",
+            _NAMES.get(edit.kind, edit.kind),
+            edit.targets,
+            edit.before,
+            edit.after,
+            edit.forced,
+            findable=edit.kind != "drop",
+            fields=tuple(fields(edit)),
+        )
+        for number, edit in enumerate(seen.edits, 1)
+    )
+    # A refusal is told in words: what was wanted isn't known any more.
+    refused = (
+        ActionTaken(f"{seen.step}.r{number}", "refused", refused=True) for number, _ in enumerate(seen.refused, 1)
+    )
+    return (*done, *refused)
+
+
+def _trace(hidden_by: dict[str, str], actions: Iterable[ActionTaken]) -> None:
+    """Keep track of which action each message is hidden by. A part (`ENTRY#N`) counts as its message."""
+    for action in actions:
+        for target in action.targets:
+            entry = target.split("#", 1)[0]
+            if action.name in HIDING and action.name != "expire":  # expire is a mark: the edit that makes it real hides
+                hidden_by[entry] = action.id
+            elif action.name == "reload":
+                hidden_by.pop(entry, None)
+
+
+def _step(
+    seen: StepSeen, actions: tuple[ActionTaken, ...], hiders: dict[int, str], regime: Regime, bound: Bound
+) -> StepOutcome:
+    fetched = _fetched(seen)
+    often = {"expected": seen.noticed, "optimistic": 1.0, "pessimistic": 1.0, "fails": 0.0}[bound]
+    needs, told = [], set[int]()
+    for need in seen.needs:
+        hidden = need.reach != "visible"
+        first = need.message in fetched and need.message not in told
+        told.add(need.message)
+        name = str(need.message if need.point is None else need.point)
+        by = hiders.get(need.message, "") if hidden else ""
+        needs.append(NeedMet(name, _chance(need, bound, need.message in fetched), by, often if first else 0.0))
+    spent = [Spent(_usd(seen.request, regime))]
+    spent += _summaries(seen, actions, regime)
+    for place, usage in enumerate(seen.reloads):
+        again = seen.repeated[place : place + 1] if bound == "pessimistic" else ()
+        usd = sum(_usd(one, regime) for one in (usage, *again))
+        by = hiders.get(fetched[place], "") if place < len(fetched) else ""
+        if often:
+            spent.append(Spent(often * usd, "reload", by))
+    return StepOutcome(
+        seen.step,
+        actions,
+        tuple(needs),
+        tuple(spent),
+        overflow=seen.overflow,
+        invalid=int(seen.invalid),
+        asked=seen.asked,
+    )
+
+
+def _chance(need: NeedSeen, bound: Bound, fetched: bool) -> float:  # noqa: FBT001 - one caller
+    if need.reach == "visible" or bound == "expected":
+        return need.chance
+    return 1.0 if fetched and bound != "fails" else 0.0
+
+
+def _fetched(seen: StepSeen) -> tuple[int, ...]:
+    """The messages behind the bills of reloads: those behind a stub, and in a story where lost ones are fetched too, all that weren't visible."""
+    stubs = tuple(dict.fromkeys(need.message for need in seen.needs if need.reach == "stub"))
+    if len(stubs) == len(seen.reloads):
+        return stubs
+    hidden = tuple(dict.fromkeys(need.message for need in seen.needs if need.reach != "visible"))
+    if len(hidden) == len(seen.reloads):
+        return hidden
+    raise BadOutcome(
+        f"step {seen.step} has {len(seen.reloads)} reloads for {len(hidden)} hidden messages", step=seen.step
+    )
+
+
+def _summaries(seen: StepSeen, actions: Sequence[ActionTaken], regime: Regime) -> list[Spent]:
+    """The bills of summaries, with the actions that asked for them, where it is plain which: one action for all, or one for each."""
+    writers = [action.id for action in actions if action.name in SUMMARIES]
+    if len(writers) == 1:
+        writers *= len(seen.summaries)
+    if len(writers) != len(seen.summaries):
+        writers = [""] * len(seen.summaries)
+    return [
+        Spent(_usd(usage, regime), "summary", writer) for usage, writer in zip(seen.summaries, writers, strict=True)
+    ]
+
+
+def _usd(usage: Usage, regime: Regime) -> float:
+    usd = cost_usd(usage, (regime.price,))
+    assert usd is not None, "the price of a regime holds from the first token on"
+    return usd
