@@ -138,11 +138,6 @@ def field_line(rng: Random, *, of: str = "", called: str = "") -> str:
     return f"{of or operation(rng)}  body.{rng.choice(_NOUNS)}  {called or field_name(rng)}  {kind}, {need}"
 
 
-def api_line(rng: Random) -> str:
-    """Any line of an API description."""
-    return operation_line(rng) if rng.random() < 0.5 else field_line(rng)
-
-
 def source_line(rng: Random) -> str:
     """A line of source code, with its indentation."""
     a, b, c = rng.choice(_NOUNS), rng.choice(_NOUNS), rng.choice(_VERBS)
@@ -164,8 +159,3 @@ def source_line(rng: Random) -> str:
     return (
         f'    return {a.title()}({b}={b}, {rng.choice(_NOUNS)}=settings["{rng.choice(SERVICES)}_{rng.choice(_KEYS)}"])'
     )
-
-
-def setting_key(rng: Random) -> str:
-    """The name of a setting."""
-    return f"{rng.choice(SERVICES)}_{rng.choice(_KEYS)}"
