@@ -1,0 +1,1 @@
+"""Families of generated tasks, a module each. `registry` has them by name."""
