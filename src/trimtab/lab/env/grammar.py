@@ -52,9 +52,13 @@ COMMIT = Choice("commit")
 
 
 def choices(
-    observation: Observation, *, batch: Collection[Choice] = (), accepts: Accepts | None = None
+    observation: Observation,
+    *,
+    batch: Collection[Choice] = (),
+    accepts: Accepts | None = None,
+    items: Iterable[ItemFacts] | None = None,
 ) -> tuple[Choice, ...]:
-    """Return what may be chosen next, `commit` first. `batch`: what was chosen already at this decision."""
+    """Return what may be chosen next, `commit` first. `batch`: what was chosen already at this decision; `items`: those that are asked about, if not all."""
     if any(choice.op == "compact" for choice in batch):
         return (COMMIT,)
     taken = {choice.item for choice in batch if choice.item}
@@ -63,7 +67,7 @@ def choices(
         found.append(Choice("compact"))
     if Choice("restate") not in batch and _restates(observation):
         found.append(Choice("restate"))
-    for item in observation.items:
+    for item in observation.items if items is None else items:
         if item.id not in taken:
             found += [Choice(op, item.id) for op in operations(item, observation, accepts=accepts)]
     return tuple(found)
