@@ -30,7 +30,8 @@ from trimtab.lab.env.story import Story
 from trimtab.types.models import cost_usd
 from trimtab.types.usage import Usage
 
-Seen: TypeAlias = dict[str, np.ndarray[Any, np.dtype[np.float32]]]
+Seen: TypeAlias = dict[str, Any]
+"""Two arrays of 32-bit floats: `items` and `whole`."""
 Prepare: TypeAlias = Callable[[Story, np.random.Generator], Setup]
 """How a drawn story is played: its model, window and prices, which may be drawn too."""
 _PLACES = {op: place for ops in (WHOLE_OPS, ITEM_OPS) for place, op in enumerate(ops)}
