@@ -24,7 +24,7 @@ from trimtab.context.window.vector import Vector
 from trimtab.context.window.view import View, _Index
 from trimtab.lab.env.episode import Episode, Open, play
 from trimtab.lab.env.grammar import COMMIT, actions_of, choices
-from trimtab.lab.env.snapshot import CHANGING, _each, _uses, fork
+from trimtab.lab.env.snapshot import CHANGING, _bound, _clock, _each, _own, _rungs, _uses, fork
 from trimtab.lab.env.story import recorded_story
 from trimtab.sessions.replay.sizes import Sizes
 from trimtab.types.codec import Entry
@@ -149,35 +149,38 @@ FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, partial)
 
 def changing_parts(thing):
     """Yield where something changes of which a copy of `thing` would have none of its own."""
-    seen, waiting = set(), [("", thing)]
+    seen, waiting = set(), [("", thing, True)]
     while waiting:
-        where, now = waiting.pop()
+        where, now, copied = waiting.pop()
+        name = type(now).__name__
+        if type(now) in CHANGING and not copied:
+            yield f"{where}: {name}"
         if id(now) in seen or isinstance(now, (*VALUES, *REMEMBERS, *FUNCTIONS)) or type(now) is object:
             continue
         seen.add(id(now))
-        name = type(now).__name__
         if isinstance(now, tuple | frozenset):
-            waiting += [(where, part) for part in now]
+            waiting += [(where, part, False) for part in now]
         elif type(now) in CHANGING:
             for attribute in attributes(now):
                 part, inside = getattr(now, attribute), f"{name}.{attribute}"
-                if attribute in CHANGING[type(now)]:
-                    waiting += [(inside, row) for row in rows_of(part, CHANGING[type(now)][attribute])]
+                way = CHANGING[type(now)].get(attribute)
+                if way is not None:
+                    waiting += [(inside, row, way in (_own, _clock)) for row in rows_of(part, way)]
                 elif inside not in REFERRED:
-                    waiting.append((inside, part))
+                    waiting.append((inside, part, False))
         elif dataclasses.is_dataclass(now) and (type(now).__dataclass_params__.frozen or now.__class__ is _Shaped):
             fields = [getattr(now, field.name) for field in dataclasses.fields(now)]
             # A table in a frozen value is a part of the value: whoever makes it hands it over.
-            waiting += [(f"{name} in {where}", part) for part in fields if not isinstance(part, list | dict | set)]
+            waiting += [(f"{name} in {where}", p, False) for p in fields if not isinstance(p, list | dict | set)]
         else:
             yield f"{where}: {name}"
 
 
 def rows_of(part, way):
     """What is left to look at in something that is copied in that way."""
-    if not isinstance(part, list | dict | set):
-        return () if isinstance(part, types.MethodType) else (part,)
-    return () if way in (_each, _uses) else part.values() if isinstance(part, dict) else part
+    if way in (_each, _uses, _rungs, _bound):
+        return ()
+    return part.values() if isinstance(part, dict) else part if isinstance(part, list | set) else (part,)
 
 
 def attributes(thing):
@@ -191,6 +194,20 @@ def test_everything_that_a_player_keeps_is_copied_or_never_changes(name):
     episode = Episode(recorded_story(session), setup)
     play(episode, find_policy(name))
     assert list(changing_parts(episode.player)) == []
+
+
+def test_the_walk_misses_nothing_that_the_table_names(monkeypatch):
+    session = drawn_session([*MOVES * 4])
+    setup = setup_for(session, Open(manners=Manners(guarded=True, early=True)), window=9_000)
+    episode = Episode(recorded_story(session), setup)
+    play(episode, find_policy("rules"))
+    assert episode.player.engine.epochs is not None  # made when it is first asked for, as this is
+    assert episode.player.log.archive.children(None)
+    for kind, ways in CHANGING.items():
+        for attribute in list(ways):
+            with monkeypatch.context() as patched:
+                patched.delitem(ways, attribute)
+                assert list(changing_parts(episode.player)), f"{kind.__name__}.{attribute}"
 
 
 def test_a_copy_shares_nothing_that_changes_with_what_it_was_made_of():
