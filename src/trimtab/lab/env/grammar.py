@@ -37,6 +37,8 @@ LEAST_ARGUMENT = 200
 """Tokens of an argument that is worth a pointer."""
 _DIGEST = 1_000
 """Tokens of frame, sources and facts around a digest, at most."""
+_WORTHWHILE = 1.5
+"""Of what stands in its place: from here on a compaction is a choice. The engine needs less, but takes whole groups, so it may take less than was counted here."""
 _LABEL = "goal"
 
 
@@ -156,13 +158,13 @@ def _fits(tokens: int, observation: Observation) -> bool:
 
 
 def _compacts(observation: Observation) -> bool:
-    """Whether what a compaction takes is surely more than twice what stands in its place."""
+    """Whether what a compaction takes is surely so much more than what stands in its place that the engine takes it for worthwhile."""
     wanted = compaction(observation)
     taken = [
         item for item in compacted(observation, wanted) if item.kind in ("assistant", "result") and touchable(item)
     ]
     digest = min(4_000, max(200, observation.room // 10)) + int(wanted.params["names"]) + _DIGEST
-    return sum(item.tokens for item in taken) > 2 * digest
+    return sum(item.tokens for item in taken) > _WORTHWHILE * digest
 
 
 def _restates(observation: Observation) -> bool:
