@@ -1,28 +1,30 @@
 """Stories to play: a session whose steps are drawn, a task with key points, and how both are set up.
 
-drawn_session(moves) ── moves are words: read, again, fail, write, grep, ask ──▶ Recording
+drawn_session(moves) ── moves are words, see MOVES ──▶ Recording
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from support.recordings import answered, call, long_session, recording, result, said
+from support.recordings import MODEL, answered, call, long_session, recording, result, said
 from trimtab.context.policies.base import Manners
 from trimtab.lab.env.episode import Open, Setup
 from trimtab.lab.tasks.task import KeyPoint, Level, Question, Task
 from trimtab.sessions.recorded import Answered, Event, Recording
 from trimtab.sessions.replay.models import Terms, model_of
+from trimtab.types.messages import Assistant, Thinking
 from trimtab.types.models import Price
 
 PRICE = Price(input=10.0, output=50.0, cache_read=1.0, cache_write=12.5)
 WINDOW = 20_000
-MOVES = ("read", "again", "fail", "write", "grep", "ask", "log")
+MOVES = ("read", "again", "fail", "write", "think", "grep", "ask", "log", "blob")
 EARLY = Open(manners=Manners(guarded=False, early=True))
 LATE = Open()
 
 
 def drawn_session(moves: Sequence[str], *, timed: bool = True) -> Recording:
-    """A session of these moves, each a request: files read, read again, calls that fail, files written, names used, logs, and words of the user."""
+    """A session of these moves, each a request: files read, read again, calls that fail, files written (also with signed thoughts), names used, logs, one endless line, words of the user."""
     events: list[Event] = [said("mend the parser in src/module_0.py", at=0.0 if timed else None)]
     for n, move in enumerate(moves):
         at = 10.0 * n if timed else None
@@ -38,6 +40,14 @@ def drawn_session(moves: Sequence[str], *, timed: bool = True) -> Recording:
                 made, text = call("Write", f"c{n}", path=f"src/module_{known}.py", content=body(n)), "written"
             case "grep":
                 made, text = call("Bash", f"c{n}", command=f"grep -rn handler_{known}_3 src"), f"src/module_{known}.py"
+            case "think":
+                made, text = call("Write", f"c{n}", path=f"src/new_{n}.py", content=body(n)), "written"
+                thought = Thinking("a new file, then", signature="signed")
+                events.append(Answered(Assistant((thought, made), "tool_use", model=MODEL), at))
+                events.append(result(f"c{n}", text, tool=made.name, at=at))
+                continue
+            case "blob":
+                made, text = call("Bash", f"c{n}", command=f"curl api/{n}"), json.dumps({"rows": [n] * 900})
             case "log":
                 made, text = call("Bash", f"c{n}", command=f"make target-{n}"), f"step {n} is fine\n" * 400 + "ERROR: x"
             case _:

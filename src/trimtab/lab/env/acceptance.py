@@ -1,9 +1,10 @@
 """Acceptance: whether the engine would do what an action wants, asked of the engine itself and without doing it.
 
-    action ──the engine's own plan, up to the moment when the edit would be recorded──▶ yes          ends before that ──▶ no
+    would_do     its whole plan, up to the moment when the edit would be recorded: exact, and about as dear as doing it
+    Acceptance   for an action on one item, the part of it that depends on the text of that item: asked once as long as the item shows the same
 
 An observation holds no text, so it can't tell whether a log has lines to fold or a call an argument large enough for a pointer. In a story the engine is at
-hand and can be asked. What it says of shortening an item holds as long as the item shows the same, so it is asked once for each.
+hand and can be asked. Pins, ages and limits are left to the observation, which tells them.
 """
 
 from collections.abc import Generator
@@ -13,13 +14,16 @@ import msgspec
 from trimtab.context.actions import Action
 from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
 from trimtab.context.editing.applying import Outcome, apply
+from trimtab.context.editing.planning import plan
+from trimtab.context.naming import body_of
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
 from trimtab.sessions.replay.player import Player
 from trimtab.types.entries import EditEntry
+from trimtab.types.messages import Opaque, Thinking
 
-_OF_AN_ITEM = frozenset({"elide", "fold", "truncate", "compress", "summarize"})
-"""Kinds whose answer depends on one item alone. Whether an answer of the model may change (`offload`) depends on what stands behind it."""
+_HEAD = 100
+"""Tokens of the line above a summary, at most."""
 
 
 class Acceptance:
@@ -31,41 +35,51 @@ class Acceptance:
     def accepts(self, player: Player, action: Action) -> bool:
         """Whether the engine of `player`, which is at a decision, would make an edit of `action`."""
         view = player.log.view
-        slot = _only(view, action) if action.action in _OF_AN_ITEM else None
+        slot = _only(view, action)
         if slot is None:
             return would_do(player, action)
         key = id(slot), msgspec.json.encode((action.action, action.params))
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = slot, would_do(player, action)
-        return known[1]
+            known = self._known[key] = slot, _gains(player, action, slot)
+        # An answer with signed thoughts may change at some times and not at others, by what stands behind it.
+        signed = any(isinstance(part, Thinking | Opaque) for part in slot.base.parts)
+        return known[1] and (not signed or would_do(player, action))
 
 
 def would_do(player: Player, action: Action) -> bool:
-    """Ask the engine anew."""
+    """Whether the engine would make an edit of `action` now."""
     engine = player.engine
     manager, look = engine.manager, engine.look(player.log.view, player.request)
     author, batch = manager.policy_author, "?"
-    plan: Generator[Ask, Answer, Outcome]
+    wanted: Generator[Ask, Answer, Outcome]
     if action.action in ("compact", "summarize") and not action.params.get("summary"):
-        plan = manager.compact(look, action, author=author, batch=batch)
+        wanted = manager.compact(look, action, author=author, batch=batch)
     else:
-        plan = apply(look.view, [action], manager.means(look, forced=True), author=author, batch=batch)
-    return _records(plan)
+        wanted = apply(look.view, [action], manager.means(look, forced=True), author=author, batch=batch)
+    return _records(wanted)
 
 
-def _records(plan: Generator[Ask, Answer, Outcome]) -> bool:
+def _gains(player: Player, action: Action, slot: Slot) -> bool:
+    """Whether something shorter comes of the item's text. A summary without a text has at most `max_tokens`, whoever writes it."""
+    if action.action == "summarize" and not action.params.get("summary"):
+        most = action.params.get("max_tokens")
+        return isinstance(most, int) and player.sizes.text(body_of(slot.base)) > most + _HEAD
+    return bool(plan(action, player.log.view, player.engine.manager.kit).edits)
+
+
+def _records(wanted: Generator[Ask, Answer, Outcome]) -> bool:
     """Whether a plan comes to an edit that it wants recorded. It is left there."""
     given: Answer | None = None
     while True:
         try:
-            ask = next(plan) if given is None else plan.send(given)
+            ask = next(wanted) if given is None else wanted.send(given)
         except StopIteration:
             return False
         if not isinstance(ask, Record):
             given = Failed("nobody is asked whether something may be done")
         elif any(isinstance(value, EditEntry) for value in ask.values):
-            plan.close()
+            wanted.close()
             return True
         else:
             given = Recorded(tuple("?" for _ in ask.values))
