@@ -47,7 +47,7 @@ def drawn_batch(episode, rng, *, most=4):
     return batch
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(sessions, st.integers(0, 2**16), st.sampled_from([9_000, 12_000, 40_000]))
 def test_the_engine_takes_whatever_may_be_chosen(session, seed, window):
     rng = Random(seed)

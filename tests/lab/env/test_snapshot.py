@@ -65,7 +65,7 @@ def told(episode):
     return episode.facts, episode.player.log.lines()
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(sessions, policies, windows, st.integers(0, 2**16), st.data())
 def test_the_same_actions_from_a_snapshot_give_the_same_bytes(session, policy, window, seed, data):
     story, setup = recorded_story(session), setup_for(session, policy, window=window)
@@ -96,7 +96,7 @@ def test_the_same_actions_from_a_snapshot_give_the_same_bytes(session, policy, w
         assert told(late) == told(plain)
 
 
-@settings(max_examples=10)
+@settings(max_examples=4)
 @given(sessions, policies, windows, st.integers(0, 2**16))
 def test_branches_that_go_on_in_turns_do_not_hear_each_other(session, policy, window, seed):
     story, setup = recorded_story(session), setup_for(session, policy, window=window)
