@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Any, get_args
 from urllib.parse import urlsplit
 
+import action_reference
 import click
 import msgspec
 import session_format
@@ -28,6 +29,7 @@ from struct_tables import Field, code, doc, fields_of, spell, table
 from trimtab.agent import events
 from trimtab.coding.outcome import exit_code
 from trimtab.config import settings
+from trimtab.context.seeing.observation import ItemFacts, Observation, Prices
 from trimtab.frontends.cli import app
 from trimtab.frontends.cli.commands import COMMANDS
 from trimtab.frontends.cli.options import Flags
@@ -216,6 +218,12 @@ def replay_block() -> str:
     return table(("field", ""), [(code(f.name), f.text) for f in fields_of(Figures)])
 
 
+def struct_block(struct: type[msgspec.Struct]) -> str:
+    """The fields of a struct."""
+    rows = [(code(f.name), code(spell(f.annotation)), code(f.default), f.text) for f in fields_of(struct)]
+    return table(("field", "type", "default", ""), rows)
+
+
 def hosts_block() -> str:
     """The hosts of the catalogue's providers."""
     rows = []
@@ -348,6 +356,11 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "ports": ports_block,
     "names": names_block,
     "replay": replay_block,
+    "actions": action_reference.actions_table,
+    "sections": action_reference.action_sections,
+    "observation": lambda: struct_block(Observation),
+    "items": lambda: struct_block(ItemFacts),
+    "prices": lambda: struct_block(Prices),
 }
 
 

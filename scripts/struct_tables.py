@@ -14,9 +14,10 @@ import msgspec
 
 from trimtab.agent import events
 from trimtab.config import settings
+from trimtab.context.seeing import observation
 from trimtab.types import errors, messages, models, stream
 
-ALIASES = (settings, models, messages, stream, events, errors)
+ALIASES = (settings, models, messages, stream, events, errors, observation)
 """Modules whose names may stand in an annotation."""
 
 

@@ -1,6 +1,9 @@
 """The demo: offline, in a window far too small, and honest about what happened to it."""
 
 import re
+import shlex
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -8,9 +11,22 @@ from support.cli import Cli, Outcome
 from trimtab.coding.demo import NEEDLE, WINDOW
 
 
+def demo(folder: Path, *options: str) -> Outcome:
+    """The demo with this folder for temporary things."""
+    cli = Cli.at(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(folder))
+        return cli.inside("demo", *options)
+
+
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    return Cli.at(tmp_path_factory.mktemp("demo")).inside("demo")
+    return demo(tmp_path_factory.mktemp("demo"))
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    return demo(tmp_path_factory.mktemp("a-folder-for-temporary-things-with-a-much-longer-name"), "--keep")
 
 
 def test_it_ends_well_and_says_that_its_model_is_a_script(shown: Outcome) -> None:
@@ -31,3 +47,21 @@ def test_it_shows_the_audit_the_recalled_line_an_undo_and_the_bill(shown: Outcom
     sent, kept = re.search(r"^Sent ([\d,]+) prompt tokens .* would have been ([\d,]+)", shown.out, re.M).groups()  # type: ignore[union-attr]
     assert int(sent.replace(",", "")) < int(kept.replace(",", ""))
     assert f"{WINDOW:,}" in shown.out
+
+
+def test_in_another_folder_the_same_edits_are_made(shown: Outcome, kept: Outcome) -> None:
+    made = [re.findall(r"^  (step \d+  \w+)", run.out, re.M) for run in (shown, kept)]
+    assert made[0] == made[1] != []
+
+
+def test_it_says_how_to_keep_the_session(shown: Outcome) -> None:
+    assert re.search(r"^Look around in it: trimtab demo --keep ", shown.out, re.M)
+
+
+def test_what_it_says_of_a_kept_session_works_anywhere(kept: Outcome, tmp_path: Path) -> None:
+    commands = [shlex.split(line) for line in re.findall(r"^  trimtab (context .+)$", kept.out, re.M)]
+    assert [command[1] for command in commands] == ["log", "show", "blame"]
+    elsewhere = Cli.at(tmp_path)
+    said = [elsewhere.inside(*command) for command in commands]
+    assert [(run.code, run.err) for run in said] == [(0, "")] * 3
+    assert NEEDLE in said[2].out

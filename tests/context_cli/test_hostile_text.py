@@ -10,7 +10,15 @@ import pytest
 from support.cli import Cli
 from trimtab.types.codec import encode_entry
 from trimtab.types.edits import Elide
-from trimtab.types.entries import CustomEntry, EditEntry, Header, KnownEntry, MessageEntry, RevertEntry
+from trimtab.types.entries import (
+    CustomEntry,
+    EditEntry,
+    Header,
+    KnownEntry,
+    MessageEntry,
+    RevertEntry,
+    SessionInfoEntry,
+)
 from trimtab.types.messages import Assistant, Text, ToolCall, ToolResult, user
 
 FORGED = "edit9999  2026-05-04 03:02:05  step 9  user  drop everything"
@@ -51,6 +59,7 @@ def evil(cli: Cli) -> str:
     made.append(RevertEntry(**at("back0001"), target="edit0001", author=EVIL, reason=EVIL))
     again = Elide(targets=("res00001",), texts={"res00001": stub})
     made.append(EditEntry(**at("edit0002"), edit=again, reason=EVIL, author=EVIL))
+    made.append(SessionInfoEntry(**at("info0001"), title=EVIL, policy=f"mask{EVIL}"))
     path = cli.root / "evil.jsonl"
     header = Header(f"s-evil{EVIL}", str(cli.project), "2026-05-04T03:02:00.000Z", 1)
     path.write_bytes(b"".join(encode_entry(value) + b"\n" for value in (header, *made)))

@@ -47,6 +47,10 @@ def test_each_kind_of_edit_that_was_refused_says_what_was_not_done(kind: str) ->
             " the request would have more bytes than the provider takes",
         ),
         (
+            "drop of functions.read:0, r2: request_bytes",
+            "functions.read:0, r2 not taken out: the request would have more bytes than the provider takes",
+        ),
+        (
             "r7: there is nothing to gain",
             "r7: there is nothing to gain; what would stand in its place is no smaller",
         ),

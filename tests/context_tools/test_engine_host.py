@@ -220,3 +220,12 @@ def test_memos_without_a_folder_lose_no_version_to_another_thread() -> None:
     versions = [memo.info.version for memo in memos.history() if memo.info.key == "shared"]
     assert versions == list(range(1, 401))
     assert len(memos.infos()) == 401
+
+
+def test_a_search_does_not_find_the_searches_before_it() -> None:
+    view = read(View().with_message("u", user("begin")), "e1", "c1", "order 20417 charged 0")
+    asked = Assistant((Text("Which one?"), call_of("c2", "recall", {"query": "charged 0"})), "tool_use")
+    view = view.with_message("a2", asked)
+    view = view.with_message("e2", ToolResult("c2", "recall", (Text("hits for 'charged 0'"),), is_error=False))
+    assert [hit.id for hit in host_over(lambda: view).search("charged 0", 9)] == ["c1"]
+    assert [hit.id for hit in host_over(lambda: view).search("Which one", 9)] == ["a2"]

@@ -112,6 +112,19 @@ async def test_a_person_goes_on_without_the_summary_and_the_turn_with_a_digest(t
     assert provider.asked <= len(made) + 1, "one no is enough for all ways that would be tried for a request"
 
 
+async def test_a_wait_that_ended_with_its_turn_is_nothing_that_the_next_turn_can_skip() -> None:
+    wait = SummaryWait(quiet_s=60, most_s=180)
+
+    async def never() -> Answer:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    with anyio.move_on_after(0) as turn:
+        await wait.over(never, writer="p/m")
+    assert turn.cancelled_caught
+    assert not wait.skip()
+
+
 async def test_ctrl_c_in_a_talk_ends_the_wait_and_not_the_turn(tmp_path: Path) -> None:
     room = SmallRoom.at(tmp_path, policy="summary")
     provider = Mute([*(reads(f"{letter}.txt") for letter in "abcdef"), says("done")])

@@ -5,6 +5,7 @@ import pytest
 from support.engine_session import Outside, Session, lines, model
 from trimtab.context.cycle.floor import floor_of
 from trimtab.context.engine import Engine
+from trimtab.types.messages import Text, ToolResult
 
 FRAME = 130
 """Tokens of a summary that says nothing but what it stands for."""
@@ -30,3 +31,16 @@ def test_every_request_fits_while_what_must_stay_leaves_room_for_a_bare_summary(
         prepared = talk.prepare()
         assert talk.engine.look(prepared.view, talk.request).used <= talk.engine.budget.hard
         talk.work(lines(300, seed=number), lines(200, seed=100 + number))
+
+
+def test_the_barest_summary_names_every_kind_of_message_and_still_fits():
+    engine = Engine(model(6_000, max_output=800), session_id="s")
+    talk = Session(engine)
+    for number in range(8):
+        talk.say(f"question {number} about this")
+        talk.work(lines(60, seed=number), lines(60, seed=50 + number))
+        talk.work(ToolResult(f"c{talk.calls + 1}", "bash", (Text("boom"),), is_error=True))
+        talk.answer(Text(f"I found {number} of it"))
+    talk.say(lines(int(engine.budget.hard * 0.6) + 900))
+    said = str(talk.prepare().request.messages[0])
+    assert "8 user messages, 24 assistant messages, 24 calls, 24 results" in said

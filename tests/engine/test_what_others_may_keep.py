@@ -174,6 +174,16 @@ def test_a_pinned_summary_stays_for_all_but_a_person(author: str, action: str) -
     assert talk.act(wish).done, "a person may"
 
 
+@pytest.mark.parametrize("author", ["model", "policy:theirs", "recovery"])
+def test_nobody_but_a_person_takes_a_pinned_answer_out_with_the_result_of_its_only_call(author: str) -> None:
+    talk = session()
+    (call,) = talk.work(lines(600))
+    answer = next(slot for slot in talk.view.slots if slot.end)
+    assert talk.act(Action("pin", (answer.id,))).done
+    assert talk.act(Action("drop", (call,)), author=author).done == ()
+    assert talk.act(Action("drop", (call,))).done, "a person may"
+
+
 def test_a_pinned_summary_outlives_a_full_window() -> None:
     talk = session()
     summary = summarised(talk)

@@ -19,7 +19,9 @@ def manager(name, policy=nothing):
     return cm
 
 
-@pytest.mark.parametrize(("alias", "meant"), [("mask", "elide"), ("archive", "elide"), ("delete", "drop")])
+@pytest.mark.parametrize(
+    ("alias", "meant"), [("mask", "elide"), ("hide", "elide"), ("archive", "elide"), ("delete", "drop")]
+)
 def test_what_takes_out_of_view_has_other_names(name, alias, meant):
     by_alias, by_name = manager(name), manager(name)
     outcome = by_alias.execute({"action": alias, "target": "call_0", "reason": "long"})
@@ -59,4 +61,4 @@ def test_a_policy_may_use_them_too(name, alias):
 
 
 def test_no_word_is_untested(name):
-    assert set(ALIASES) == {"mask", "archive", "delete", "restore", "unarchive", "noop"}
+    assert set(ALIASES) == {"mask", "hide", "archive", "delete", "restore", "unarchive", "noop"}

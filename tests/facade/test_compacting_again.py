@@ -84,6 +84,46 @@ def test_a_digest_after_its_earlier_one_was_taken_back_tells_each_message_once()
     assert told.count("Part 0 takes 711 ms.") == 1
 
 
+def test_a_digest_tells_what_lies_beneath_summaries_that_were_taken_back_from_under_the_last_one():
+    cm = ContextManager(lambda _seen: None, max_tokens=60_000)
+    for number in range(3):
+        cm.step([*decided("openai", number), opening("Fine.")])
+        summary_of(cm)
+        if number == 1:
+            (middle,) = cm.observe()["summary_index"]
+    inner = cm._inner
+    inner.drive(inner.engine.revert(inner.log.view, inner.request, middle, author="user", reason=""))
+    cm.step([*decided("openai", 3), opening("Fine.")])
+    told = summary_of(cm)
+    assert [told.count(f"Part {number} takes {number * 1000 + 711} ms.") for number in range(4)] == [1, 1, 1, 1]
+    assert told.count("[Record of") == 1
+
+
+def test_what_a_person_brought_back_and_pinned_stays_whatever_is_compacted_later():
+    cm = ContextManager(lambda _seen: None, max_tokens=60_000)
+    cm.step([*decided("openai", 0), *decided("openai", 1), opening("Fine.")])
+    summary_of(cm)
+    assert cm.execute({"action": "reload", "target": "call_0"})["done"]
+    assert cm.execute({"action": "pin", "target": "call_0"})["done"]
+    cm.step([*decided("openai", 2), opening("Fine.")])
+    told = summary_of(cm)
+    assert "line 299 of file 0" in str(cm.messages())
+    assert told.startswith("[Record of 11 earlier messages")
+    assert "line 0 of file 0" not in told
+
+
+def test_a_message_brought_back_from_under_a_models_summary_is_told_by_every_digest_after_it():
+    answers = iter(["<summary>Part 0 is slow: 711 ms, by src/file_0.py.</summary>"])
+    cm = ContextManager(lambda _seen: None, max_tokens=60_000, summarizer=lambda _messages: next(answers))
+    cm.step([*decided("openai", 0), opening("Fine.")])
+    summary_of(cm)
+    assert cm.execute({"action": "reload", "target": "e1"})["done"]
+    for number in (1, 2):
+        cm.step([*decided("openai", number), opening("Fine.")])
+        told = summary_of(cm)
+        assert "And what about part 0?" in told
+
+
 @both
 def test_the_names_that_a_compaction_leaves_hold_no_key_of_a_marker(name):
     cm = ContextManager(lambda _seen: None, max_tokens=60_000, format=name)

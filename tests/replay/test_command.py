@@ -3,16 +3,19 @@
 import gzip
 import io
 import json
+import re
 import signal
 from contextlib import redirect_stderr
 
 import pytest
 
 from support.cli import Cli
+from support.pages import ROOT
 from support.transcripts import CLAUDE_CODE
 from trimtab.context.policies.peer_table import PEERS
 from trimtab.frontends.cli.dump_file import dump_file
 from trimtab.frontends.cli.progress import watched
+from trimtab.frontends.cli.replay import HEAD, LEGEND
 from trimtab.sessions.replay.report import Figures
 
 PINNED = [
@@ -36,6 +39,7 @@ PINNED = [
     "overflows",
     "invalid_requests",
 ]
+COLUMNS = HEAD[1:]
 SIZES = {"n", "median_abs_pct", "p90_abs_pct", "p95_abs_pct"}
 CACHED = {"n", "median_abs_pct", "p95_abs_pct", "breaks_found", "breaks_missed"}
 
@@ -135,7 +139,7 @@ def test_the_dump_has_a_line_for_each_step_and_adds_up(cli, session):
 
 def test_without_json_several_policies_stand_below_each_other(cli, session):
     out = cli.inside("replay", str(session), "--policy", "none,mask(keep=3, batch=1),rules").out
-    assert [line.split("  ")[0].strip() for line in out.splitlines()[1:]] == [
+    assert [line.split("  ")[0].strip() for line in out.splitlines()[1:5]] == [
         "POLICY",
         "none",
         "mask(keep=3, batch=1)",
@@ -238,7 +242,8 @@ def test_a_remote_policy_says_that_nobody_was_asked(cli):
     assert "not asked" not in cli.inside("replay", str(path), "--window", "6000", "--policy", "rules").err
 
 
-def test_requests_that_fit_whatever_is_taken_out_are_not_told_and_those_that_do_not_are(cli):
+def large_requests(cli):
+    """A session whose user says very much at once, again and again."""
     talk = [json.loads(PLAIN)[0]]
     for n in range(4):
         call = {"id": f"c{n}", "function": {"name": "ls", "arguments": "{}"}}
@@ -247,12 +252,68 @@ def test_requests_that_fit_whatever_is_taken_out_are_not_told_and_those_that_do_
             {"role": "tool", "tool_call_id": f"c{n}", "content": "a word of it " * 40},
             {"role": "user", "content": "and now? " * 2_000},
         ]
-    path = cli.file("long.json", json.dumps([*talk, {"role": "assistant", "content": "done"}]))
+    return cli.file("large.json", json.dumps([*talk, {"role": "assistant", "content": "done"}]))
+
+
+def test_requests_that_fit_whatever_is_taken_out_are_not_told_and_those_that_do_not_are(cli):
+    path = large_requests(cli)
     small = cli.inside("replay", str(path), "--window", "2000", "--policy", "rules")
     assert "requests don't fit a window of 2,000 tokens whatever is taken out" in small.err
     assert "window 2,000" in small.out.splitlines()[0]
     assert "don't fit" not in cli.inside("replay", str(path), "--window", "90000", "--policy", "rules").err
     assert "don't fit" not in cli.inside("replay", str(path), "--window", "2000", "--policy", "none").err
+
+
+def test_the_window_that_a_note_names_is_the_smallest_that_holds_the_requests(cli):
+    path = large_requests(cli)
+
+    def over(window):
+        done = cli.inside("replay", str(path), "--window", str(window))
+        return int(done.out.splitlines()[2].split()[-1]), done.err
+
+    count, told = over(2_000)
+    needed = int(re.search(r"Take --window (\d+) or more", told)[1])
+    assert count == 4
+    assert over(needed) == (0, "")
+    assert over(needed - 1)[0] > 0
+
+
+def test_a_hidden_prefix_is_a_part_of_the_window_that_a_note_names(cli, session):
+    usage = re.search(rb'"input_tokens": ?(\d+)', CLAUDE_CODE)
+    session.write_bytes(CLAUDE_CODE.replace(usage[0], b'"input_tokens":30000', 1))
+    told = cli.inside("replay", str(session), "--window", "20000").err
+    hidden = int(re.search(r"; ([\d,]+) of them are system prompt and tools", told)[1].replace(",", ""))
+    assert 30_000 < hidden < 32_000
+    assert int(re.search(r"Take --window (\d+) or more", told)[1]) > hidden
+
+
+def test_what_counts_as_over_is_said_where_something_is(cli):
+    path = large_requests(cli)
+    out = cli.inside("replay", str(path), "--window", "9000", "--policy", "none").out
+    assert "OVER counts requests above 6,494 tokens: the window less the room for an answer and a margin." in out
+    assert "OVER counts" not in cli.inside("replay", str(path), "--window", "90000", "--policy", "none").out
+
+
+def test_an_unknown_price_is_said_to_be_one_with_the_way_to_give_it(cli, session):
+    said = cli.inside("replay", str(session)).out
+    assert "$?" in said.splitlines()[2]
+    assert "--price IN,READ,WRITE,OUT" in said
+    assert "--price" not in cli.inside("replay", str(session), "--price", "5,0.5,6.25,25").out
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_what_a_column_holds_stands_in_the_help_on_the_page_and_on_a_terminal(cli, column):
+    page = (ROOT / "docs" / "replay.md").read_text("utf-8")
+    assert re.search(rf"^\| (.*, )?`{re.escape(column)}`", page, re.M)
+    assert column in cli.inside("replay", "--help").out
+    assert column in "\n".join(LEGEND)
+
+
+def test_a_terminal_is_told_what_the_columns_hold(cli, session, monkeypatch):
+    assert LEGEND[0] not in cli.inside("replay", str(session)).out
+    monkeypatch.setattr("trimtab.frontends.cli.replay.width_of", lambda _stream: 300)
+    out = cli.inside("replay", str(session)).out
+    assert out.index("rules") < out.index(LEGEND[0]) < out.index(LEGEND[-1])
 
 
 def test_a_folder_without_sessions_says_so_and_what_to_try(cli):
@@ -367,3 +428,11 @@ def test_the_report_card_counts_all_requests_and_says_of_how_many_usage_is_recor
     (folder / "s.json").write_text(OPENAI)
     first = cli.inside("replay", "--all", "--yes").out.splitlines()[0]
     assert first == "1 session, 2 requests, usage is recorded of 0"
+
+
+def test_a_dump_of_nothing_leaves_what_was_there(cli):
+    dump = cli.project / "dump.jsonl"
+    dump.write_text("an earlier one\n")
+    outcome = cli.inside("replay", str(cli.project / "nothing.jsonl"), "--dump", str(dump))
+    assert (outcome.code, dump.read_text()) == (1, "an earlier one\n")
+    assert [path.name for path in cli.project.iterdir() if "dump" in path.name] == ["dump.jsonl"]

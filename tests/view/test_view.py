@@ -117,6 +117,21 @@ def test_a_later_compaction_covers_an_earlier_one():
     assert texts(view.with_revert("z", "y")) == ["do it", "one", "ok", "gamma", "ok", "more"]
 
 
+def test_a_later_compaction_leaves_what_was_brought_back_from_under_an_earlier_one():
+    view = conversation(*TALK).with_edit("x", Compact(targets=("e0", "e1", "e2", "e3"), summary="one"))
+    view = view.with_edit("r", Restore(targets=("a",)))
+    view = view.with_edit("y", Compact(targets=("x", "e4", "e5"), summary="two"))
+    assert texts(view) == ["two", "ok", "[r1]\nalpha", "beta", "ok", "more"]
+    assert texts(view.with_revert("z", "x")) == texts(view)
+
+
+def test_the_summary_of_a_summary_under_which_nothing_is_hidden_stands_where_that_stood():
+    view = conversation(*TALK).with_edit("x", Compact(targets=("e0",), summary="one"))
+    view = view.with_edit("r", Restore(targets=("e0",))).with_edit("y", Compact(targets=("x",), summary="two"))
+    assert texts(view)[:2] == ["two", "do it"]
+    assert texts(view.with_revert("z", "y"))[:2] == ["one", "do it"]
+
+
 def test_what_a_compaction_hid_can_be_restored_with_its_group_and_keeps_other_stubs():
     view = conversation(*TALK).with_edit("s", Elide(targets=("e3",), texts={"e3": "[stub b]"}))
     view = view.with_edit("x", Compact(targets=("e1", "e2", "e3"), summary="so far"))

@@ -3,9 +3,11 @@
 The loop, the tools, the permissions, the context engine and the session on disk are the real ones; only the model's words are written here
 beforehand. The window is far too small for what the tools bring, so the engine has to work; one line of what leaves the window, an order number in
 a log, is what the answer needs in the end.
+
+What is edited hangs on a few tokens. So nothing that the model sees tells in which folder, or by which interpreter, it all ran: the edits are the same in every run.
 """
 
-import json
+import itertools
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -13,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 PROMPT = "The tests fail. Find out why, repair the code, show that they pass, and name the first order in sales.log that was charged nothing."
-WINDOW = 5_400
-"""Tokens of the model's window, of which the answer and a margin take some: the three files alone have more."""
+WINDOW = 5_150
+"""Tokens of the model's window, of which the answer and a margin take some: the three files alone have more. Ids are random and count a few tokens more or less,
+so no edit may hang on those: with 100 more or less here, the same edits are made."""
 MAX_OUTPUT = 800
 NEEDLE = "order 20417"
 """What the answer needs, and what has left the window by then."""
@@ -47,6 +50,7 @@ def total(items, discount_percent=0):
 
 from receipt import total
 
+__unittest = True  # a failure is shown without the lines that led to it
 ITEMS = [("tea", 450, 2), ("scone", 320, 1)]
 
 
@@ -74,9 +78,13 @@ def write_project(folder: Path) -> None:
         (folder / name).write_text(text, "utf-8")
 
 
-def run_tests_command() -> str:
-    """The command that runs the project's tests, with this very interpreter."""
-    return f"{json.dumps(sys.executable)} -m unittest 2>&1"
+TESTS = '"$PYTHON" -m unittest 2>&1'
+"""The command that runs the project's tests."""
+
+
+def demo_env(env: Mapping[str, str], home: Path) -> dict[str, str]:
+    """The environment of the demo: nothing of the person's is changed, and the tests run with this very interpreter."""
+    return {**env, "TRIMTAB_HOME": str(home), "PYTHON": sys.executable, "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 FINDINGS = (
@@ -93,10 +101,11 @@ FINDINGS = (
 
 def script_lines() -> tuple[Mapping[str, Any], ...]:
     """What the scripted model says, a request a line."""
-    tests = run_tests_command()
+    numbers = itertools.count(1)
 
     def calls(text: str, *wanted: tuple[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-        return {"text": text, "tool_calls": [{"name": name, "arguments": arguments} for name, arguments in wanted]}
+        made = [{"id": f"call_{next(numbers)}", "name": name, "arguments": arguments} for name, arguments in wanted]
+        return {"text": text, "tool_calls": made}
 
     edit = {"old": "discount_percent // 10\n", "new": "discount_percent // 100\n"}
     memo = {
@@ -107,13 +116,13 @@ def script_lines() -> tuple[Mapping[str, Any], ...]:
     }
     archive = {"action": "archive", "ids": ["r1"], "summary": "orders from 20390 on, an order a line; one is charged 0"}
     return (
-        calls("I'll run the tests and read the sales.", ("bash", {"command": tests}), ("read", {"path": "sales.log"})),
+        calls("I'll run the tests and read the sales.", ("bash", {"command": TESTS}), ("read", {"path": "sales.log"})),
         calls("The discount test fails: 0 instead of 1098.", ("read", {"path": "receipt.py"}), ("archive", archive)),
         calls("A percentage is divided by 10 instead of 100.", ("memo", memo)),
         calls("", ("edit", {"path": "receipt.py", "edits": [edit]})),
         calls("Is it the same elsewhere?", ("read", {"path": "returns.log"})),
         calls("", ("read", {"path": "stock.log"})),
-        calls("", ("bash", {"command": tests})),
+        calls("", ("bash", {"command": TESTS})),
         calls("Both pass. Which order was it?", ("recall", {"query": "charged 0"})),
         {
             "text": f"Repaired. `total` divided the discount percentage by 10 instead of 100, so a 10 % discount took everything off. "

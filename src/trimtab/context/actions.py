@@ -3,7 +3,7 @@
     {"action": "fold", "targets": ["r7"], "params": {"keep": ["error"]}, "reason": "a long log"}
 
 An action says what is wanted; `planning` turns it into an edit with every text rendered, or says why not. Names of targets are whatever
-a model or person may use: a handle (`r7`), a call id, an entry id, `ENTRY#N`, a label.
+a model or person may use: a handle (`r7`), a call id, an entry id, `ENTRY#N`, the id of a compaction. docs/actions.md is the reference.
 """
 
 from collections.abc import Mapping
@@ -31,6 +31,7 @@ ACTIONS: tuple[str, ...] = get_args(ActionName)
 ALIASES: dict[str, ActionName] = {
     "archive": "elide",
     "mask": "elide",
+    "hide": "elide",
     "delete": "drop",
     "restore": "reload",
     "unarchive": "reload",

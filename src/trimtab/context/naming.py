@@ -1,6 +1,7 @@
 """How a model knows an item, and what its recorded text is."""
 
 import re
+from collections.abc import Collection
 
 from trimtab.context.window.slots import Slot
 from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult
@@ -29,9 +30,9 @@ def body_of(message: Message, part: int | None = None) -> str:
     return "\n".join(piece.text for piece in message.parts if isinstance(piece, Text))
 
 
-def text_of(slot: Slot) -> str:
-    """All that the message of a slot says, as it was recorded; of an answer, its calls too."""
+def text_of(slot: Slot, *, without: Collection[str] = ()) -> str:
+    """All that the message of a slot says, as it was recorded; of an answer, its calls too, but for those of the tools `without`."""
     if not isinstance(slot.base, Assistant):
         return body_of(slot.base)
-    calls = [f"{part.name} {part.raw}" for part in slot.base.parts if isinstance(part, ToolCall)]
+    calls = [f"{p.name} {p.raw}" for p in slot.base.parts if isinstance(p, ToolCall) and p.name not in without]
     return "\n".join(text for text in (body_of(slot.base), *calls) if text)

@@ -61,7 +61,7 @@ _NEXT: tuple[tuple[str, str], ...] = (
     ("may be made to stay", "unpin something first"),
     ("a note may have", "make it shorter"),
 )
-_EDIT = re.compile(rf"({'|'.join(_NOT_DONE)})(?: of ([^:]*))?: (.+)", re.S)
+_EDIT = re.compile(rf"({'|'.join(_NOT_DONE)})(?: of (.+?))?: (.+)", re.S)
 
 
 def in_words(reason: str) -> str:

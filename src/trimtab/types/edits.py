@@ -83,7 +83,7 @@ class Offload(_Edit, frozen=True, omit_defaults=True, kw_only=True, tag="offload
 
 
 class Compact(_Edit, frozen=True, omit_defaults=True, kw_only=True, tag="compact"):
-    """Puts one summary in place of a run of messages. Targets are all that it replaces, in order."""
+    """Puts one summary in place of a run of messages. Targets are all that it replaces, in order; an earlier summary among them stands for what it hides by then."""
 
     summary: str
     """The whole text that is shown, facts and sources included."""

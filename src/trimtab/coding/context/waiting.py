@@ -46,9 +46,11 @@ class SummaryWait:
         answer: Answer = _STOPPED
         async with anyio.create_task_group() as group:
             group.start_soon(self._tell_later, writer)
-            with anyio.CancelScope() as self._scope:
-                answer = await ask()
-            self._scope = None
+            try:
+                with anyio.CancelScope() as self._scope:
+                    answer = await ask()
+            finally:
+                self._scope = None  # the turn may have been stopped instead
             group.cancel_scope.cancel()
         return answer
 

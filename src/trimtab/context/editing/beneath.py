@@ -1,6 +1,6 @@
 """Beneath: what the earlier summaries in a run stand for.
 
-    run ──leads──▶ compactions ──slots──▶ places_beneath: every message behind them, once
+    run ──leads──▶ compactions ──slots──▶ places_beneath: every message behind them that isn't shown, once
                         └─ by a digest? ──▶ what stood there before, to be told again   └─ by a model or person ──▶ their text
 
 A summary that a model or a person wrote is worth keeping as it is. A digest is made from the messages again: a digest of a digest would say less
@@ -25,9 +25,9 @@ ATTACHED = "attached"
 
 
 def places_beneath(view: View, run: Sequence[int]) -> list[int]:
-    """The indices of the slots that earlier summaries in `run` stand for, in order, those of the run left out."""
-    shown = {index for index in run if view.slots[index].state != "gone"}
-    return sorted({place for lead in _leads(view, run) for place in lead.slots} - shown)
+    """The indices of the slots that earlier summaries in `run` stand for, in order; what was brought back speaks for itself."""
+    places = {place for lead in _leads(view, run) for place in lead.slots}
+    return sorted(place for place in places if view.slots[place].state == "gone")
 
 
 def number_of(view: View, run: Sequence[int]) -> int:
@@ -38,10 +38,9 @@ def number_of(view: View, run: Sequence[int]) -> int:
 def beneath(view: View, run: Sequence[int]) -> Beneath:
     """What a digest of `run` starts from."""
     digests, written = _parted(view, run)
-    theirs = {place for one in written for place in one.slots}
-    mine = [place for place in places_beneath(view, run) if place not in theirs]
     gone = {one.id for one in digests}
-    shown = [(slot, message) for place in mine for slot, message in _before(view, view.slots[place], gone)]
+    places = places_beneath(view, run)
+    shown = [(slot, message) for place in places for slot, message in _before(view, view.slots[place], gone)]
     text = "\n\n".join(_text(one.edit) for one in written if isinstance(one.edit, Compact))
     return Beneath(
         text,
@@ -81,26 +80,22 @@ def _parted(view: View, run: Sequence[int]) -> tuple[list[Applied], list[Applied
         if one.id in seen or not isinstance(one.edit, Compact):
             continue
         seen.add(one.id)
-        if one.edit.mode != "digest":
+        # One that was taken back stands for nothing, but those beneath it do again.
+        holds = one.id not in view.reverted
+        if holds and one.edit.mode != "digest":
             written.append(one)
             continue
-        digests.append(one)
+        if holds:
+            digests.append(one)
         inner = (view.edit(target) for target in one.edit.targets)
-        todo += [found for found in inner if found is not None and found.id not in view.reverted]
+        todo += [found for found in inner if found is not None]
     return digests, sorted(written, key=lambda one: one.slots[0] if one.slots else 0)
 
 
 def _before(view: View, slot: Slot, gone: set[str]) -> list[tuple[Slot, Message]]:
-    """What the slot would show had those summaries not been made."""
-    edits = slot.edits
-    if gone.issuperset(edits):
-        was = slot.recorded
-    else:
-        was = slot
-        for edit in edits:
-            if edit in gone:
-                was = was.without(edit, view.reverted)
-    return [(was, message) for message in was.shown]
+    """What the slot would show had those summaries not been made; nothing, where a summary that somebody wrote stands for it, or that summary itself."""
+    was = slot.without(gone, view.reverted)
+    return [(was, message) for message in (was.shown if was.lead is None else was.shown[1:])]
 
 
 def _text(edit: Compact) -> str:

@@ -98,7 +98,8 @@ def _of_target(view: View, edit: Edit, target: str, address: Address, *, author:
         return None
     members = [view.slots[i] for i in view.group(address.index)] if isinstance(edit, Compact | Drop) else [slot]
     if isinstance(edit, Drop) and isinstance(slot.base, ToolResult):
-        members = [slot]
+        # Its call goes with it, and of an answer that is nothing but that call the answer.
+        members = [slot] if slot.group is None else [slot, view.slots[slot.group]]
     if address.edit is None:
         return _of_members(view, edit, target, members, address, author=author)
     # A summary stands in the slot of the first message that it covers, and is pinned with it.

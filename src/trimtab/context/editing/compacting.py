@@ -39,8 +39,8 @@ WORTHWHILE = 0.85
 MOST_LEFT = 0.9
 """The same for the ladder, which has no choice but wants to get somewhere: a summary hardly smaller loses words for nothing."""
 
-_BAREST = 24
-"""Tokens of the shortest summary: how many messages of which kind there were."""
+_BAREST = 40
+"""Tokens to ask for at the least: enough, with the share that a digest takes of them, to say how many messages of which kind there were."""
 
 
 @dataclass(slots=True)
@@ -178,7 +178,9 @@ class Compactor:
         what = told(view, run)
         wanted = min(self.wanted_tokens, max(200, look.budget.room // 10))
         if action.params.get("whole") is True:
-            bare = means.kit.count(framed(view, run, "", "", means.kit, index=""))
+            way = means.kit.way_back(view.slots[run[0]])
+            # Where its file will lie is only known once it is written; those of single messages lie beside it.
+            bare = means.kit.count(framed(view, run, "", "", means.kit, index=way and way + index_name(view, run)))
             wanted = min(wanted, max(_BAREST, _room_left(look, run) - bare))
         job = Job(
             messages=what.messages,

@@ -15,77 +15,119 @@ ItemState = Literal["full", "folded", "summary", "stub", "gone"]
 
 
 class ItemFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One item of the active context. `id` is what an action may name; sizes are tokens; ages are model requests.
-
-    `position` counts from the start of the messages. `offset` is how many tokens of messages stand in front of it. `sent`: a request
-    has carried its present bytes, so changing them may cost cache. `referenced` counts later calls that used something first seen in
-    it; `last_used` is how many requests ago that was last. `goal_overlap` and `recent_overlap` are shares of its own words, 0 to 1.
-    `arguments` are tokens of its calls' arguments (assistant items). `group` is the id of the assistant item whose calls it answers.
-    """
+    """One item of the active context. Sizes are tokens, ages are model requests; shares and degrees lie between 0 and 1."""
 
     id: str
+    """What an action may name; so are `handle` and `call_id`."""
     kind: ItemKind
+    """What it is; a `note` is a text that an edit says at the end."""
     state: ItemState
+    """As it was recorded, shortened, a summary, or the line that stands for it; what is `gone` isn't shown."""
     tokens: int
+    """As it is shown now."""
     full_tokens: int
+    """As it was recorded."""
     age: int
+    """Requests since it came; 0: no request has been answered since."""
     position: int
+    """Its place among the messages shown, from 0."""
     offset: int
+    """Tokens of the messages in front of it."""
     turn: int = 0
+    """The turn in which it came, from 1."""
     handle: str | None = None
+    """The short name of a large result, such as `r7`."""
     tool: str | None = None
+    """Of a result: which tool gave it."""
     call_id: str | None = None
+    """Of a result: the call that it answers."""
     group: str | None = None
+    """Of a result: the id of the assistant item whose call it answers."""
     resource: str | None = None
+    """Of a result: what it is about. Two of one text were asked for the same thing."""
     arguments: int = 0
+    """Of an assistant item: tokens of its calls' arguments."""
     sent: bool = False
+    """A request has carried its present bytes, so changing them may cost cache."""
     pinned: bool = False
+    """Nothing but an `unpin` may touch it."""
     is_error: bool = False
+    """Of a result: the tool failed."""
     failed_input: bool = False
+    """Of an assistant item: all its calls failed, so their arguments are worth little."""
     superseded_by: str | None = None
+    """The id of a newer item that makes it stale: the file was read or written since, or the note said anew."""
     duplicate_of: str | None = None
+    """The id of an earlier result that said the same of the same thing."""
     expired: bool = False
+    """An `expire` has come due."""
     restored: int | None = None
+    """Requests since somebody brought it back; null: nobody has, or it is long ago."""
     referenced: int = 0
+    """Later requests whose calls used something that this result showed first."""
     last_used: int | None = None
+    """Requests since that was last; null: never."""
     goal_overlap: float = 0.0
+    """Of a result: the share of its words that are also in what the user asked for."""
     recent_overlap: float = 0.0
+    """Of a result: the share of its words that are also in the last three answers."""
     regret: float = 0.0
+    """Of a result: how often hiding results of its tool was regretted. 0: as usual, 1: half of them were fetched again."""
 
 
 class Prices(msgspec.Struct, frozen=True):
-    """USD per million tokens: fresh input, a cached read, a cache write, output."""
+    """USD per million tokens."""
 
     input: float
+    """Of the prompt, not from the cache."""
     cache_read: float
+    """Of the prompt, from the cache."""
     cache_write: float
+    """Of the prompt, written to the cache."""
     output: float
+    """Of the answer."""
 
 
 class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The context before a request. Token fields count whole requests, overhead included (`fixed`: system prompt and tools). `reserve` is what is kept free for the answer; what `window` has beyond it and `room` is a safety margin.
-
-    `soft_given` and `target_given`: a person chose those two, so a policy of ours keeps to them. `used` is the upper end of the estimate's band. `since` tells for each kind of action how many requests ago it last happened.
-    `cold`: the provider's cache probably holds nothing. `remaining` is the expected number of further requests.
-    """
+    """The context before a request. Sizes are tokens of whole requests, system prompt and tools included."""
 
     step: int
+    """Requests that were answered so far."""
     used: int
+    """The size of the request as it stands: the upper end of what it may be."""
     fixed: int
+    """The part of it that is system prompt and tools."""
     window: int
+    """What a request and its answer may have together."""
     room: int
+    """What a request may have: the window less `reserve` and a margin of safety."""
     soft: int
+    """The size from which on a policy may act."""
     target: int
+    """The size that it aims at."""
     hard: int
+    """The size that no request exceeds: above it, the ladder acts."""
     items: tuple[ItemFacts, ...]
+    """What is shown, in order."""
     reserve: int = 0
+    """What is kept free for the answer."""
     soft_given: bool = False
+    """A person chose `soft`, so a policy of ours keeps to it."""
     target_given: bool = False
+    """A person chose `target`, so a policy of ours keeps to it."""
     prices: Prices | None = None
+    """Null: no price is known."""
     cached: int = 0
+    """Tokens at the head of the request that the provider's cache probably serves."""
     cold: bool = False
+    """That cache probably holds nothing any more."""
     remaining: float = 0.0
+    """How many further requests are expected."""
     since: dict[str, int] = {}
+    """For each kind of action, how many requests ago it last happened; kinds that never happened are absent."""
     last_actions: tuple[Action, ...] = ()
+    """What was wanted lately, by whomever, newest last; five at most."""
     goal: str = ""
+    """The beginning of what the user asked for first and last."""
     extra: dict[str, Any] = {}
+    """Whatever a program that makes observations itself adds; the engine adds nothing."""

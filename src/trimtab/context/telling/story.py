@@ -96,7 +96,7 @@ def _undone_by(view: View, slot: Slot) -> str:
     if slot.shown == wanted:
         return ""
     standing = [edit_id for edit_id in slot.edits if edit_id not in view.reverted]
-    enough = (edit_id for edit_id in standing if slot.without(edit_id, view.reverted).shown == wanted)
+    enough = (edit_id for edit_id in standing if slot.without({edit_id}, view.reverted).shown == wanted)
     return next(enough, "")
 
 

@@ -201,7 +201,8 @@ class EngineHost:
         for slot in (view.slots[index] for index in places):
             tool = slot.base.tool_name if isinstance(slot.base, ToolResult) else ""
             kind = {"ToolResult": "result", "Assistant": "assistant"}.get(type(slot.base).__name__, "user")
-            if tool != "recall" and (text := text_of(slot)):
+            # What was searched for before would be found first by every search for the same.
+            if tool != RECALL and (text := text_of(slot, without=(RECALL,))):
                 self._index.add(Document(name_of(slot), kind, tool, text))
         return self._index
 

@@ -8,7 +8,7 @@ its parts. One more overlay, or one that stops to hold or holds again, costs O(l
 one item. The old value stays as it was.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, assert_never
 
@@ -208,15 +208,12 @@ class Layers:
                     break
                 at -= tree.size
             number += 1
-        effect = NOTHING
-        for tree in trees:
-            effect = tree.effect.over(effect)
-        return Layers(tuple(trees), effect)
+        return Layers(tuple(trees), _together(trees))
 
-    def without(self, edit_id: str) -> "Layers":
-        """The layers as they would be if that edit didn't hold. Costs a look at each."""
-        start = next((number for number, overlay in enumerate(self) if overlay.edit == edit_id), len(self))
-        return self.switched(start, edit_id, holds=False)
+    def without(self, edits: Container[str]) -> "Layers":
+        """The layers as they would be if those edits (their ids) didn't hold. Costs a look at each."""
+        trees = tuple(_without(tree, edits) for tree in self._trees)
+        return Layers(trees, _together(trees))
 
 
 NONE = Layers()
@@ -224,6 +221,19 @@ NONE = Layers()
 
 def _paired(low: _Node, high: _Node) -> _Pair:
     return _Pair(high.effect.over(low.effect), low, high, low.size + high.size)
+
+
+def _together(trees: Iterable[_Node]) -> Effect:
+    effect = NOTHING
+    for tree in trees:
+        effect = tree.effect.over(effect)
+    return effect
+
+
+def _without(node: _Node, edits: Container[str]) -> _Node:
+    if isinstance(node, _Pair):
+        return _paired(_without(node.low, edits), _without(node.high, edits))
+    return node._replace(effect=NOTHING) if node.overlay.edit in edits else node
 
 
 def _switched(node: _Node, number: int, *, holds: bool) -> _Node:

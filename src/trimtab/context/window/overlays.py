@@ -7,6 +7,7 @@ applied is decided elsewhere; here every edit keeps calls and results together, 
 
 - whoever takes a result out takes its call out; whoever takes an answer out takes all its results out;
 - a compaction that names part of a group (an answer and its results) takes the whole group, so its border never falls into a pair;
+- one that names an earlier summary takes what that hides, and not what somebody has brought back from under it;
 - whoever brings one member of a group back lets the whole group stand again.
 """
 
@@ -165,10 +166,10 @@ def _compact(layer: _Layer, edit: Compact) -> None:
     for _, address in layer.addresses(edit.targets):
         if address.edit is not None:
             layer.add(address.index, Overlay(layer.edit_id, "unlead", address.edit))
-            covered.update(layer.look.touched_by(address.edit))
+            covered.update(i for i in layer.look.touched_by(address.edit) if layer.look.slot(i).state == "gone")
         else:
             covered.update(layer.group(address.index))
     for index in sorted(covered):
         layer.add(index, Overlay(layer.edit_id, "hide"))
-    if covered:
-        layer.add(min(covered), Overlay(layer.edit_id, "lead", edit.summary))
+    if layer.laid:
+        layer.add(min(layer.laid), Overlay(layer.edit_id, "lead", edit.summary))

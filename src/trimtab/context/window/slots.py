@@ -74,9 +74,10 @@ class Slot:
         """Return the slot once that edit, whose overlays begin at `start`, was taken back, or holds again, as `reverted` says."""
         return self._under(self.layers.switched(start, edit_id, holds=edit_id not in reverted), reverted)
 
-    def without(self, edit_id: str, reverted: Collection[str]) -> "Slot":
-        """Return the slot as it would be if that edit didn't hold."""
-        return self._under(self.layers.without(edit_id), {*reverted, edit_id})
+    def without(self, edits: Collection[str], reverted: Collection[str]) -> "Slot":
+        """Return the slot as it would be if those edits (their ids) didn't hold."""
+        unsaid = {self.note} if self.note in edits or self.note in reverted else ()
+        return self._under(self.layers.without(edits), unsaid)
 
     def _under(self, layers: Layers, reverted: Collection[str]) -> "Slot":
         look = layers.effect

@@ -1,16 +1,28 @@
 """`trimtab demo`: the main job, offline. Says plainly that the model is a script; with `--llm`, talks to a small real one instead."""
 
 import os
+import shlex
 import shutil
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import anyio
 import click
 
 from trimtab.coding.choose import New
-from trimtab.coding.demo import MAX_OUTPUT, PRICES, PROMPT, WINDOW, script_lines, tests_pass, write_project
+from trimtab.coding.demo import (
+    MAX_OUTPUT,
+    NEEDLE,
+    PRICES,
+    PROMPT,
+    WINDOW,
+    demo_env,
+    script_lines,
+    tests_pass,
+    write_project,
+)
 from trimtab.coding.project import open_project
 from trimtab.coding.session import open_session
 from trimtab.config.home import environment
@@ -32,7 +44,7 @@ def command(*, keep: bool, llm: bool) -> int:
             from trimtab.frontends.cli.demo_llm import talk_to_small_model
 
             return anyio.run(talk_to_small_model, folder)
-        return anyio.run(_demo, folder)
+        return anyio.run(partial(_demo, folder, keep=keep))
     finally:
         if keep:
             click.echo(f"kept: {folder}", err=True)
@@ -40,7 +52,7 @@ def command(*, keep: bool, llm: bool) -> int:
             _remove(folder)
 
 
-async def _demo(folder: Path) -> int:
+async def _demo(folder: Path, *, keep: bool) -> int:
     work, home = folder / "receipt", folder / "home"
     work.mkdir()
     home.mkdir()
@@ -48,7 +60,6 @@ async def _demo(folder: Path) -> int:
     _say("This demo runs offline. The model is a SCRIPT: its words were written beforehand.")
     _say("Everything else is real: the loop, the tools, the files, the test runs, the session on disk.\n")
     _say(f"Project: {work} (a small program whose test fails)\nPrompt:  {PROMPT}\n")
-    env = {**environment(), "TRIMTAB_HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
     scripted = {
         "context_window": WINDOW,
         "max_output": MAX_OUTPUT,
@@ -59,8 +70,10 @@ async def _demo(folder: Path) -> int:
         "permissions": {"mode": "full"},
         "providers": {"scripted": scripted},
     }
-    project = open_project(work, overrides=overrides, env=env)
+    project = open_project(work, overrides=overrides, env=demo_env(environment(), home))
     async with open_session(project, New(), provider=ScriptedProvider(script_lines())) as session:
+        # The path of a temp folder is another one each time. Its name is enough here: every path in a call is relative.
+        session.agent.system = session.agent.system.replace(str(project.cwd), project.cwd.name)
         printer = TextPrinter(live=True, progress=True)
         async with anyio.create_task_group() as group:
             group.start_soon(printer.follow, session.feed.subscribe())
@@ -78,8 +91,24 @@ async def _demo(folder: Path) -> int:
         _say(line)
     entries = await anyio.Path(result.session_file).read_bytes() if result.session_file else b""
     _say(f"The session file held {entries.count(10)} lines, each on disk before the step after it.")
+    _say("")
+    for line in _to_look_at(result.session_file if keep else None):
+        sys.stdout.write(f"{line}\n")  # a command that was wrapped couldn't be copied
     _say('Next: trimtab doctor shows what is configured; trimtab -p "…" works in your own project.')
     return 0 if fixed and turn.reason == "stop" else 1
+
+
+def _to_look_at(session_file: str | None) -> list[str]:
+    """How to see the context of this session; of one that isn't kept, how to keep it."""
+    if session_file is None:
+        return ["Look around in it: trimtab demo --keep keeps the session, and says how trimtab context shows it."]
+    file = shlex.quote(session_file)
+    return [
+        "Look around in it:",
+        f"  trimtab context log {file} --diff",
+        f"  trimtab context show {file} --window {WINDOW}",
+        f"  trimtab context blame {file} '{NEEDLE}'",
+    ]
 
 
 def _say(text: str) -> None:

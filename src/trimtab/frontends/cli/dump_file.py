@@ -1,6 +1,7 @@
 """The file that a dump goes to: never one that is being read, and whole or not there.
 
 lines ──▶ a new file beside it ──done──▶ takes its place          a device or pipe is written as it is
+                                └─no lines: what was there stays
 """
 
 import os
@@ -18,7 +19,7 @@ Write = Callable[[bytes], object]
 
 @contextmanager
 def dump_file(name: str | None, inputs: Sequence[Path]) -> Iterator[Write | None]:
-    """Give the function that writes to the file `name`; None where none is wanted. What stood in the file is replaced once all is written.
+    """Give the function that writes to the file `name`; None where none is wanted. What stood in the file is replaced once all is written, if anything is.
 
     Raises `UsageError` when the file is one of `inputs`, or when it can't be written.
     """
@@ -39,8 +40,10 @@ def dump_file(name: str | None, inputs: Sequence[Path]) -> Iterator[Write | None
                 with suppress(OSError):
                     made.unlink()
             raise
-        if made is not None:
+        if made is not None and (made.stat().st_size or not path.exists()):
             made.replace(path)
+        elif made is not None:
+            made.unlink()
     except OSError as error:
         raise UsageError(f"{name}: {error.strerror}", hint="Name a file that can be written.") from error
 

@@ -14,7 +14,7 @@ from trimtab.frontends.cli.dump_file import dump_file
 from trimtab.frontends.cli.numbers import WINDOW
 from trimtab.frontends.cli.printable import json_text, one_line
 from trimtab.frontends.cli.progress import watched
-from trimtab.frontends.cli.screen import counted, stacked, width_of
+from trimtab.frontends.cli.screen import counted, stacked, width_of, wrapped
 from trimtab.sessions.detect import FORMATS
 from trimtab.sessions.importers.gathering import CUT
 from trimtab.sessions.replay.batch import Entry, Input, Report, Wish, expanded, replayed, report_of
@@ -24,7 +24,7 @@ from trimtab.sessions.replay.models import Terms, Window, price_of
 from trimtab.sessions.replay.report import Figures
 from trimtab.types.errors import UsageError
 
-_HEAD = (
+HEAD = (
     "POLICY",
     "COST",
     "(PESSIMISTIC)",
@@ -38,6 +38,14 @@ _HEAD = (
     "EDITS",
     "OVER",
 )
+"""The columns of the table."""
+LEGEND = (
+    "COST: all requests, with what was hidden and needed fetched again; (PESSIMISTIC): each such need also makes its call again.",
+    "PROMPT, CACHED: tokens of all requests, and of these from the cache. PEAK: the largest request.",
+    "NEEDED: results that a later step used. Of these VISIBLE: stood in its request; STUB: hidden, with a way back; LOST: hidden without one.",
+    "EDITS: changes of the context. OVER: requests larger than the window takes.",
+)
+"""What the columns hold; `--help` says the same."""
 
 _WINDOW_SOURCES = {
     "given": "as --window says",
@@ -87,6 +95,10 @@ def command(
 
     FILE is a session of Trimtab or of another agent, packed or not, a folder of them, or - for standard input. Nothing is changed and nothing is
     sent.
+
+    COST is that of all requests, with what was hidden and needed fetched again; (PESSIMISTIC) makes each such call again, too. PROMPT and CACHED are
+    tokens of all requests, PEAK is the largest one. NEEDED counts results that a later step used: VISIBLE stood in its request, STUB were
+    hidden with a way back, LOST without one. EDITS are changes of the context, and OVER counts requests larger than the window takes.
     """
     names = _named(policies, everywhere=everywhere)
     terms = Terms(window, None if price is None else price_of(price))
@@ -175,8 +187,23 @@ def _print(reports: Sequence[Report]) -> None:
     read = [entry for entry in reports[0].entries if entry.figures is not None]
     said = _window_line([entry.window for entry in read if entry.window])
     click.echo(one_line(f"{counted(len(read), 'session')}, {counted(reports[0].total.steps, 'request')}{said}"))
-    for line in stacked(_rows([(report.policy, report.total) for report in reports]), width_of(sys.stdout)):
+    rooms = sorted({entry.room for entry in read})
+    _print_table([(report.policy, report.total) for report in reports], rooms)
+
+
+def _print_table(policies: Sequence[tuple[str, Figures]], rooms: Sequence[int] = ()) -> None:
+    """The figures, on a terminal with what their columns hold. `rooms`: what a request may have, in tokens."""
+    width = width_of(sys.stdout)
+    for line in stacked(_rows(policies), width):
         click.echo(one_line(line))
+    below = ["", *LEGEND] if width is not None else []
+    if rooms and any(figures.overflows for _, figures in policies):
+        sizes = " to ".join(f"{n:,}" for n in dict.fromkeys((rooms[0], rooms[-1])))
+        below.append(f"OVER counts requests above {sizes} tokens: the window less the room for an answer and a margin.")
+    if any(figures.cost_usd is None for _, figures in policies):
+        below.append("$?: no price is known; --price IN,READ,WRITE,OUT gives one, in USD per million tokens.")
+    for line in below:
+        click.echo(wrapped(line, width))
 
 
 def _window_line(windows: Sequence[Window]) -> str:
@@ -206,7 +233,7 @@ def _notes(reports: Sequence[Report]) -> list[str]:
 
 
 def _rows(policies: Sequence[tuple[str, Figures]]) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = [_HEAD]
+    rows: list[tuple[str, ...]] = [HEAD]
     for name, t in policies:
         counts = (t.prompt_tokens, t.cached_tokens, t.peak_tokens, t.needed, t.needed_visible, t.needed_stub)
         rest = (t.needed_lost, t.edits, t.overflows)
@@ -238,8 +265,7 @@ def _report_card(names: Sequence[str], terms: Terms, *, yes: bool, as_json: bool
         return 0
     for line in _card_lines(card):
         click.echo(one_line(line))
-    for line in stacked(_rows(card.policies), width_of(sys.stdout)):
-        click.echo(one_line(line))
+    _print_table(card.policies)
     return 0
 
 

@@ -11,11 +11,12 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from trimtab.context.budget import budget_for
 from trimtab.context.policies.base import Policy
 from trimtab.sessions.detect import FORMATS, contradicted, find_recordings, read_recordings
 from trimtab.sessions.recorded import Recording
 from trimtab.sessions.replay.dump import dumped
-from trimtab.sessions.replay.models import Terms, Window, model_of, window_of
+from trimtab.sessions.replay.models import Terms, Window, model_of, window_holding, window_of
 from trimtab.sessions.replay.report import Figures, Predictions, figures_of, pooled, predictions_of, total_of
 from trimtab.sessions.replay.run import Plan, Run, prepare, replay
 from trimtab.sessions.source import ImportFailed
@@ -57,6 +58,8 @@ class Entry:
     """What to do about the error."""
     notes: tuple[str, ...] = ()
     """What a person should know of how it was read or replayed."""
+    room: int = 0
+    """What of the window a request may have, in tokens: `overflows` counts those with more."""
 
     def as_data(self) -> dict[str, Any]:
         """The entry of the report."""
@@ -151,7 +154,7 @@ def _misread(one: Input, format: str | None) -> tuple[str, ...]:
     )
 
 
-def _notes(recording: Recording, run: Run, window: int, policy: str) -> tuple[str, ...]:
+def _notes(recording: Recording, run: Run, plan: Plan) -> tuple[str, ...]:
     bad = recording.bad_lines
     notes = (
         [f"{bad:,} {'line was' if bad == 1 else 'lines were'} damaged; what could be read of the file was"]
@@ -160,21 +163,30 @@ def _notes(recording: Recording, run: Run, window: int, policy: str) -> tuple[st
     )
     if run.unasked:
         notes.append("the remote policy was not asked, for a replay is offline; the rules decided in its place")
-    over = sum(step.overflow for step in run.steps)
-    if over and policy != "none":
-        notes.append(
-            f"{over:,} of {len(run.steps):,} requests don't fit a window of {window:,} tokens whatever is taken out (system prompt, tools and what the"
-            " user said last take too much); they are counted and priced as if they had been sent. Take a larger --window"
-        )
+    if any(step.overflow for step in run.steps) and not plan.unmanaged:
+        notes.append(_too_large(run, plan))
     return tuple(notes)
+
+
+def _too_large(run: Run, plan: Plan) -> str:
+    """What to say of requests that no edit makes fit, and which window would hold them."""
+    over, stays = sum(step.overflow for step in run.steps), max(step.stays for step in run.steps)
+    hidden = f"; {run.hidden:,} of them are system prompt and tools that the file doesn't show" if run.hidden else ""
+    return (
+        f"{over:,} of {len(run.steps):,} requests don't fit a window of {plan.model.context_window:,} tokens whatever is taken out: what must stay, such as"
+        f" system prompt, tools and what the user said last, has up to {stays:,}{hidden}. They are counted and priced as if they had been sent."
+        f" Take --window {window_holding(stays, plan.model, plan.settings.thresholds)} or more"
+    )
 
 
 def _entry(name: str, recording: Recording, wish: Wish, notes: tuple[str, ...]) -> Entry:
     model, window = model_of(recording, wish.terms), window_of(recording, wish.terms)
-    run = replay(prepare(recording), Plan(wish.policy, model, items=wish.dump is not None))
+    plan = Plan(wish.policy, model, items=wish.dump is not None)
+    run = replay(prepare(recording), plan)
     if wish.dump is not None:
         for line in dumped(name, run):
             wish.dump(line)
     predictions = predictions_of(recording, model) if wish.predict else None
-    told = (*notes, *_notes(recording, run, model.context_window, wish.policy.name))
-    return Entry(name, recording, window, figures_of(run), predictions, notes=told)
+    room = budget_for(model, plan.settings.thresholds).room
+    told = (*notes, *_notes(recording, run, plan))
+    return Entry(name, recording, window, figures_of(run), predictions, notes=told, room=room)

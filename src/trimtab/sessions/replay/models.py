@@ -5,12 +5,14 @@ reported writes ──────────────▶ how long the cache
 recorded compactions ─────────▶ the window that the session lived in, where no file names it: a client may use less than its model has
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from msgspec.structs import replace
 
+from trimtab.context.budget import Thresholds, budget_for
 from trimtab.context.economics.bill import LONG_S
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.history import same_model
@@ -23,6 +25,8 @@ DEFAULT_WINDOW = 200_000
 SHORT_S = 300
 """Seconds that an entry lives where nothing longer is asked for."""
 WindowSource: TypeAlias = Literal["given", "recorded", "compacted", "catalogue", "default"]
+_WIDEST = 1 << 40
+"""Tokens of a window that no request exceeds."""
 _DEAREST = 1_000_000
 """USD per million tokens that no price is above."""
 _ANTHROPIC = CacheRules("explicit", minimum=1024, lookback=20, breakpoints=4, ttl_s=300)
@@ -89,6 +93,15 @@ def _as_written(recording: Recording, rules: CacheRules) -> CacheRules:
     if rules.kind != "explicit" or not written:
         return rules
     return replace(rules, ttl_s=LONG_S if 2 * long >= written else min(rules.ttl_s, SHORT_S))
+
+
+def window_holding(tokens: int, model: ModelInfo, thresholds: Thresholds) -> int:
+    """Return the smallest window of this model in which a request of `tokens` may be sent."""
+
+    def hard(window: int) -> int:
+        return budget_for(replace(model, context_window=window), thresholds).hard
+
+    return bisect_left(range(_WIDEST), tokens, key=hard)
 
 
 def price_of(text: str) -> Price:

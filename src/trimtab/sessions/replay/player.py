@@ -31,6 +31,7 @@ from trimtab.context.asks import (
 )
 from trimtab.context.budget import budget_for
 from trimtab.context.counting.counter import Counter
+from trimtab.context.cycle.floor import floor_of
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.compacting import Compactor
 from trimtab.context.embed.log_in_memory import MemoryLog
@@ -89,6 +90,8 @@ class StepRun:
     overflow: bool = False
     invalid: bool = False
     items: tuple[Item, ...] = ()
+    stays: int = 0
+    """Of a request that the engine doesn't let out: tokens that it has at least, whatever is taken out."""
 
     @property
     def paid(self) -> tuple[Usage, ...]:
@@ -221,7 +224,13 @@ class Player:
             overflow=shape.total > self.budget.room,
             invalid=not fits and shape.total <= self.budget.room,
             items=items,
+            stays=0 if fits else self._stays(look),
         )
+
+    def _stays(self, look: Look) -> int:
+        """The floor where that is what doesn't fit, else what the ladder came down to."""
+        floor = floor_of(look).total
+        return floor if floor > self.budget.hard else look.used
 
     def may_ask(self, step: Step) -> bool:
         """Whether a policy elsewhere may be asked in the next step. False is certain; costs what is new since the last request."""

@@ -25,6 +25,8 @@ class Run:
     summary_calls: int = 0
     unasked: int = 0
     """Times that a policy elsewhere would have been asked."""
+    hidden: int = 0
+    """The hidden prefix of each request, in tokens."""
 
 
 def replay(prepared: Prepared, plan: Plan) -> Run:
@@ -39,4 +41,4 @@ def replay(prepared: Prepared, plan: Plan) -> Run:
 
     steps = tuple(run_plan(player.play(step), nobody) for step in prepared.steps)
     edits, prices = tuple(player.edits), player.model.prices
-    return Run(prepared.recording, steps, edits, prices, len(player.summaries), unasked)
+    return Run(prepared.recording, steps, edits, prices, len(player.summaries), unasked, player.sizes.hidden)
