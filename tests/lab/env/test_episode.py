@@ -1,5 +1,7 @@
 """What an episode plays, shows and says."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -157,6 +159,13 @@ def test_a_key_point_that_nothing_leads_to_is_missed_and_stays_away():
         facts = episode.facts[step - 1]
         assert [(n.reach, n.chance) for n in facts.needs] == [("lost", 0.0), ("lost", 0.0)]
         assert facts.reloads == ()
+
+
+def test_a_key_point_has_to_stand_where_its_task_says():
+    task = small_task(reads=6, needed=(5,))
+    wrong = replace(task.points[0], message=2)
+    with pytest.raises(ValueError, match="key point 0 doesn't stand in message 2"):
+        task_story(replace(task, points=(wrong,)))
 
 
 def test_an_episode_is_asked_for_in_turns():

@@ -82,35 +82,34 @@ class Episode:
     so before each request that may be decided about the player is copied.
     """
 
-    def __init__(self, story: Story, setup: Setup, *, branching: bool = False) -> None:
+    def __init__(self, story: Story, setup: Setup, *, branching: bool = False, origin: Snapshot | None = None) -> None:
         self.story, self.setup, self.branching = story, setup, branching
-        # A generated story says what is lost with what: nobody makes up for it. In a recording a lost result is fetched, as a replay does.
-        plan = Plan(setup.policy, setup.model, setup.settings, counter=setup.counter, refetch=story.tier != "T0")
-        self.player = Player(story.prepared, plan)
-        self.acceptance = Acceptance()
-        self.facts: list[StepFacts] = []
-        self.observation: Observation | None = None
-        self.place = 0
+        if origin is None:
+            # A generated story says what is lost with what: nobody makes up for it. In a recording a lost result is fetched, as a replay does.
+            refetch = story.tier != "T0"
+            plan = Plan(setup.policy, setup.model, setup.settings, counter=setup.counter, refetch=refetch)
+            self.player = Player(story.prepared, plan)
+            self.acceptance = Acceptance()
+        else:
+            self.player, self.acceptance = fork(origin.player), origin.acceptance
+        self.facts: list[StepFacts] = [] if origin is None else list(origin.facts)
+        self.place = 0 if origin is None else origin.place
         """Of the step that comes next, or is being played; from 0."""
+        self.observation: Observation | None = None
         self._playing: Generator[Consult, Answer, StepRun] | None = None
         self._actions: tuple[Action, ...] = ()
         self._asked = False
         self._before = (0, 0)
+        """Edits and events that the log had when the request was begun."""
         self._rest: Player | None = None
+        """The player as it was then, for snapshots."""
+        if origin is not None and origin.asked:
+            self.advance()
 
     @classmethod
     def of(cls, snapshot: Snapshot, story: Story, setup: Setup, *, branching: bool = False) -> "Episode":
         """An episode that goes on from a snapshot of one with the same story and setup; at its decision, if it was taken in front of one."""
-        made = cls.__new__(cls)
-        made.story, made.setup, made.branching = story, setup, branching
-        made.player = fork(snapshot.player)
-        made.acceptance = snapshot.acceptance
-        made.facts = list(snapshot.facts)
-        made.observation, made.place = None, snapshot.place
-        made._playing, made._actions, made._asked, made._before, made._rest = None, (), False, (0, 0), None
-        if snapshot.asked:
-            made.advance()
-        return made
+        return cls(story, setup, branching=branching, origin=snapshot)
 
     @property
     def done(self) -> bool:

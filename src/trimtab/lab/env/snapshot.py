@@ -15,7 +15,8 @@ they change, are things that only remember what can be worked out: sizes of mess
 checked against the view that asks), keys of segments, and the strings that references know (whose origins are copied).
 
 What it costs: about the number of entries of its tables, which grow with the history: copies of dictionaries and lists of references, no text and no
-message. The largest is the origins of distinctive strings. Memory likewise.
+message. The largest is the origins of distinctive strings. Memory likewise. Measured on a machine that others used too: 200 µs at 100 steps (3,000 strings),
+1,500 µs at 1,000 (31,000 strings), beside 10 to 25 ms that a step takes there with a policy that acts. A branch costs the same again, and one request up to its decision.
 """
 
 from collections.abc import Callable, Mapping

@@ -12,7 +12,7 @@ from typing import TypeVar
 from trimtab.lab.env.facts import Tier
 from trimtab.lab.tasks.task import Task
 from trimtab.sessions.recorded import Recording
-from trimtab.sessions.replay.needs import Need
+from trimtab.sessions.replay.needs import Need, texts_of
 from trimtab.sessions.replay.player import Prepared, prepare
 from trimtab.sessions.replay.steps import steps_of
 
@@ -40,14 +40,19 @@ def recorded_story(recording: Recording) -> Story:
 
 
 def task_story(task: Task) -> Story:
-    """The story of a task: each of its key points is a need of its own, in every step that uses it."""
+    """The story of a task: each of its key points is a need of its own, in every step that uses it. Raises `ValueError` for one that doesn't stand where it is said to."""
+    steps = steps_of(task.recording.events)
+    messages = [m for step in steps for m in (*(came.message for came in step.came), step.answer.message)]
     needs: dict[int, list[Need]] = {}
     points: dict[int, list[int]] = {}
     for number, point in enumerate(task.points):
+        shown = messages[point.message : point.message + 1]
+        if not any(point.text in text for message in shown for text in texts_of(message)):
+            raise ValueError(f"{task.name}: key point {number} doesn't stand in message {point.message}")
         for step in point.needed:
             needs.setdefault(step, []).append(Need(point.message, step, (point.text,)))
             points.setdefault(step, []).append(number)
-    prepared = Prepared(task.recording, steps_of(task.recording.events), _fixed(needs))
+    prepared = Prepared(task.recording, steps, _fixed(needs))
     return Story("T0", task.name, prepared, _fixed(points))
 
 
