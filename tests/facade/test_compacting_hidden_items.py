@@ -84,7 +84,7 @@ def test_what_the_user_demanded_in_a_hidden_message_outlives_every_compaction():
     assert MARKER.search(again) is None
 
 
-def test_arguments_that_were_put_aside_are_told_in_words_and_stay_json():
+def test_arguments_that_were_put_aside_are_told_in_words():
     cm = ContextManager(lambda _seen: None, max_tokens=20_000)
     call, result = reading("openai", 0, lines=3)
     body = "\n".join(f'line {n} says "yes"' for n in range(300))
@@ -94,8 +94,8 @@ def test_arguments_that_were_put_aside_are_told_in_words_and_stay_json():
     assert "[not the content: archived" in said(cm.messages())
     told = summary_of(cm)
     assert MARKER.search(told) is None
-    (arguments,) = re.findall(r"^→ save (\{.*\})$", told, re.M)
-    assert json.loads(arguments)["text"].startswith("(hidden, e2#0: ")
+    (arguments,) = re.findall(r"^→ save: (.*)$", told, re.M)
+    assert arguments.startswith("to=a.txt text=(hidden, e2#0: ")
     assert live_markers(told, lambda _key: True) == ()
 
 

@@ -151,7 +151,7 @@ def test_a_large_result_that_was_often_used_is_folded():
 def test_rules_compact_only_when_hiding_is_far_from_enough():
     talk = [prompt(n, 1_000, turn=n) for n in range(13)]
     (action,) = Rules().decide(seen(talk))
-    assert (action.action, action.params) == ("compact", {"keep_tokens": 1_620, "mode": "digest", "names": 2_700})
+    assert (action.action, action.params) == ("compact", {"keep_tokens": 1_620, "mode": "digest", "names": 2_025})
     assert "compact" not in {a.action for a in HIDING.decide(seen(work(12)))}
 
 

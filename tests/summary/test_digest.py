@@ -1,5 +1,7 @@
 """The digest: no model, no chance, no more than its limit."""
 
+import json
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +17,7 @@ def test_roles_tools_errors_and_arguments_are_kept():
         result("c1", "parse.py: no such file", error=True, handle="r7"),
     ]
     assert digest(talk, count=words) == (
-        'user m1: Fix the parser.\nassistant m2: I\'ll look.\n→ read {"path": "parse.py"}\nread r7 (error): parse.py: no such file'
+        "user m1: Fix the parser.\nassistant m2: I'll look.\n→ read: path=parse.py\nread r7 (error): parse.py: no such file"
     )
 
 
@@ -112,3 +114,37 @@ def test_a_digest_of_fifty_thousand_messages_reads_only_those_that_it_may_keep()
     made = digest(talk, count=count, max_tokens=4_000)
     assert count(made) <= 4_000
     assert counted < 2_000_000
+
+
+def test_an_answer_keeps_whole_sentences_the_cause_among_them():
+    text = (
+        "Let me look at this again. " * 12
+        + "The cause is that `findBranches` reads 4711 commits of src/list/data.go twice. "
+        + "There is more to say here. " * 12
+        + "Now it is fixed."
+    )
+    made = digest([answer(text)], count=words, max_tokens=60)
+    assert "The cause is that `findBranches` reads 4711 commits of src/list/data.go twice." in made
+    assert made.endswith("Now it is fixed.")
+    assert made.count("Let me look at this again.") == 1
+
+
+def test_a_call_tells_what_it_was_about_before_what_it_carried():
+    raw = json.dumps({"replace_all": False, "new_string": "x = 1\n" * 500, "file_path": "src/a.py"})
+    assert digest([answer("", call("c1", "edit", raw))], count=words) == (
+        "→ edit: file_path=src/a.py replace_all=false new_string=(3,000 characters: x = 1 x = 1 x = 1 x = 1 x = 1 x = 1 x = …)"
+    )
+
+
+def test_that_a_call_had_a_result_needs_no_words():
+    talk = [
+        said("Go."),
+        *(part for n in range(9) for part in (answer(f"Look {n}.", call(f"c{n}", "ls")), result(f"c{n}", "a " * 99))),
+    ]
+    made = [digest(talk, count=words, max_tokens=size) for size in range(20, 200, 7)]
+    assert any("Look 8.\n→ ls: \nassistant" in text or text.endswith("Look 8.\n→ ls: ") for text in made)
+    assert not any("[… 1 result]" in text for text in made)
+
+
+def test_a_result_does_not_name_itself_twice():
+    assert digest([result("c1", "[r7]\nthree lines", tool="read", handle="r7")], count=words) == "read r7: three lines"

@@ -167,3 +167,18 @@ def test_after_the_block_nothing_that_matters_is_missing(messages):
     found = audit("", facts)
     block = facts_block(found.missing, max_tokens=1_000_000, count=words)
     assert [f for f in audit(block.text, facts).missing if f.text.strip()] == []
+
+
+def test_an_error_comes_back_with_its_line_and_the_names_of_one_source_together():
+    log = "ok\nERROR worker-1: lock lost after 1.25 s at src/app/lock.py:137, retry 3\nok"
+    talk = [
+        result("c1", f"{log}\nsrc/a.py src/b.py", handle="r1"),
+        answer("", call("c2", "grep", '{"pattern": "ERR_LOCK src/a.py src/b.py 1.25 s"}')),
+    ]
+    block = facts_block(audit("Work.", facts_of(talk)).missing, max_tokens=200, count=words, texts={"r1": log})
+    assert "- number: ERROR worker-1: lock lost after 1.25 s at src/app/lock.py:137, retry 3 [r1]" in block.text
+    assert "- names in r1: src/a.py, src/b.py" in block.text
+
+
+def test_what_every_machine_has_and_escapes_are_no_facts():
+    assert [fact.text for fact in facts_of([result("c1", "2>/dev/null #!/bin/sh \\n\\n\\n src/a.py")])] == ["src/a.py"]

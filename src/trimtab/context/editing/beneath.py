@@ -1,7 +1,7 @@
 """Beneath: what the earlier summaries in a run stand for.
 
     run ──leads──▶ compactions ──slots──▶ places_beneath: every message behind them that isn't shown, once
-                        └─ by a digest? ──▶ what stood there before, to be told again   └─ by a model or person ──▶ their text
+                        └─ by a digest? ──▶ retold: what stood there before, and the run itself, in order   └─ by a model or person ──▶ their text
 
 A summary that a model or a person wrote is worth keeping as it is. A digest is made from the messages again: a digest of a digest would say less
 each time, and cost nothing less.
@@ -14,7 +14,7 @@ from msgspec import structs
 from trimtab.context.editing.hidden_items import in_words
 from trimtab.context.naming import name_of
 from trimtab.context.summary.frame import unframed
-from trimtab.context.summary.job import Beneath
+from trimtab.context.summary.job import Retold
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import Applied, View
 from trimtab.types.edits import Compact
@@ -35,17 +35,21 @@ def number_of(view: View, run: Sequence[int]) -> int:
     return len(places_beneath(view, run)) + sum(view.slots[index].state != "gone" for index in run)
 
 
-def beneath(view: View, run: Sequence[int]) -> Beneath:
-    """What a digest of `run` starts from."""
+def retold(view: View, run: Sequence[int]) -> Retold:
+    """What a digest of `run` is made from. Notes are left out: they are made anew from state."""
     digests, written = _parted(view, run)
     gone = {one.id for one in digests}
-    places = places_beneath(view, run)
-    shown = [(slot, message) for place in places for slot, message in _before(view, view.slots[place], gone)]
-    text = "\n\n".join(_text(one.edit) for one in written if isinstance(one.edit, Compact))
-    return Beneath(
-        text,
-        tuple(in_words(slot, message) for slot, message in shown),
-        tuple(name_of(slot) for slot, _ in shown),
+    messages: list[Message] = []
+    ids: list[str] = []
+    for place in sorted({*places_beneath(view, run), *run}):
+        slot = view.slots[place]
+        if slot.note:
+            continue
+        for was, message in _before(view, slot, gone):
+            messages.append(in_words(was, message))
+            ids.append(name_of(slot))
+    return Retold(
+        tuple(messages), tuple(ids), "\n\n".join(_text(e) for one in written if isinstance(e := one.edit, Compact))
     )
 
 

@@ -189,7 +189,7 @@ class Compactor:
             count=means.kit.count,
             replaces_tokens=shown_size(view, run, look.tally.message),
             facts=what.facts,
-            beneath=what.beneath,
+            retold=what.retold,
             later=what.later,
             instructions=str(action.params.get("instructions") or ""),
             profile=self.profile,

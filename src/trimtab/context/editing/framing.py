@@ -15,7 +15,7 @@ from trimtab.context.editing.kit import Kit
 from trimtab.context.editing.stubs import standing_strings
 from trimtab.context.markers import RECALL
 from trimtab.context.naming import handle_number, name_of
-from trimtab.context.shorten.names import names_line
+from trimtab.context.shorten.names import names_line, written_in
 from trimtab.context.strings import arguments_text, distinctive_strings
 from trimtab.context.summary.frame import frame
 from trimtab.context.summary.redact import redact
@@ -63,15 +63,21 @@ def names_of(view: View, run: Sequence[int], text: str, action: Action, kit: Kit
     parts = [part for message in shown if not isinstance(message, Assistant) for part in message.parts]
     # A secret would be a name like any other, and what tells that it is one stands in front of it.
     read = [redact(part.text) for part in parts if isinstance(part, Text)]
-    standing = standing_strings(view, but=set(run)).union(distinctive_strings(text))
+    standing = standing_strings(view, but=set(run)).union(distinctive_strings(text), _call_ids(view, run))
     taken = [string for one in written for string in distinctive_strings(one)]
     return names_line("\n".join((*written, *read)), standing=standing, max_tokens=most, count=kit.count, taken=taken)
+
+
+def _call_ids(view: View, run: Sequence[int]) -> set[str]:
+    """The ids of calls, which name messages and nothing that the messages say."""
+    slots = [view.slots[place] for place in {*places_beneath(view, run), *run}]
+    return {slot.base.call_id for slot in slots if isinstance(slot.base, ToolResult)}
 
 
 def _names_in(call: ToolCall) -> str:
     """The names in what a call's arguments say, without those that are secrets by the key in front of them."""
     known = redact(call.raw)
-    return "\n".join(name for name in distinctive_strings(arguments_text(call)) if name in known)
+    return "\n".join(name for name in written_in(arguments_text(call)) if name in known)
 
 
 def _ranges(handles: Iterable[str]) -> list[str]:

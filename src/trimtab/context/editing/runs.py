@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from trimtab.context.actions import Action
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.applying import shown_size
-from trimtab.context.editing.beneath import beneath, places_beneath, written_text
+from trimtab.context.editing.beneath import places_beneath, retold, written_text
 from trimtab.context.editing.checks import newest_request
 from trimtab.context.editing.hidden_items import in_words, recorded
 from trimtab.context.naming import body_of, name_of
 from trimtab.context.summary.facts import Fact, facts_of
-from trimtab.context.summary.job import Beneath
+from trimtab.context.summary.job import Retold
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
 from trimtab.types.messages import Assistant, Message, ToolResult, User
@@ -31,7 +31,7 @@ _MOST_BELOW = 400_000
 class Told:
     """What a summariser is told of a run: its messages with their ids, the messages that stay, and facts of what earlier summaries in it stand for.
 
-    `recorded`: the same messages, those that are hidden as they were recorded. `turn_goes_on`: the run ends within a turn. `beneath`: what a digest starts from.
+    `recorded`: the same messages, those that are hidden as they were recorded. `turn_goes_on`: the run ends within a turn. `retold`: what a digest is made from.
     """
 
     messages: tuple[Message, ...]
@@ -39,7 +39,7 @@ class Told:
     ids: tuple[str, ...]
     later: tuple[Message, ...]
     facts: tuple[Fact, ...]
-    beneath: Beneath | None
+    retold: Retold
     turn_goes_on: bool
 
 
@@ -70,14 +70,15 @@ def kept_of(look: Look, action: Action) -> int:
 
 def told(view: View, run: Sequence[int]) -> Told:
     """What is told of `run`."""
-    shown = [(view.slots[i], message) for i in run for message in view.slots[i].shown]
+    # A note is state: it is said again by whoever keeps it.
+    shown = [(slot, message) for slot in map(view.slots.__getitem__, run) if not slot.note for message in slot.shown]
     taken = set(run)
     later = tuple(m for index, slot in enumerate(view.slots) if index not in taken for m in slot.shown)
     ids = tuple(name_of(slot) for slot, _ in shown)
     plain = tuple(written_text(view, slot, in_words(slot, message)) for slot, message in shown)
     behind = tuple(written_text(view, slot, message) for (slot, _), message in zip(shown, recorded(shown), strict=True))
-    below = beneath(view, run) if any(view.slots[index].lead is not None for index in run) else None
-    return Told(plain, behind, ids, later, _facts_below(view, run, (*plain, *later)), below, _turn_goes_on(view, run))
+    facts = _facts_below(view, run, (*plain, *later))
+    return Told(plain, behind, ids, later, facts, retold(view, run), _turn_goes_on(view, run))
 
 
 def _end(look: Look, keep_tokens: int) -> int:

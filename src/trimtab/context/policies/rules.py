@@ -56,7 +56,7 @@ class Rules:
     act: float = 0.9
     left: float = 0.2
     names: int = 400
-    keep_names: float = 0.2
+    keep_names: float = 0.15
     keep: float = 0.6
     name: str = "rules"
 

@@ -24,6 +24,8 @@ _HEAD = "names: "
 _WRITTEN = re.compile(r"~?[A-Za-z0-9_./\-:@]{8,}")
 _LEAD = re.compile(r"(?:(?:~?/|(?:\.\./)+)\.?|\.)(?=[A-Za-z0-9_@])")
 """What in front of a name belongs to it: a root, a home, folders upwards, the dot of a hidden file."""
+_SEAL = re.compile(r"~[a-z2-7]{8}(?![A-Za-z0-9_])")
+"""The key of a marker: a name of nothing that a model could use."""
 _AROUND = "~./:-"
 _POSITION = re.compile(r":\d+")
 _ENDING = re.compile(r"\.[A-Za-z]{1,5}$")
@@ -47,6 +49,7 @@ def names_in(
     text: str, *, standing: Collection[str] = (), max_tokens: int, count: Count, taken: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """Return those names as the text writes them, the ones of most worth for each token first in line for the space that there is."""
+    text = _SEAL.sub("", text)
     known = frozenset(taken)
     found = [string for string in distinctive_strings(text) if string not in standing]
     leads = _leads(text)
@@ -65,6 +68,12 @@ def names_in(
             kept.append((number, string))
             left -= size
     return tuple(string for _, string in sorted(kept))
+
+
+def written_in(text: str) -> list[str]:
+    """Return the names in `text` as it writes them, each once, in order."""
+    leads = _leads(text)
+    return [leads.get(string, "") + string for string in distinctive_strings(text)]
 
 
 def _leads(text: str) -> dict[str, str]:

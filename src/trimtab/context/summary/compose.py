@@ -15,6 +15,8 @@ from trimtab.context.summary.fit import Count, Fitted, fit, fits
 
 LEAST = 12
 """Tokens of a body below which a piece is left out rather than cut further, unless the piece says otherwise."""
+_FEWEST = 8
+"""Pieces that a composition has room for, whatever they say that they need at least."""
 _LETTERS = 4
 """Characters per token, to tell which pieces can be shown at all."""
 _TRIES = 12
@@ -91,7 +93,8 @@ def compose(
         every = {n: _sized(piece, per_piece, count) for n, piece in enumerate(pieces)}
         return _render(every, len(pieces), dict.fromkeys(every, per_piece), count, gap)
     widest = max(1, max_tokens if per_piece is None else min(per_piece, max_tokens))
-    sized = {n: _sized(pieces[n], widest, count) for n in _showable(pieces, max_tokens)}
+    least = max(LEAST, max_tokens // _FEWEST)
+    sized = {n: _sized(pieces[n], widest, count, least) for n in _showable(pieces, max_tokens, least)}
     between = count(gap(0, len(pieces)))
     room = max_tokens
     for _ in range(_TRIES):
@@ -107,26 +110,26 @@ def compose(
     return Composed(said if fits(said, max_tokens, count) else "", omitted=len(pieces))
 
 
-def _showable(pieces: Sequence[Piece], max_tokens: int) -> list[int]:
+def _showable(pieces: Sequence[Piece], max_tokens: int, least: int) -> list[int]:
     """The indices, in order, of those that could be shown beside all that give way later, at their least."""
     left = max_tokens
     found: list[int] = []
     for n in sorted(range(len(pieces)), key=lambda n: (-pieces[n].rank, -n)):
         if left <= 0:
             break
-        left -= 1 + min(pieces[n].letters // _LETTERS, pieces[n].least)
+        left -= 1 + min(pieces[n].letters // _LETTERS, pieces[n].least, least)
         found.append(n)
     return sorted(found)
 
 
-def _sized(piece: Piece, widest: int | None, count: Count) -> _Sized:
+def _sized(piece: Piece, widest: int | None, count: Count, least: int = 0) -> _Sized:
     slots = piece.make()
     if widest is None:
         return _Sized(piece, slots)
     fixed = sum(count(slot.head) + count(slot.tail) for slot in slots)
     most = widest * piece.weight
     bodies = tuple(_size(slot.body, most, count) for slot in slots)
-    return _Sized(piece, slots, fixed, bodies, min(piece.least, most))
+    return _Sized(piece, slots, fixed, bodies, min(piece.least, most, least))
 
 
 def _size(text: str, most: int, count: Count) -> int:

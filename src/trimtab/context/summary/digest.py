@@ -2,13 +2,13 @@
 
     user m1: Fix the parser. Never touch the schema.
     assistant m2: I'll look.
-    → read {"path": "parse.py"}
+    → read: path=parse.py
     read r7 (error): parse.py: no such file
     [… 2 calls, 2 results]
 
 Always the same for the same messages, and of at most `max_tokens`. What was said outlives what was printed: first the output of tools shrinks to its
-first and last words and gives way, then calls, failures, remarks between calls, answers, and at the very end what the user asked for; of each
-kind the oldest go first. Long output keeps its ends and, of what stands between them, the facts.
+first, last and most telling lines and gives way, then calls, failures, remarks between calls, answers, and at the very end what the user asked
+for; of each kind the oldest go first. What stays of a message are whole sentences and lines (`extract`).
 """
 
 from collections import Counter
@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
 
+from trimtab.context.summary.call_words import call_in_words
 from trimtab.context.summary.compose import Piece, Slot, compose
-from trimtab.context.summary.facts import FactKind, facts_in, rules_in
+from trimtab.context.summary.extract import GAP, extract_printed, extract_said
+from trimtab.context.summary.facts import rules_in
 from trimtab.context.summary.fit import Count, both_ends, fit
 from trimtab.context.summary.redact import redact
 from trimtab.context.summary.sources import Source, sources_of
@@ -26,13 +28,8 @@ from trimtab.types.messages import Message, ToolResult, User
 
 PER_MESSAGE = 160
 """Tokens of one message, unless the caller says otherwise."""
-_MOST_FACTS = 12
 _MOST_READ = 20_000
 """Characters of one body that are read, from both ends: a result of 10 MB must not take seconds."""
-_ENDS = 3
-"""Lines that are kept at each end."""
-_FEW = 48
-"""Tokens below which a body is nothing but its first and last words."""
 
 
 class _Kind(IntEnum):
@@ -49,8 +46,8 @@ class _Kind(IntEnum):
 
 _WEIGHTS = {_Kind.OUTPUT: 1, _Kind.CALLS: 1, _Kind.FAILURE: 1, _Kind.REMARK: 2}
 _SPOKEN_WEIGHT = 3
-_LEAST = {_Kind.OUTPUT: 12, _Kind.CALLS: 12, _Kind.FAILURE: 24, _Kind.REMARK: 32}
-_SPOKEN_LEAST = 64
+_LEAST = {_Kind.OUTPUT: 32, _Kind.CALLS: 48, _Kind.FAILURE: 48, _Kind.REMARK: 48}
+_SPOKEN_LEAST = 80
 """Tokens of an answer or a request that are kept if anything is."""
 
 
@@ -106,13 +103,18 @@ def _kind(source: Source) -> _Kind:
 def _piece(part: _Part, per_message: int, count: Count) -> Piece:
     kind = part.kind
     weight, least = _WEIGHTS.get(kind, _SPOKEN_WEIGHT), _LEAST.get(kind, _SPOKEN_LEAST)
-    make = _calls if kind is _Kind.CALLS else partial(_words, count=count)
-    return Piece(partial(make, part.source), part.source.letters, weight, kind, least)
+    make = partial(_calls if kind is _Kind.CALLS else _words, part.source, count=count)
+    return Piece(make, part.source.letters, weight, kind, least)
 
 
-def _calls(source: Source) -> tuple[Slot, ...]:
-    written = [(call.name, " ".join(redact(call.raw[:_MOST_READ]).split())) for call in source.calls]
-    return tuple(Slot(("\n" if n else "") + f"→ {name} ", raw) for n, (name, raw) in enumerate(written))
+def _calls(source: Source, *, count: Count) -> tuple[Slot, ...]:
+    shorten = partial(_dotted, count)
+    written = [(call.name, redact(call_in_words(call))) for call in source.calls]
+    return tuple(Slot(("\n" if n else "") + f"→ {name}: ", said, "", shorten) for n, (name, said) in enumerate(written))
+
+
+def _dotted(count: Count, text: str, max_tokens: int) -> str:
+    return fit(text, max_tokens=max_tokens, count=count, mark=lambda _left_out: GAP).text
 
 
 def _words(source: Source, *, count: Count) -> tuple[Slot, ...]:
@@ -121,7 +123,7 @@ def _words(source: Source, *, count: Count) -> tuple[Slot, ...]:
         head = f"{message.tool_name} {source.id}{' (error)' if message.is_error else ''}: "
     else:
         head = f"{_role(source)} {source.id}: "
-    text = redact(both_ends(source.text, _MOST_READ)).strip()
+    text = redact(both_ends(source.text, _MOST_READ)).strip().removeprefix(f"[{source.id}]\n")
     return (Slot(head, text, shorten=partial(_shorter, source, count)),)
 
 
@@ -132,41 +134,23 @@ def _role(source: Source) -> str:
 
 
 def _shorter(source: Source, count: Count, text: str, max_tokens: int) -> str:
-    """The ends of a text; of what stands between them, where there is room, the user's rules or the facts in what a tool printed."""
-    ends = partial(fit, count=count, mark=_dots)
-    lines = [line.rstrip() for line in text.split("\n") if line.strip()]
-    if max_tokens < _FEW or not (source.by_user or source.untrusted) or len(lines) <= 2 * _ENDS:
-        return ends("\n".join(lines), max_tokens=max_tokens).text
-    head, tail = lines[:_ENDS], lines[-_ENDS:]
-    between = "\n".join(lines[_ENDS:-_ENDS])
-    shown = "\n".join((*head, *tail))
-    rules = [rule for rule in rules_in(between) if rule not in shown] if source.by_user else []
-    facts = [(kind, fact) for kind, fact in facts_in(between) if fact not in shown]
-    room = max_tokens // 4
-    middle = ends("\n".join(rules), max_tokens=room).text or _facts_line(facts, count, room)
-    first, last = (ends("\n".join(part), max_tokens=max_tokens // 3).text for part in (head, tail))
-    return "\n".join(part for part in (first, "…", middle, last) if part)
-
-
-def _facts_line(facts: Sequence[tuple[FactKind, str]], count: Count, room: int) -> str:
-    """As many facts as fit, whole ones: figures last, for a listing is full of them."""
-    chosen: list[str] = []
-    for _, fact in sorted(facts, key=lambda found: found[0] == "number"):
-        if len(chosen) == _MOST_FACTS or count(f"[{', '.join((*chosen, fact))}]") > room:
-            break
-        chosen.append(fact)
-    return f"[{', '.join(chosen)}]" if chosen else ""
-
-
-def _dots(_left_out: int) -> str:
-    return "…"
+    """Whole sentences or lines of a text, the user's rules among them wherever they stand."""
+    if source.untrusted:
+        return extract_printed(text, max_tokens=max_tokens, count=count)
+    rules = list(rules_in(text)) if source.by_user else []
+    room = max_tokens // 3 if rules else 0
+    demanded = fit("\n".join(rules), max_tokens=room, count=count, mark=lambda _left_out: GAP).text
+    said = extract_said(text, max_tokens=max_tokens - (count(demanded) + 1 if demanded else 0), count=count)
+    return "\n".join((said, *(line for line in demanded.split("\n") if line and line not in said)))
 
 
 def _gap(parts: Sequence[_Part], first: int, last: int) -> str:
-    """What is missing, by kind: `[… 1 user message, 12 calls, 12 results]`."""
+    """What is missing, by kind: `[… 1 user message, 12 calls, 12 results]`. That a call had results needs no words."""
     numbers: Counter[str] = Counter()
     for part in parts[first:last]:
         what, number = part.counted
         numbers[what] += number
+    if first and parts[first - 1].kind is _Kind.CALLS and numbers.keys() == {"result"}:
+        return ""
     said = (f"{number} {what}" + "s" * (number > 1) for what, number in numbers.items())
     return f"[… {', '.join(said)}]"

@@ -78,6 +78,9 @@ _PATTERNS: tuple[tuple[FactKind, re.Pattern[str]], ...] = (
         ),
     ),
 )
+_ESCAPES = re.compile(r"(?:\\[abfnrtv0])+")
+_EVERYWHERE = frozenset({"/dev/null", "/bin/sh", "/bin/bash", "/usr/bin/env", "/tmp"})
+"""Paths that every machine has: nobody forgets them."""
 _BARE_NUMBER = re.compile(r"(?<![\w.,:/-])\d{2,24}(?:[.,]\d{1,9}){0,6}(?![\w/-])")
 _QUOTED = re.compile(
     r"\"([^\"\n]{3,200})\"|“([^”\n]{3,200})”|„([^“”\n]{3,200})[“”]|«([^»\n]{3,200})»|「([^」\n]{2,200})」|`([^`\n]{3,200})`"
@@ -104,7 +107,7 @@ def facts_in(text: str) -> tuple[tuple[FactKind, str], ...]:
         for kind, pattern in _PATTERNS:
             for match in pattern.finditer(text):
                 found = match[0].rstrip(".,;:!?)]}'\"")
-                if len(found) > 1:
+                if len(found) > 1 and not _ESCAPES.fullmatch(found):
                     facts.setdefault(found, kind)
         known = tuple((kind, found) for found, kind in facts.items())
         _known.put(text, known)
@@ -136,7 +139,7 @@ def facts_of(
             _mark_used(arguments_text(call), calls, found, by_text)
         text = redact(both_ends(source.text, _MOST_READ))
         for kind, fact in (*_spoken(text), *facts_in(text)) if source.by_user else facts_in(text):
-            if "[secret:" in fact:
+            if "[secret:" in fact or fact in _EVERYWHERE:
                 continue
             known = found.get((kind, fact))
             if known is None:

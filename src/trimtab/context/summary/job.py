@@ -15,15 +15,15 @@ Mode = Literal["in_place", "serialised", "digest", "blocks", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Beneath:
-    """What earlier summaries of a run stand for. `written`: what models or people wrote among them; `messages`: those behind the digests, as they were before, with their ids.
+class Retold:
+    """What a digest tells: every message that a run stands for, in order, those behind earlier digests as they were before, with their ids.
 
-    A digest of a digest loses most of what the first one kept, so the next one is made from the messages again.
+    `written`: what models or people wrote of the beginning, which isn't told again. A digest of a digest would lose most of what the first one kept.
     """
 
+    messages: tuple[Message, ...]
+    ids: tuple[str, ...]
     written: str = ""
-    messages: tuple[Message, ...] = ()
-    ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Job:
     audit looks for facts in these. `later` are the messages that stay. `replaces_tokens`: what the run takes in a request, if more than its text counts.
     `source`: the document that the one message shows, by path or address; its summary is found again by the text alone, whoever reads it.
     `wanted`: how long the summary may be. `cost_in_place`, `cost_serialised`: the bills of the two ways; None: unknown, which loses.
-    `attempts`: ways tried at most before the digest. `facts_share`: of the wanted size, for the facts block. `beneath`: what a digest starts from in place of earlier summaries.
+    `attempts`: ways tried at most before the digest. `facts_share`: of the wanted size, for the facts block. `retold`: what a digest is made from where that is more than the messages.
     """
 
     messages: tuple[Message, ...]
@@ -72,7 +72,7 @@ class Job:
     replaces_tokens: int
     previous: str | None = None
     facts: tuple[Fact, ...] = ()
-    beneath: Beneath | None = None
+    retold: Retold | None = None
     recorded: tuple[Message, ...] = ()
     later: tuple[Message, ...] = ()
     instructions: str = ""

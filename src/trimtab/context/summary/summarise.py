@@ -18,7 +18,7 @@ from trimtab.context.summary.cache import KeptSummary, SummaryKey, content_hash
 from trimtab.context.summary.digest import PER_MESSAGE, digest
 from trimtab.context.summary.facts import facts_of
 from trimtab.context.summary.fit import fit
-from trimtab.context.summary.job import Beneath, InPlace, Job, Mode, Summariser, SummaryOutcome
+from trimtab.context.summary.job import InPlace, Job, Mode, Retold, Summariser, SummaryOutcome
 from trimtab.context.summary.language import language_of
 from trimtab.context.summary.passes import Pass, plan_passes
 from trimtab.context.summary.prompt import (
@@ -224,7 +224,7 @@ def _with_facts(job: Job, summary: str) -> tuple[str, dict[str, Any]]:
     """The summary with the facts that it lost, and what the audit found. It stays smaller than what it replaces."""
     found = audit(summary, (*job.facts, *facts_of(job.recorded or job.messages, ids=job.ids, later=job.later)))
     room = min(int(job.wanted * job.facts_share), job.replaces_tokens - job.count(summary) - 2)
-    block = facts_block(found.missing, max_tokens=max(0, room), count=job.count)
+    block = facts_block(found.missing, max_tokens=max(0, room), count=job.count, texts=_texts(job))
     text = f"{summary}\n\n{redact(block.text)}" if block.text else summary
     told = {
         "present": found.present,
@@ -234,6 +234,14 @@ def _with_facts(job: Job, summary: str) -> tuple[str, dict[str, Any]]:
         "lost": [redact(f"{fact.kind}: {fact.text} [{fact.source}]") for fact in block.left_out[:_MOST_LOST]],
     }
     return text, {"audit": told}
+
+
+def _texts(job: Job) -> dict[str, str]:
+    """By the id of a source, what it says: a figure alone states nothing, its line does."""
+    pairs = [*zip(job.ids, job.recorded or job.messages, strict=True)]
+    if job.retold is not None:
+        pairs += zip(job.retold.ids, job.retold.messages, strict=True)
+    return {name: Source(name, message).text for name, message in reversed(pairs)}
 
 
 def _without_model(job: Job, key: SummaryKey, asked: _Asked) -> SummaryOutcome:
@@ -249,12 +257,11 @@ def _without_model(job: Job, key: SummaryKey, asked: _Asked) -> SummaryOutcome:
 
 def _digest(job: Job) -> str:
     """Of all that the run stands for, behind what others wrote of its beginning, where there is room for that."""
-    beneath = Beneath(job.previous or "") if job.beneath is None else job.beneath
+    retold = Retold(job.messages, job.ids, job.previous or "") if job.retold is None else job.retold
     room = max(0, min(int(job.wanted * _DIGEST_SHARE), job.replaces_tokens * 3 // 4 - 1))
-    earlier = fit(redact(beneath.written), max_tokens=room // 2, count=job.count).text
+    earlier = fit(redact(retold.written), max_tokens=room // 2, count=job.count).text
     rest = max(0, room - job.count(earlier) - 2)
-    messages, ids = (*beneath.messages, *job.messages), (*beneath.ids, *job.ids)
-    told = digest(messages, ids=ids, max_tokens=rest, per_message=PER_MESSAGE, count=job.count)
+    told = digest(retold.messages, ids=retold.ids, max_tokens=rest, per_message=PER_MESSAGE, count=job.count)
     return "\n\n".join(part for part in (earlier, told) if part)
 
 
