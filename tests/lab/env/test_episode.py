@@ -1,5 +1,7 @@
 """What an episode plays, shows and says."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import msgspec
@@ -166,6 +168,14 @@ def test_a_key_point_has_to_stand_where_its_task_says():
     wrong = replace(task.points[0], message=2)
     with pytest.raises(ValueError, match="key point 0 doesn't stand in message 2"):
         task_story(replace(task, points=(wrong,)))
+
+
+def test_all_but_the_gymnasium_module_is_loaded_without_the_extra():
+    modules = ("episode", "facts", "features", "grammar", "snapshot", "story")
+    program = f"import sys, {', '.join(f'trimtab.lab.env.{name}' for name in modules)}; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert "trimtab.lab.env.grammar" in loaded
+    assert {"gymnasium", "numpy"}.isdisjoint(loaded)
 
 
 def test_an_episode_is_asked_for_in_turns():
