@@ -31,6 +31,7 @@ class Acceptance:
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, bytes], tuple[Slot, bool]] = {}
+        self._frozen: tuple[View | None, frozenset[str]] = (None, frozenset())
 
     def accepts(self, player: Player, action: Action) -> bool:
         """Whether the engine of `player`, which is at a decision, would make an edit of `action`."""
@@ -44,7 +45,14 @@ class Acceptance:
             known = self._known[key] = slot, _gains(player, action, slot)
         # An answer with signed thoughts may change at some times and not at others, by what stands behind it.
         signed = any(isinstance(part, Thinking | Opaque) for part in slot.base.parts)
-        return known[1] and (not signed or would_do(player, action))
+        return known[1] and not (signed and self._is_frozen(player, slot))
+
+    def _is_frozen(self, player: Player, slot: Slot) -> bool:
+        """Whether the wire lets nobody change that answer now."""
+        view = player.log.view
+        if self._frozen[0] is not view:
+            self._frozen = view, frozenset(view.slots[n].id for n in player.engine.faults.frozen(view))
+        return slot.id in self._frozen[1]
 
 
 def would_do(player: Player, action: Action) -> bool:
