@@ -81,7 +81,8 @@ class References:
             for part in base.parts:
                 if isinstance(part, ToolCall):
                     text = arguments_text(part)
-                    used.update(self._origins[string] for string in self._known.found_in(text))
+                    # A copy of this ledger, for another way that the conversation goes on, adds to the same known strings; it is the origins that say which are of this one.
+                    used.update(self._origins[s] for s in self._known.found_in(text) if s in self._origins)
                     self._saw(text, "")
                 elif isinstance(part, Text | Thinking):
                     self._saw(part.text, "")
