@@ -290,7 +290,13 @@ def test_any_file_can_be_named_as_a_session_and_is_not_harmed(cli: Cli, content:
 @pytest.mark.parametrize("option", ["--session", "--resume", "--fork"])
 def test_a_text_of_a_person_is_no_session_and_is_not_written_to(cli: Cli, option: str) -> None:
     path = cli.file("notes.md", b"# Notes\n\n- milk\n")
-    refused(cli.inside("-p", "hi", option, "notes.md", "--model", ok(cli)), "notes.md", "is no session", "@FILE")
+    refused(
+        cli.inside("-p", "hi", option, "notes.md", "--model", ok(cli)),
+        "notes.md",
+        "is no session",
+        "@FILE",
+        "trimtab replay",
+    )
     assert (path.read_bytes(), cli.sessions) == (b"# Notes\n\n- milk\n", [])
 
 

@@ -83,7 +83,7 @@ class SessionFile:
         if not found.is_session:
             raise SessionError(
                 f"{str(path)!r} is no session: it has neither a session header nor an entry that can be read",
-                hint="it was left as it is; name a session file or one that isn't there yet, and hand over a text as @FILE",
+                hint="it was left as it is; name a session file of Trimtab or one that isn't there yet, hand over a text as @FILE, and look at a session of another agent with trimtab replay",
             )
         header = found.header or Header(id=id_from_name(path), cwd="", created="", format=FORMAT)
         return cls(path, header, found, fd=None, disk=disk)
