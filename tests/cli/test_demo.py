@@ -49,9 +49,9 @@ def test_it_shows_the_audit_the_recalled_line_an_undo_and_the_bill(shown: Outcom
     assert f"{WINDOW:,}" in shown.out
 
 
-def test_in_another_folder_the_same_edits_are_made(shown: Outcome, kept: Outcome) -> None:
-    made = [re.findall(r"^  (step \d+  \w+)", run.out, re.M) for run in (shown, kept)]
-    assert made[0] == made[1] != []
+def test_in_another_folder_the_same_kinds_of_edits_are_made(shown: Outcome, kept: Outcome) -> None:
+    made = [set(re.findall(r"^  step \d+  (\w+)", run.out, re.M)) for run in (shown, kept)]
+    assert made[0] == made[1] >= {"fold", "elide", "offload", "compact"}
 
 
 def test_it_says_how_to_keep_the_session(shown: Outcome) -> None:

@@ -4,7 +4,8 @@ The loop, the tools, the permissions, the context engine and the session on disk
 beforehand. The window is far too small for what the tools bring, so the engine has to work; one line of what leaves the window, an order number in
 a log, is what the answer needs in the end.
 
-What is edited hangs on a few tokens. So nothing that the model sees tells in which folder, or by which interpreter, it all ran: the edits are the same in every run.
+What is edited hangs on a few tokens. So nothing that the model sees tells in which folder, or by which interpreter, it all ran. Ids are random and count a few tokens more or
+less: the kinds of edits are the same in every run, now and then one more is made.
 """
 
 import itertools
@@ -15,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 PROMPT = "The tests fail. Find out why, repair the code, show that they pass, and name the first order in sales.log that was charged nothing."
-WINDOW = 5_150
-"""Tokens of the model's window, of which the answer and a margin take some: the three files alone have more. Ids are random and count a few tokens more or less,
-so no edit may hang on those: with 100 more or less here, the same edits are made."""
+WINDOW = 5_000
+"""Tokens of the model's window, of which the answer and a margin take some: the three files alone have more."""
 MAX_OUTPUT = 800
 NEEDLE = "order 20417"
 """What the answer needs, and what has left the window by then."""
