@@ -184,7 +184,8 @@ def test_the_same_of_many_more_lives() -> None:
     assert len(authors & {f"policy:{name}" for name in PEERS}) >= 3, (
         "which peers come to act in so many lives is chance; that several do is not"
     )
-    assert seen["summary:in_place"]
+    # Which of the two ways a model is asked is chance as well; `test_two_ways` makes each of them come about.
+    assert seen["summary:in_place"] + seen["summary:serialised"]
     assert seen["stops"] < seen["requests"] / 4
 
 
