@@ -40,7 +40,7 @@ LONG = SHORT * 4
 @pytest.fixture
 async def chat(roomy_url: str) -> AsyncIterator[SmallModel]:
     """The model over Chat Completions, as it was declared."""
-    async with open_model(roomy_url, "openai-chat", idle_timeout_s=200) as opened:
+    async with open_model(roomy_url, "openai-chat", idle_quiet_s=200) as opened:
         opened.info = ModelInfo("local", opened.info.id, "openai-chat", context_window=ROOMY, max_output=OUTPUT)
         yield opened
 
@@ -52,7 +52,7 @@ def counted(model: SmallModel, text: str) -> int:
 
 async def summarised(model: SmallModel, messages: tuple[Message, ...]) -> tuple[SummaryOutcome, int]:
     """What may stand in place of `messages`, and how often the model was asked."""
-    asker = Summarisers(lambda: (model.provider, model.info), timeout_s=250)
+    asker = Summarisers(lambda: (model.provider, model.info), quiet_s=250)
     job = Job(
         messages,
         tuple(f"e{n}" for n in range(len(messages))),
@@ -81,7 +81,7 @@ async def test_what_the_model_says_of_the_prompt_gets_a_verdict(
 ) -> None:
     prompt = build_summary_prompt(messages)
     ask = Summarize(prompt.messages, "serialised", OUTPUT, system=prompt.system, purpose="compact")
-    got = await Summarisers(lambda: (chat.provider, chat.info), timeout_s=250).ask(ask)
+    got = await Summarisers(lambda: (chat.provider, chat.info), quiet_s=250).ask(ask)
     assert isinstance(got, Summary), got
     assert got.usage is not None
     assert 0 < got.usage.output <= OUTPUT
