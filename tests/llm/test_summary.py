@@ -40,7 +40,7 @@ LONG = SHORT * 4
 @pytest.fixture
 async def chat(roomy_url: str) -> AsyncIterator[SmallModel]:
     """The model over Chat Completions, as it was declared."""
-    async with open_model(roomy_url, "openai-chat", idle_quiet_s=200) as opened:
+    async with open_model(roomy_url, "openai-chat", idle_timeout_s=200) as opened:
         opened.info = ModelInfo("local", opened.info.id, "openai-chat", context_window=ROOMY, max_output=OUTPUT)
         yield opened
 
