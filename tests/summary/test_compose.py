@@ -78,3 +78,9 @@ def test_what_a_composition_costs_hangs_on_what_it_keeps_not_on_how_many_pieces_
     composed = compose([Piece(make, 200)] * 50_000, count=words, gap=gap, max_tokens=300)
     assert words(composed.text) <= 300
     assert made < 300
+
+
+def test_where_there_is_room_for_nothing_else_the_piece_that_gives_way_last_stands_alone():
+    pieces = [piece(Slot("task ", "Never touch it."), rank=2), *(piece(Slot("out ", "word " * 40)) for _ in range(40))]
+    composed = compose(pieces, count=words, gap=lambda first, last: "left out " * 20, max_tokens=8)
+    assert (composed.text, composed.omitted) == ("task Never touch it.", 40)

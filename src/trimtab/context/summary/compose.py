@@ -9,7 +9,7 @@ out too big. A piece that can't be shown is never made, so the cost depends on w
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trimtab.context.summary.fit import Count, Fitted, fit, fits
 
@@ -106,8 +106,18 @@ def compose(
         if fits(composed.text, max_tokens, count):
             return composed
         room = int(room * _LESS)
-    said = gap(0, len(pieces)) if pieces else ""
-    return Composed(said if fits(said, max_tokens, count) else "", omitted=len(pieces))
+    return _one(sized, len(pieces), max_tokens, count) or Composed("", omitted=len(pieces))
+
+
+def _one(sized: dict[int, _Sized], total: int, max_tokens: int, count: Count) -> Composed | None:
+    """The piece that gives way last, alone: where there is no room for more, words say more than what is left out."""
+    for n in sorted(sized, key=lambda n: (-sized[n].piece.rank, n)):
+        one = sized[n]
+        room = (max_tokens - one.fixed) // max(1, len(one.slots) * one.piece.weight)
+        text, cut = _show(replace(one, least=0), max(0, room), count)
+        if text and fits(text, max_tokens, count):
+            return Composed(text, int(cut), total - 1)
+    return None
 
 
 def _showable(pieces: Sequence[Piece], max_tokens: int, least: int) -> list[int]:
