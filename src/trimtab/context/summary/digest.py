@@ -161,7 +161,7 @@ def _shorter(source: Source, count: Count, text: str, max_tokens: int) -> str:
         return extract_printed(text, max_tokens=max_tokens, count=count)
     rules = list(rules_in(text)) if source.by_user else []
     room = max_tokens // 3 if rules else 0
-    demanded = fit("\n".join(rules), max_tokens=room, count=count, mark=lambda _left_out: GAP).text
+    demanded = _dotted(count, "\n".join(rules), room)
     said = extract_said(text, max_tokens=max_tokens - (count(demanded) + 1 if demanded else 0), count=count)
     return "\n".join((said, *(line for line in demanded.split("\n") if line and line not in said)))
 
