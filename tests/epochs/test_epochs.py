@@ -15,6 +15,8 @@ from support.changing_front import (
     TUESDAY,
     WEB,
     Clock,
+    HidesNotices,
+    hide_the_newest_notice,
     notices,
     session,
     tool,
@@ -34,6 +36,9 @@ from trimtab.types.errors import ContextFloor
 from trimtab.types.messages import Text
 from trimtab.types.models import CacheRules, Price
 from trimtab.types.usage import Usage
+
+PIRATE = "".join(f"Speak like a pirate, in way {number} of the hundred ways.\n" for number in range(40))
+LAST = PIRATE.splitlines()[-1]
 
 
 @pytest.mark.parametrize("rules", [PREFIX, EXPLICIT], ids=["prefix", "explicit"])
@@ -260,6 +265,26 @@ def test_a_notice_that_somebody_took_back_is_told_again() -> None:
     made.revert(made.view.applied[0].id)
     made.prepare()
     assert len(notices(made)) == 1
+
+
+def test_a_notice_that_somebody_hid_is_told_again() -> None:
+    made = session()
+    made.system = PIRATE
+    made.prepare()
+    hide_the_newest_notice(made)
+    assert LAST not in "".join(notices(made))
+    made.prepare()
+    assert LAST in notices(made)[-1]
+
+
+def test_a_notice_that_the_policy_hides_on_the_way_to_the_same_request_is_told_again() -> None:
+    made = session(policy=HidesNotices())
+    made.system = PIRATE
+    made.prepare()
+    made.work(lines(300))
+    prepared = made.prepare()
+    assert any(done.entry.author == "policy:hides-notices" for done in prepared.edits)
+    assert prepared.request.system == PIRATE or LAST in notices(made)[-1]
 
 
 def test_a_notice_that_a_person_brings_back_when_its_change_was_folded_in_no_longer_holds() -> None:

@@ -1,11 +1,14 @@
 """A conversation whose system prompt and tools change while the provider's cache is warm."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from support.engine_session import Session, lines, model
 from trimtab.context.actions import Action
+from trimtab.context.cycle.front import is_notice
 from trimtab.context.engine import Engine
+from trimtab.context.policies.base import Manners, Policy
+from trimtab.context.seeing.observation import Observation
 from trimtab.types.messages import Message, Text, User
 from trimtab.types.models import CacheRules, Price
 from trimtab.types.tools import ToolSpec
@@ -33,7 +36,7 @@ class Clock:
         return self.now
 
 
-def session(rules: CacheRules = PREFIX, *, window: int = 100_000, policy: str = "rules", steps: int = 4) -> Session:
+def session(rules: CacheRules = PREFIX, *, window: int = 100_000, policy: Policy | str = "rules", steps: int = 4) -> Session:
     """A conversation of a few steps on Monday, whose cache is warm; with `engine.clock`, so to speak, in `clock_of`."""
     info = model(window, prices=(Price(3, 15, 0.3, 3.75),), cache=rules)
     clock = Clock()
@@ -59,6 +62,24 @@ def notices(made: Session) -> list[str]:
     return [m.parts[0].text for m in made.view.messages() if _is_note(m)]  # type: ignore[union-attr]
 
 
+def hide_the_newest_notice(made: Session) -> None:
+    """Somebody puts a stub in place of what was told last."""
+    told = [applied for applied in made.view.applied if is_notice(applied.edit)]
+    if told:
+        made.act(Action("elide", (made.view.slots[told[-1].slots[0]].id,)))
+
+
+class HidesNotices:
+    """A policy that puts a stub in place of each note that it sees, and of nothing else."""
+
+    name = "hides-notices"
+    manners = Manners(guarded=False, early=True)
+
+    def decide(self, observation: Observation) -> Sequence[Action]:
+        """Elide every note."""
+        return [Action("elide", (item.id,)) for item in observation.items if item.kind == "note"]
+
+
 def _is_note(message: Message) -> bool:
     return isinstance(message, User) and message.origin == "note"
 
@@ -74,5 +95,6 @@ CHANGES: list[Callable[[Session], object]] = [
     lambda s: s.say("Go on"),
     lambda s: s.work(lines(900)),
     lambda s: s.act(Action("compact", params={"mode": "digest", "keep_tokens": 300})),
+    hide_the_newest_notice,
 ]
 """What may happen to it."""

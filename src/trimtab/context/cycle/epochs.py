@@ -53,10 +53,10 @@ class Epochs:
         sent = engine.front or wanted
         now = engine.look(view, request)
         told = _told(view)
-        shown = [applied for applied in told if view.slots[applied.slots[0]].state != "gone"]
+        shown = _shown(view)
         text = self._text(sent, wanted) or (AGAIN if shown else "")
         engine.told = bool(told)
-        fresh = bool(text) and (not shown or _says(shown[-1]) != text)
+        fresh = bool(text) and (not shown or _says(view, shown[-1]) != text)
         due = self._is_due(view, shown, sent, wanted)
         if not due and not fresh and (self._weighed == view.epoch or not told):
             return view
@@ -74,7 +74,7 @@ class Epochs:
         if view is prepared.view and engine.front == front:
             return prepared
         now = engine.look(view, request)
-        if now.used > now.budget.hard:  # the new front is the larger one, and had to go in
+        if now.used > now.budget.hard:  # the new front is the larger one, and had to go in; what is told always has room
             more = yield from engine.manager.prepare(view, request, forced=False, decide=False)
             return replace(more, edits=(*prepared.edits, *more.edits), notes=(*prepared.notes, *more.notes))
         messages, notes = engine.faults.ready(now)
@@ -145,8 +145,14 @@ def _told(view: View) -> list[Applied]:
     return [a for a in view.applied if is_notice(a.edit) and a.slots and a.id not in view.reverted]
 
 
-def _says(applied: Applied) -> str:
-    return applied.edit.text if isinstance(applied.edit, Restate) else ""
+def _shown(view: View) -> list[Applied]:
+    """Those of them of which a request made of `view` carries anything."""
+    return [applied for applied in _told(view) if view.slots[applied.slots[0]].state != "gone"]
+
+
+def _says(view: View, applied: Applied) -> str:
+    """What a request made of `view` says of it; nothing when an edit put something else in its place."""
+    return applied.edit.text if isinstance(applied.edit, Restate) and view.slots[applied.slots[0]].state == "full" else ""
 
 
 def _without(view: View, told: list[Applied]) -> View:
