@@ -36,7 +36,9 @@ class Clock:
         return self.now
 
 
-def session(rules: CacheRules = PREFIX, *, window: int = 100_000, policy: Policy | str = "rules", steps: int = 4) -> Session:
+def session(
+    rules: CacheRules = PREFIX, *, window: int = 100_000, policy: Policy | str = "rules", steps: int = 4
+) -> Session:
     """A conversation of a few steps on Monday, whose cache is warm; with `engine.clock`, so to speak, in `clock_of`."""
     info = model(window, prices=(Price(3, 15, 0.3, 3.75),), cache=rules)
     clock = Clock()

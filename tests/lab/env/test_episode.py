@@ -171,7 +171,7 @@ def test_a_key_point_has_to_stand_where_its_task_says():
 
 
 def test_all_but_the_gymnasium_module_is_loaded_without_the_extra():
-    modules = ("episode", "facts", "features", "grammar", "snapshot", "story")
+    modules = ("episode", "facts", "grammar", "snapshot", "story", "yardstick")
     program = f"import sys, {', '.join(f'trimtab.lab.env.{name}' for name in modules)}; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert "trimtab.lab.env.grammar" in loaded

@@ -74,7 +74,9 @@ class Epochs:
         if view is prepared.view and engine.front == front:
             return prepared
         now = engine.look(view, request)
-        if now.used > now.budget.hard:  # the new front is the larger one, and had to go in; what is told always has room
+        if (
+            now.used > now.budget.hard
+        ):  # the new front is the larger one, and had to go in; what is told always has room
             more = yield from engine.manager.prepare(view, request, forced=False, decide=False)
             return replace(more, edits=(*prepared.edits, *more.edits), notes=(*prepared.notes, *more.notes))
         messages, notes = engine.faults.ready(now)
@@ -152,7 +154,9 @@ def _shown(view: View) -> list[Applied]:
 
 def _says(view: View, applied: Applied) -> str:
     """What a request made of `view` says of it; nothing when an edit put something else in its place."""
-    return applied.edit.text if isinstance(applied.edit, Restate) and view.slots[applied.slots[0]].state == "full" else ""
+    return (
+        applied.edit.text if isinstance(applied.edit, Restate) and view.slots[applied.slots[0]].state == "full" else ""
+    )
 
 
 def _without(view: View, told: list[Applied]) -> View:

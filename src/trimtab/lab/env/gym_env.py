@@ -21,10 +21,10 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from trimtab.context.policies.learned.features import ITEM_FEATURES, MOST, WHOLE_FEATURES, item_row, whole_row
 from trimtab.context.seeing.observation import ItemFacts, Observation
 from trimtab.lab.env.episode import Episode, Setup
 from trimtab.lab.env.facts import StepFacts
-from trimtab.lab.env.features import ITEM_FEATURES, MOST, WHOLE_FEATURES, item_row, whole_row
 from trimtab.lab.env.grammar import COMMIT, ITEM_OPS, WHOLE_OPS, Choice, actions_of, choices, operations
 from trimtab.lab.env.story import Story
 from trimtab.types.models import cost_usd

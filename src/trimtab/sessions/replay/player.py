@@ -33,6 +33,7 @@ from trimtab.context.budget import budget_for
 from trimtab.context.counting.counter import Counter
 from trimtab.context.cycle.floor import floor_of
 from trimtab.context.cycle.look import Look
+from trimtab.context.economics import shape_of
 from trimtab.context.editing.compacting import Compactor
 from trimtab.context.embed.log_in_memory import MemoryLog
 from trimtab.context.engine import Engine
@@ -146,7 +147,7 @@ class Clock:
 
 
 class Player:
-    """Plays the steps of one recording, in order, each once. `edits` and `events` are what the log got on the way, `sent` is the last request.
+    """Plays the steps of one recording, in order, each once. `edits` and `events` are what the log got on the way, `sent` is the last request, `shape` what the cache sees of it.
 
     `summaries`: tokens of each text that a model would have been asked for.
     """
@@ -173,6 +174,7 @@ class Player:
         self.request = ModelRequest(engine_model, (), system=self.recording.system)
         self.sent = self.request
         self.till = Till(self.model)
+        self.shape = shape_of(())
         self.messages: list[tuple[str, Message]] = []
         self.edits: list[EditEntry] = []
         self.events: list[CustomEntry] = []
@@ -192,6 +194,7 @@ class Player:
             shape = shape.extended((), marks=(shape.fixed, *(mark + shape.fixed + 1 for mark in marks)))
         if step.number == 1:
             self.till.open(shape, now=self.clock.now)
+        self.shape = shape
         bill = self.till.take(shape, now=self.clock.now)
         output = self._output(step.answer)
         summaries = tuple(summarised(self._last_prompt, tokens) for tokens in self.summaries[summaries_before:])

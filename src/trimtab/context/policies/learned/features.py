@@ -1,4 +1,4 @@
-"""Features of the Gymnasium environment: an observation as two arrays of plain numbers, without numpy.
+"""Features: an observation as rows of plain numbers, without numpy; what the learned policy and the Gymnasium environment see.
 
     ItemFacts + Observation ──item_row──▶ ITEM_FEATURES        Observation ──whole_row──▶ WHOLE_FEATURES
 
@@ -6,6 +6,7 @@ All are at least 0 and at most `MOST`: shares of the room, logarithms of counts,
 them knows what comes.
 """
 
+import hashlib
 from math import log1p
 from typing import get_args
 
@@ -58,6 +59,9 @@ WHOLE_FEATURES: tuple[str, ...] = (
     "batch",
 )
 """Of the whole: sizes as shares of the room, `cached` of what is used, prices in units of fresh input, `log_since` of the requests since the last edit, `batch` of a full one."""
+
+SCHEMA = hashlib.sha256("\n".join((*ITEM_FEATURES, "", *WHOLE_FEATURES)).encode()).hexdigest()[:16]
+"""Names and order of all features. Weights say for which they were made; a feature that comes to mean something else gets another name."""
 
 
 def item_row(item: ItemFacts, observation: Observation, *, chosen: bool) -> tuple[float, ...]:

@@ -1,0 +1,7 @@
+"""The learned policy: features of an observation, a small network over them, and what it does with their figures.
+
+    Observation ──features──▶ rows ──network, weights──▶ scores ──▶ actions, each with its reason
+                      └ a figure that training never saw: the rules decide
+
+What runs here is plain Python, or numpy where that is installed. What made the weights is in the lab.
+"""

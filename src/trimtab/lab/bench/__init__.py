@@ -1,0 +1,1 @@
+"""The bench: arms side by side on the same stories, and what may be said about them."""

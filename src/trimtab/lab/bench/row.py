@@ -1,0 +1,97 @@
+"""One row of a bench: one story under one arm, as figures that go to disk.
+
+    Played ──row──▶ JSON lines ──▶ tables, intervals, verdicts, the report page
+
+A row holds counts and sums, no shares: shares are made of sums of rows, so that a long story counts as what it is. Everything that a table or a plot shows is made of
+rows, so a run that was broken off goes on, and a page is made anew without playing anything.
+"""
+
+import msgspec
+
+from trimtab.lab.arms.arm import ArmKind
+from trimtab.lab.env.facts import Tier
+
+BOUNDS = ("expected", "optimistic", "pessimistic", "fails")
+"""See `rewards/facts.py`."""
+CHANCES = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Chances that a stub is noticed, for the sweep."""
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """One way to read a story: expected success (0 to 1), US dollars, reward."""
+
+    success: float
+    usd: float
+    reward: float
+
+
+class Needs(msgspec.Struct, frozen=True):
+    """What steps needed, by how they had it."""
+
+    visible: int = 0
+    stub: int = 0
+    lost: int = 0
+
+
+class Quality(msgspec.Struct, frozen=True):
+    """Of edits: items that were taken out of sight, those of them that were needed later, readings of such items again, key points that are structured fields, and those of
+    them that the last request in which they were needed showed, in whatever form.
+    """
+
+    hidden: int = 0
+    hidden_needed: int = 0
+    reread: int = 0
+    fields: int = 0
+    fields_kept: int = 0
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """See the module. `group`: what all arms share: story, seed, window and prices. `curve`: tokens of each request, in order. `policy_ms`: milliseconds of all decisions together."""
+
+    arm: str
+    kind: ArmKind
+    tier: Tier
+    part: str
+    family: str
+    project: str = ""
+    story: str
+    seed: int
+    window: int
+    regime: str
+    keep_all_usd: float
+    judged: dict[str, Judged]
+    noticed: dict[str, Judged] = {}
+    steps: int
+    curve: tuple[int, ...]
+    cached: int = 0
+    output: int = 0
+    needs: Needs = Needs()
+    quality: Quality = Quality()
+    edits: int = 0
+    batches: int = 0
+    forced: int = 0
+    reloads: float = 0.0
+    summaries: int = 0
+    overflows: int = 0
+    invalid: int = 0
+    refused: int = 0
+    decisions: int = 0
+    policy_ms: float = 0.0
+    actions: dict[str, int] = {}
+    extra: dict[str, float] = {}
+    """Figures that only some tiers have."""
+
+    @property
+    def group(self) -> tuple[str, int, int, str]:
+        """What is compared with each other."""
+        return self.story, self.seed, self.window, self.regime
+
+    @property
+    def prompt(self) -> int:
+        """Tokens of all requests."""
+        return sum(self.curve)
+
+    @property
+    def peak(self) -> int:
+        """Tokens of the largest request."""
+        return max(self.curve, default=0)

@@ -1,0 +1,72 @@
+"""The suite: which tasks are learned from, which choose between candidates, and which judge, once.
+
+    train        families that are fitted and tuned on
+    validation   families that choose: parameters of rules, checkpoints, which candidate ships
+    test         families that nobody looks at before the candidate is chosen
+
+Parts go by whole families, and families that are told by one template are kin, so they stay together. How hard a task is, is drawn from its number; so are
+window and prices, which all arms of a group share.
+"""
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from trimtab.lab.arms.playing import Conditions
+from trimtab.lab.env.story import Story, task_story
+from trimtab.lab.rewards.prices import REGIMES, draw
+from trimtab.lab.tasks.registry import make_task
+from trimtab.lab.tasks.task import Level, Task
+
+Part: TypeAlias = Literal["train", "validation", "test"]
+PARTS: Mapping[Part, tuple[str, ...]] = {
+    "train": (
+        "document-qa",
+        "tool-chain",
+        "root-cause-first",
+        "root-cause-middle",
+        "root-cause-last",
+        "exact-numbers",
+        "sql-charts",
+    ),
+    "validation": ("misleading-turn", "superseded", "sales"),
+    "test": ("dependency", "restock", "continuation"),
+}
+WINDOWS = (12_000, 16_000, 24_000, 32_000)
+"""Tokens. All of them are too small for most of the tasks."""
+_STEPS, _LAGS, _DISTRACTORS, _TOKENS = (20, 60), (4, 25), (1, 5), (600, 2_400)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """One task with the conditions that its whole group shares. `number`: which of its family, from 0; it is the seed of everything that was drawn."""
+
+    part: Part
+    family: str
+    number: int
+    task: Task
+    conditions: Conditions
+
+    @property
+    def story(self) -> Story:
+        """What is played."""
+        return task_story(self.task)
+
+
+def drawn(part: Part, family: str, number: int) -> Drawn:
+    """Draw one task of a family: always the same for the same number. Raises `ValueError` for a family that isn't in this part."""
+    if family not in PARTS[part]:
+        raise ValueError(f"{family!r} is no family of {part}: {', '.join(PARTS[part])}")
+    dice = random.Random(f"suite {family} {number}")
+    level = Level(*(dice.randint(*bounds) for bounds in (_STEPS, _LAGS, _DISTRACTORS, _TOKENS)))
+    task = make_task(family, number, level)
+    conditions = Conditions(dice.choice(WINDOWS), draw(task.name, number, REGIMES))
+    return Drawn(part, family, number, task, conditions)
+
+
+def suite(part: Part, each: int, *, first: int = 0) -> Iterator[Drawn]:
+    """Yield `each` tasks of every family of a part, family by family, beginning with number `first`."""
+    for family in PARTS[part]:
+        for number in range(first, first + each):
+            yield drawn(part, family, number)
