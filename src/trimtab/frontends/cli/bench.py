@@ -105,6 +105,7 @@ def command(
     """
     _require_numpy()
     names = _arms(arms, candidate)
+    base = _against(names, against)
     wish = Wish(part, each, seeds, sessions, split, data, window, prices)
     if (wish.part == "test") != (candidate is not None):
         raise UsageError(
@@ -116,7 +117,7 @@ def command(
     if candidate is not None:
         _open_test(folder, candidate)
     rows, failed = _played(jobs, folder, workers)
-    findings = _findings(rows, names, _against(names, against), by_project=by_project)
+    findings = _findings(rows, names, base, by_project=by_project)
     if folder is not None:
         for name, content in findings.files():
             folder.write(name, content)
