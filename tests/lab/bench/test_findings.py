@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.bench_rows import bench_row
+from support.made_rows import made_row
 from trimtab.lab.bench.findings import Findings
 from trimtab.lab.bench.tables import sizes
 
@@ -15,7 +15,7 @@ ARMS = ("none", "mask", "rules")
 
 def rows(**more):
     return [
-        bench_row(
+        made_row(
             arm, family, number, success=success + 0.01 * number, tokens=(tokens, tokens), actions={"elide": 2}, **more
         )
         for arm, success, tokens in (("none", 0.9, 1_000), ("mask", 0.5, 400), ("rules", 0.7, 600))

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from support.bench_rows import bench_row
+from support.made_rows import made_row
 from trimtab.lab.bench import folder as folder_module
 from trimtab.lab.bench.folder import Manifest, Opened, open_folder, rows_in
 from trimtab.types.errors import StoreError, UsageError
 
-ROWS = [bench_row("mask", number=number) for number in range(3)]
+ROWS = [made_row("mask", number=number) for number in range(3)]
 
 
 def test_rows_that_were_added_are_there_when_it_is_opened_again(tmp_path):
@@ -46,7 +46,7 @@ def test_a_damaged_line_is_passed_over_and_told(tmp_path):
 
 def test_of_two_rows_of_one_arm_and_story_the_later_one_holds(tmp_path):
     folder = open_folder(tmp_path, {})
-    folder.add([ROWS[0], bench_row("mask", success=0.5)])
+    folder.add([ROWS[0], made_row("mask", success=0.5)])
     (row,) = rows_in(tmp_path)
     assert row.judged["expected"].success == 0.5
 
@@ -73,7 +73,7 @@ def test_a_recording_that_changed_is_played_again(tmp_path):
     files = {"a.jsonl": tmp_path / "a.jsonl", "b.jsonl": tmp_path / "b.jsonl", "gone.jsonl": tmp_path / "gone.jsonl"}
     for name in ("a.jsonl", "b.jsonl"):
         files[name].write_text("one")
-    rows = [bench_row("mask", story=story) for story in ("a.jsonl", "a.jsonl#1", "b.jsonl", "gone.jsonl")]
+    rows = [made_row("mask", story=story) for story in ("a.jsonl", "a.jsonl#1", "b.jsonl", "gone.jsonl")]
     out = tmp_path / "out"
     open_folder(out, {}, files).add(rows)
     files["a.jsonl"].write_text("two")

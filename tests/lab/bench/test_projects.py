@@ -1,13 +1,13 @@
 """Claims by project, and the path."""
 
-from support.bench_rows import bench_row
+from support.made_rows import made_row
 from trimtab.lab.bench.projects import chosen_on, claims, worded
 from trimtab.lab.bench.section import Key, Section
 from trimtab.lab.bench.steps import PATH, Stage, walked
 
 
 def recorded(arm: str, project: str, number: int, reward: float, **more):
-    return bench_row(arm, number=number, tier="T1", project=project, reward=reward, story=f"{project}/{number}", **more)
+    return made_row(arm, number=number, tier="T1", project=project, reward=reward, story=f"{project}/{number}", **more)
 
 
 def section(rewards: dict[str, dict[str, float]], stories: int = 6) -> Section:

@@ -3,7 +3,7 @@
 import pytest
 from msgspec import structs
 
-from support.bench_rows import bench_row
+from support.made_rows import made_row
 from trimtab.lab.bench.figures import COST, FIGURES, REWARD, SUCCESS, TOKENS, met
 from trimtab.lab.bench.row import Judged, Needs, Quality
 from trimtab.lab.bench.section import Key, Section, Verdicts, sections_of
@@ -13,7 +13,7 @@ FAMILIES = ("sales", "restock")
 
 
 def both(number: int, family: str = "sales", **masked):
-    return [bench_row("none", family, number), bench_row("mask", family, number, **masked)]
+    return [made_row("none", family, number), made_row("mask", family, number, **masked)]
 
 
 def of(rows, arms=ARMS) -> Section:
@@ -24,10 +24,10 @@ def test_tiers_parts_and_prices_of_recordings_are_never_mixed():
     recorded = {"tier": "T1", "part": "eval", "project": "p"}
     rows = [
         *both(0),
-        bench_row("mask", part="train"),
-        bench_row("mask", **recorded, regime="tenth"),
-        bench_row("mask", **recorded, regime="quarter"),
-        bench_row("mask", 1, regime="quarter"),
+        made_row("mask", part="train"),
+        made_row("mask", **recorded, regime="tenth"),
+        made_row("mask", **recorded, regime="quarter"),
+        made_row("mask", 1, regime="quarter"),
     ]
     found = [(section.key.title, section.stories) for section in sections_of(rows, ARMS)]
     assert found == [
@@ -39,13 +39,13 @@ def test_tiers_parts_and_prices_of_recordings_are_never_mixed():
 
 
 def test_stories_that_some_arm_did_not_play_are_left_out_and_counted():
-    section = of([*both(0), bench_row("none", number=1), bench_row("mask", number=2)])
+    section = of([*both(0), made_row("none", number=1), made_row("mask", number=2)])
     assert (section.stories, section.left_out) == (1, 2)
 
 
 def test_an_arm_that_played_nothing_there_is_no_arm_of_the_section():
-    assert of([bench_row("mask")], ("mask", "rules")).arms == ("mask",)
-    assert sections_of([bench_row("rules")], ("mask",)) == []
+    assert of([made_row("mask")], ("mask", "rules")).arms == ("mask",)
+    assert sections_of([made_row("rules")], ("mask",)) == []
 
 
 def test_rows_of_arms_stand_in_the_same_order_whatever_order_they_were_played_in():
@@ -60,9 +60,7 @@ def test_rows_of_arms_stand_in_the_same_order_whatever_order_they_were_played_in
 
 def test_how_much_a_section_rests_on_is_counted():
     rows = [r for f in FAMILIES for n in range(3) for s in range(2) for r in both(n, f, seed=s, story=f"{f}-{n}-{s}")]
-    rows += [
-        bench_row("none", f, n, seed=s, story=f"{f}-{n}-{s}") for f in FAMILIES for n in range(3) for s in range(2)
-    ]
+    rows += [made_row("none", f, n, seed=s, story=f"{f}-{n}-{s}") for f in FAMILIES for n in range(3) for s in range(2)]
     section = of(rows)
     assert (section.unit, section.units, section.tasks, section.seeds, section.stories) == (
         "family",
@@ -96,8 +94,8 @@ def test_an_arm_that_beats_only_what_did_not_fit_is_good_as_sent_and_over_compre
         row
         for number in range(6)
         for row in (
-            bench_row("none", number=number, success=0.0, extra={"met": 1.0}),
-            bench_row("mask", number=number, success=0.4, tokens=(300, 300), extra={"met": 0.4}),
+            made_row("none", number=number, success=0.0, extra={"met": 1.0}),
+            made_row("mask", number=number, success=0.4, tokens=(300, 300), extra={"met": 0.4}),
         )
     ]
     verdicts = {one.arm: (one.fitting, one.sent) for one in of(rows).verdicts()}
@@ -105,7 +103,7 @@ def test_an_arm_that_beats_only_what_did_not_fit_is_good_as_sent_and_over_compre
 
 
 def test_without_keeping_everything_there_is_no_verdict():
-    assert of([bench_row("mask")], ("mask",)).verdicts() == []
+    assert of([made_row("mask")], ("mask",)).verdicts() == []
 
 
 def test_of_a_recording_verdicts_are_given_at_both_ends():
@@ -115,8 +113,8 @@ def test_of_a_recording_verdicts_are_given_at_both_ends():
         row
         for number in range(5)
         for row in (
-            bench_row("none", number=number, tier="T1", project="p", extra={"met": 1.0, "met_fails": 1.0}),
-            bench_row("mask", number=number, tier="T1", project="p", tokens=(300, 300)),
+            made_row("none", number=number, tier="T1", project="p", extra={"met": 1.0, "met_fails": 1.0}),
+            made_row("mask", number=number, tier="T1", project="p", tokens=(300, 300)),
         )
     ]
     rows = [structs.replace(row, judged=masked) if row.arm == "mask" else row for row in rows]
@@ -195,14 +193,14 @@ FULL = {
     ],
 )
 def test_a_figure_is_what_its_column_says(name, value):
-    section = of([bench_row("mask", success=0.6, reward=0.1, usd=1.0, keep_all_usd=2.0, **FULL)], ("mask",))
+    section = of([made_row("mask", success=0.6, reward=0.1, usd=1.0, keep_all_usd=2.0, **FULL)], ("mask",))
     figure = next(figure for figure in FIGURES if figure.name == name)
     assert section.figure("mask", figure, "expected").value == pytest.approx(value)
 
 
 def test_calls_have_what_they_need_by_bound():
     tools = next(figure for figure in FIGURES if figure.name == "TOOLS")
-    row = bench_row("mask", **FULL)
+    row = made_row("mask", **FULL)
     assert [tools.part(row, bound) for bound in ("fails", "expected", "optimistic")] == [
         (1.0, 2.0),
         (1.5, 2.0),
@@ -211,5 +209,5 @@ def test_calls_have_what_they_need_by_bound():
 
 
 def test_as_if_it_fitted_a_fetched_need_is_met_and_one_that_isnt_fetched_fails():
-    row = bench_row("mask", success=0.0, extra={"met": 0.7, "met_fails": 0.0})
+    row = made_row("mask", success=0.0, extra={"met": 0.7, "met_fails": 0.0})
     assert [met(row, bound) for bound in ("expected", "fails", "optimistic", "pessimistic")] == [0.7, 0.0, 1.0, 1.0]

@@ -6,7 +6,7 @@ from typing import Any
 from trimtab.lab.bench.row import BOUNDS, CHANCES, Judged, Row, chance_key
 
 
-def bench_row(
+def made_row(
     arm: str,
     family: str = "sales",
     number: int = 0,
