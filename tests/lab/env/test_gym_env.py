@@ -168,7 +168,7 @@ def test_features_stay_within_their_bounds():
 def test_the_rewards_of_an_episode_sum_up_to_its_reward():
     story = task_story(small_task())
     made = env(story, policy=LATE, window=20_000)
-    made.reset(seed=1)
+    _, info = made.reset(seed=1)
     total, done, dice = 0.0, False, np.random.default_rng(4)
     while not done:
         _, reward, done, _, info = made.step(int(dice.choice(np.flatnonzero(info["action_mask"]))))
