@@ -55,7 +55,8 @@ def batches(wishes: Sequence[Wish], observation: Observation, *, seam: int | Non
     since = min(observation.since.values(), default=None)
     prices = observation.prices
     marked = prices is not None and prices.cache_write > prices.input
-    border = next((i.offset for i in observation.items if since is not None and i.age <= since), held)
+    old = (i.offset + i.tokens for i in observation.items if since is not None and i.age >= since)
+    border = max(old, default=0)
     gain = cached = touched = 0
     for size, wish in enumerate(wishes, 1):
         gain += wish.gain

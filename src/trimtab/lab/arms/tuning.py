@@ -149,9 +149,11 @@ def play(
     executor: Executor | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> list[Trial]:
-    """Return the trials of specs on `each` tasks of every family of a part, task by task; those that the ledger holds aren't played again."""
+    """Return the trials of specs on `each` tasks of every family of a part, family by family within each number; those that the ledger holds aren't played again."""
     ledger, executor = ledger or Ledger(), executor or Here()
-    tasks = [(family, number) for family in PARTS[part] for number in range(each)]
+    tasks = [
+        (family, number) for number in range(each) for family in PARTS[part]
+    ]  # so that what is done so far is balanced
     keys = {(*task, spec): key for task in tasks for spec, key in _keys(specs, part, *task)}
     jobs = [Job(part, *task, tuple(s for s in specs if keys[*task, s] not in ledger.trials)) for task in tasks]
     missing = [job for job in jobs if job.specs]
