@@ -58,7 +58,7 @@ def test_what_a_later_request_uses_stays_until_something_else_shows_it() -> None
 def test_the_clairvoyant_misses_nothing_and_pays_less_than_rules(story: Story, regime: object) -> None:
     table = Table(Conditions(12_000, regime))
     bound, inner, rules = (
-        table.play(story, find_arm(spec)) for spec in ("clairvoyant", "clairvoyant(drop=False)", "rules")
+        table.play(story, find_arm(spec)) for spec in ("clairvoyant(drop=True)", "clairvoyant", "rules")
     )
     for played in (bound, inner):
         assert played.reward().success == 1.0

@@ -81,6 +81,19 @@ def test_the_best_of_a_kind_is_the_spec_with_the_highest_mean_reward(ledger):
         assert (best.tasks, best.tried) == (len(FAMILIES), 3)
 
 
+def test_what_is_far_behind_after_a_few_tasks_is_not_tried_on_all(monkeypatch):
+    monkeypatch.setattr(tuning, "FINALISTS", 1)
+    found = Ledger()
+    (best,) = tune({"lru": SMALL["lru"]}, each=2, short=1, most=3, ledger=found).best
+    first = {t.spec: [] for t in found.trials.values()}
+    for one in found.trials.values():
+        first[one.spec] += [one.reward] if one.number == 0 else []
+    second = {t.spec for t in found.trials.values() if t.number == 1}
+    better = max(SMALL["lru"].specs(3)[1:], key=lambda spec: fmean(first[spec]))
+    assert second == {"lru", better}
+    assert (best.tasks, best.tried) == (4, 3)
+
+
 def test_a_trial_is_what_the_arm_comes_to_when_it_plays_the_task(ledger):
     one = drawn("train", FAMILIES[0], 0)
     played = Table(one.conditions).play(one.story, find_arm("truncate"))

@@ -47,10 +47,10 @@ class Foreseen:
 
 @dataclass(frozen=True, slots=True)
 class Clairvoyant:
-    """Plays one story with its foresight. `drop`: what is dead goes with its call and without a stub; else it is hidden, as policies whose actions are those of the grammar do."""
+    """Plays one story with its foresight. `drop`: what is dead goes with its call and without a stub. Without it nothing is done that the grammar doesn't have, so it can be cloned."""
 
     foresight: Foresight
-    drop: bool = True
+    drop: bool = False
     weights: Weights = DEFAULT
     name: str = "clairvoyant"
     manners: Manners = field(default=Manners(guarded=False, early=True))
@@ -169,7 +169,7 @@ class Clairvoyant:
 class ClairvoyantRule:
     """The parameters of the clairvoyant, before it has read a story."""
 
-    drop: bool = True
+    drop: bool = False
 
     def of(self, story: Story) -> Policy:
         """Read a story."""

@@ -1,7 +1,7 @@
 """Tuning: every kind of rule gets the parameters that do best on the training tasks, and the same number of tries.
 
-    GRIDS ──specs──▶ jobs (a task, all specs that aren't known for it) ──Executor──▶ Trial … ──▶ Ledger (JSON lines)
-                                                       mean reward of each spec ──▶ best of each kind ──▶ tuned.json
+    GRIDS ──all specs──▶ a few tasks of each family ──the best of each kind──▶ all tasks ──mean reward──▶ the best ──▶ tuned.json
+    jobs (a task, all specs that aren't known for it) ──Executor──▶ Trial … ──▶ Ledger (JSON lines)
 
 Kinds are compared on the part `validation` afterwards (`standings`); which parameters a kind has is never chosen there, and `test` is opened for neither. A trial is
 known by all that it depends on, so a run that was broken off goes on, and another grid costs only what is new in it.
@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 
@@ -34,6 +35,10 @@ MOST = 24
 """Combinations that are tried of each kind."""
 EACH = 8
 """Tasks of each family."""
+SHORT = 2
+"""Tasks of each family on which all specs are tried."""
+FINALISTS = 4
+"""Specs of each kind, beside its default, that are tried on all tasks."""
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -54,7 +59,7 @@ class Trial(msgspec.Struct, frozen=True):
 
 
 class Best(msgspec.Struct, frozen=True):
-    """What tuning found for one kind: the mean of `tasks` tasks, of so many `tried` specs; `untuned`: what its default came to there."""
+    """What tuning found for one kind: means of `tasks` tasks, and how many specs were `tried`; `untuned`: what its default came to on the same tasks."""
 
     kind: str
     spec: str
@@ -128,16 +133,28 @@ def tune(
     *,
     each: int = EACH,
     most: int = MOST,
+    short: int = SHORT,
     seed: int = 0,
     ledger: Ledger | None = None,
     executor: Executor | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Tuned:
-    """Return the best parameters of each kind of rule, on `each` training tasks of every family. `tell` hears of every task that was played."""
-    specs = {kind: grid.specs(most, seed=seed) for kind, grid in grids.items()}
-    every = tuple(dict.fromkeys(spec for found in specs.values() for spec in found))
-    trials = by_spec(play(every, "train", each=each, ledger=ledger, executor=executor, tell=tell))
-    return Tuned(PLAYED_BY, "train", tuple(_best(kind, found, trials) for kind, found in specs.items()))
+    """Return the best parameters of each kind of rule, on `each` training tasks of every family. `tell` hears of every task that was played.
+
+    All specs are tried on `short` tasks of every family, and the best few of each kind on all: what is far behind after those isn't worth the rest.
+    """
+    ledger = ledger or Ledger()
+
+    def trials_of_all(specs: Mapping[str, Sequence[str]], each: int) -> dict[str, list[Trial]]:
+        every = tuple(dict.fromkeys(chain(*specs.values())))
+        return by_spec(play(every, "train", each=each, ledger=ledger, executor=executor, tell=tell))
+
+    tried = {kind: grid.specs(most, seed=seed) for kind, grid in grids.items()}
+    first = {spec: _mean(trials) for spec, trials in trials_of_all(tried, min(short, each)).items()}
+    finalists = {kind: _finalists(specs, first) for kind, specs in tried.items()}
+    trials = trials_of_all(finalists, each)
+    best = (_best(kind, specs, trials, len(tried[kind])) for kind, specs in finalists.items())
+    return Tuned(PLAYED_BY, "train", tuple(best))
 
 
 def play(
@@ -206,8 +223,14 @@ def tuned(path: Path) -> dict[str, Arm]:
     return {best.kind: find_arm(best.spec) for best in read_tuned(path).best}
 
 
-def _best(kind: str, specs: Sequence[str], trials: Mapping[str, Sequence[Trial]]) -> Best:
-    means = {spec: fmean(trial.reward for trial in trials[spec]) for spec in specs}
+def _finalists(specs: Sequence[str], means: Mapping[str, float]) -> tuple[str, ...]:
+    """The default, and the best of the others; of equals the first."""
+    default, *others = specs
+    return default, *sorted(others, key=lambda spec: -means[spec])[:FINALISTS]
+
+
+def _best(kind: str, specs: Sequence[str], trials: Mapping[str, Sequence[Trial]], tried: int) -> Best:
+    means = {spec: _mean(trials[spec]) for spec in specs}
     spec = max(specs, key=lambda one: means[one])  # of equals the first, which is the simplest
     chosen = trials[spec]
     return Best(
@@ -217,9 +240,13 @@ def _best(kind: str, specs: Sequence[str], trials: Mapping[str, Sequence[Trial]]
         fmean(trial.success for trial in chosen),
         fmean(trial.cost for trial in chosen),
         len(chosen),
-        len(specs),
+        tried,
         means[specs[0]],
     )
+
+
+def _mean(trials: Iterable[Trial]) -> float:
+    return fmean(trial.reward for trial in trials)
 
 
 def _standing(spec: str, trials: Sequence[Trial], others: Mapping[tuple[str, int], float]) -> Standing:
