@@ -3,14 +3,16 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from support.stories import EARLY, setup_for, small_task
+from support.stories import EARLY, MOVES, drawn_session, setup_for, small_task
 from trimtab.context.seeing.observation import Observation
 from trimtab.lab.arms.foresight import Foresight, due
 from trimtab.lab.arms.playing import Conditions, Played, Table
 from trimtab.lab.arms.registry import find_arm
 from trimtab.lab.env.episode import Episode
-from trimtab.lab.env.story import Story, task_story
+from trimtab.lab.env.story import Story, recorded_story, task_story
 from trimtab.lab.rewards.prices import REGIMES
 from trimtab.lab.tasks.registry import make_task
 from trimtab.lab.tasks.task import Level, chain
@@ -42,6 +44,20 @@ def test_a_chat_is_known_by_its_turns() -> None:
     for observation in observed(task_story(task)):
         numbers = Foresight(task_story(task)).numbers(observation)
         assert [numbers[item.id] for item in observation.items] == list(range(len(observation.items)))
+
+
+@settings(max_examples=8)
+@given(st.lists(st.sampled_from(MOVES), min_size=1, max_size=12))
+def test_so_it_is_in_any_recording(moves: list[str]) -> None:
+    story = recorded_story(drawn_session(moves))
+    foresight = Foresight(story)
+    for request, observation in enumerate(observed(story), 1):
+        numbers = foresight.numbers(observation)
+        fetched = [item for item in observation.items if (item.call_id or "").startswith("reload")]
+        known = [numbers[item.id] for item in observation.items if item.id in numbers]
+        assert known == list(range(len(known)))
+        assert len(observation.items) - len(known) == 2 * len(fetched)
+        assert foresight.request(numbers.values()) == request
 
 
 def test_what_a_later_request_uses_stays_until_something_else_shows_it() -> None:

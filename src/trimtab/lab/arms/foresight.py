@@ -13,7 +13,7 @@ from itertools import pairwise, takewhile
 from trimtab.context.seeing.observation import ItemFacts, Observation
 from trimtab.lab.env.story import Story
 from trimtab.sessions.replay.needs import texts_of
-from trimtab.types.messages import Assistant, Message, ToolResult, User
+from trimtab.types.messages import Assistant, ToolResult, User
 
 _LIVES_S = 300.0
 """Seconds that a cache holds what nobody reads."""
@@ -102,13 +102,15 @@ class Foresight:
         return paid
 
     def _worded(self, item: ItemFacts, before: int) -> int | None:
-        """The number of an item that is a prompt, or an answer without calls."""
-        if item.kind == "user" and item.turn and item.turn <= len(self._prompts):
-            return self._prompts[item.turn - 1]
-        if item.kind != "assistant" or before + 1 >= len(self._messages):
-            return None
-        message: Message = self._messages[before + 1]
-        return before + 1 if isinstance(message, Assistant) and not message.tool_calls else None
+        """The number of an item that is a prompt, or an answer without calls: the next message if it is one, else, where something is missing in between, that of its turn."""
+        following = self._messages[before + 1] if before + 1 < len(self._messages) else None
+        if item.kind == "user":
+            if isinstance(following, User):
+                return before + 1
+            turn = self._prompts[item.turn - 1] if 0 < item.turn <= len(self._prompts) else -1
+            return turn if turn > before else None
+        said = item.kind == "assistant" and isinstance(following, Assistant) and not following.tool_calls
+        return before + 1 if said else None
 
 
 def _uses(story: Story, texts: list[tuple[str, ...]]) -> Iterator[Use]:

@@ -37,6 +37,8 @@ EACH = 8
 """Tasks of each family."""
 SHORT = 2
 """Tasks of each family on which all specs are tried."""
+_AT_ONCE = 12
+"""Specs of a job: so much is lost of a run that is broken off, for each worker."""
 FINALISTS = 4
 """Specs of each kind, beside its default, that are tried on all tasks."""
 
@@ -172,8 +174,10 @@ def play(
         (family, number) for number in range(each) for family in PARTS[part]
     ]  # so that what is done so far is balanced
     keys = {(*task, spec): key for task in tasks for spec, key in _keys(specs, part, *task)}
-    jobs = [Job(part, *task, tuple(s for s in specs if keys[*task, s] not in ledger.trials)) for task in tasks]
-    missing = [job for job in jobs if job.specs]
+    unknown = [(task, [spec for spec in specs if keys[*task, spec] not in ledger.trials]) for task in tasks]
+    missing = [
+        Job(part, *task, tuple(left[n : n + _AT_ONCE])) for task, left in unknown for n in range(0, len(left), _AT_ONCE)
+    ]
     for done, (job, trials) in enumerate(zip(missing, executor.map(trials_of, missing), strict=True), 1):
         ledger.add(trials)
         tell(f"{done} of {len(missing)}: {job.family} {job.number}, {len(trials)} arms")
