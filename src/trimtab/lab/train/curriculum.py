@@ -58,10 +58,11 @@ def weights_at(share: float, learning: Learning) -> Weights:
 
 def hardness(level: Level) -> float:
     """How hard a task is, 0 to 1: the mean of where its steps, its lag and its distractors lie between the least and the most that are drawn."""
-    shares = [
-        (getattr(level, name) - getattr(_EASY, name)) / (getattr(_HARD, name) - getattr(_EASY, name))
-        for name in ("steps", "lag", "distractors")
-    ]
+    shares = (
+        (level.steps - _EASY.steps) / (_HARD.steps - _EASY.steps),
+        (level.lag - _EASY.lag) / (_HARD.lag - _EASY.lag),
+        (level.distractors - _EASY.distractors) / (_HARD.distractors - _EASY.distractors),
+    )
     return min(1.0, max(0.0, sum(shares) / len(shares)))
 
 

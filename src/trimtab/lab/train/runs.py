@@ -3,6 +3,7 @@
     config + weights that it begins with + code ──sha256──▶ OUT/STAGE-KEY/
         config.json    what it is                        curves.jsonl   a line for each step
         state.pt       where it is: it goes on from here  weights.json   what came of it, with its record
+        scores.json    it, its clone and arms, task by task
 
 A folder with weights is done, and isn't done again. Whatever is written replaces the old as a whole, so a run that is killed at any time goes on from its last step.
 """
@@ -21,6 +22,7 @@ import torch
 
 from trimtab.context.policies.learned.weights import Weights, read_weights, write_weights
 from trimtab.lab.corpora.cache import code_version
+from trimtab.lab.train.judging import Score
 
 _CODE = (
     "lab/train",
@@ -89,6 +91,14 @@ class RunFolder:
     def draw(self, lines: Iterable[dict[str, Any]]) -> None:
         """Write the whole curve."""
         self.write("curves.jsonl", b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+
+    def report(self, found: list[Score]) -> None:
+        """Write what it came to on the tasks that report on it."""
+        self.write("scores.json", msgspec.json.encode(found))
+
+    def scores(self) -> list[Score]:
+        """What it came to there; nothing while the run isn't done."""
+        return msgspec.json.decode(self._read("scores.json") or b"[]", type=list[Score])
 
     def write(self, name: str, data: bytes) -> None:
         """Replace a file as a whole."""

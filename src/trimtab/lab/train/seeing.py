@@ -139,8 +139,8 @@ def offered_items(observation: Observation, most: int) -> tuple[ItemFacts, ...]:
 def place_of(choice: Choice, places: dict[str, int]) -> int:
     """Return the place of a choice. `places`: the first of each item."""
     if not choice.item:
-        return WHOLE_OPS.index(choice.op)  # type: ignore[arg-type]
-    return places[choice.item] + ITEM_OPS.index(choice.op)  # type: ignore[arg-type]
+        return WHOLE_OPS.index(choice.op)
+    return places[choice.item] + ITEM_OPS.index(choice.op)
 
 
 def choice_at(place: int, offered: Sequence[ItemFacts]) -> Choice:

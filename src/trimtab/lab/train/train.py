@@ -149,10 +149,7 @@ def _imitate(network: ChoiceNetwork, lessons: Sequence[Lessons], config: Config,
             batch = padded(lines, place.device)
             log_probs = batch.log_probs(network)
             loss = -batch.of_right(log_probs).mean()
-            descent.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), 5.0)
-            descent.step()
+            _step(network, descent, loss, 5.0)
             losses.append(float(loss.detach()))
             hits.append(float(batch.right.gather(1, log_probs.argmax(1, keepdim=True)).double().mean()))
         curve.append({"epoch": epoch, "loss": _mean(losses), "right": _mean(hits)})
@@ -263,13 +260,18 @@ def _descend(
                 entropy_weight=learning.entropy,
                 anchor=learning.anchor,
             )
-            descent.zero_grad()
-            found.loss.backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), learning.most_gradient)
-            descent.step()
+            _step(network, descent, found.loss, learning.most_gradient)
             terms.append(tuple(float(value.detach()) for value in found))
         means = {name: _mean([one[n] for one in terms]) for n, name in enumerate(Terms._fields)}
     return means
+
+
+def _step(network: ChoiceNetwork, descent: torch.optim.Optimizer, loss: torch.Tensor, most: float) -> None:
+    """One step down. `most`: the norm of a gradient, beyond which it is shortened."""
+    descent.zero_grad()
+    torch.autograd.backward(loss)
+    torch.nn.utils.clip_grad_norm_(network.parameters(), most)
+    descent.step()
 
 
 def _by_line(rows: Sequence[Worth], values: Callable[[Worth], Sequence[float]], device: str) -> torch.Tensor:
@@ -389,7 +391,7 @@ def _written(
         "validation": {score.name: {"tasks": len(score.figures), **score.line()} for score in found},
     }
     folder.draw(at.curve)
-    folder.write("scores.json", msgspec.json.encode(found))
+    folder.report(found)
     weights = export(network, extra=eye.names, record=record)
     folder.finish(weights)
     return Trained(folder.path, weights, ended)
