@@ -15,7 +15,7 @@ import msgspec
 from trimtab.context.policies.learned.weights import Weights
 from trimtab.lab.credit.advantage import Variant
 from trimtab.lab.train.config import Branching, Config
-from trimtab.lab.train.judging import LAST_FROM, Score, scores
+from trimtab.lab.train.judging import LAST_FROM, Score, Who, scores
 from trimtab.lab.train.runs import RunFolder
 from trimtab.lab.train.train import Place, train
 
@@ -68,7 +68,7 @@ def ablate(
             judging = msgspec.structs.replace(config.judging, arms=())
             one = msgspec.structs.replace(config, seed=seed, learning=learning, judging=judging)
             found[variant, branching].append(train(one, place, needed=needed).folder)
-    arms = [(arm, arm, "greedy") for arm in config.judging.arms]
+    arms: list[Who] = [(arm, arm, "greedy") for arm in config.judging.arms]
     rows = [
         _row_of([[score]], variant=score.name)
         for score in scores(arms, config.judging.last, place.executor, first=LAST_FROM)

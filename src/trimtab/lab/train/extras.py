@@ -1,16 +1,36 @@
-"""Extra figures behind each item's row: how likely it is needed again, and what hiding it would then come to.
+"""Extra figures behind each item's row, from supervised weights, so that what a first network knows is an input of the second one."""
 
-    supervised weights + item ──▶ p(needed), break-even value
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-They make what a first, supervised network knows an input of the second one, which so begins with it.
-"""
-
+from trimtab.context.policies.learned.extra import NAMES, extra_rows
 from trimtab.context.policies.learned.weights import Weights
-from trimtab.lab.train.seeing import Extra
+from trimtab.context.seeing.observation import ItemFacts, Observation
+from trimtab.types.errors import UsageError
 
 
-def extra_of(needed: Weights | None) -> Extra | None:
-    """Return what looks at items with these weights; None: nothing is added."""
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What is likely needed again, and what hiding it would come to."""
+
+    weights: Weights
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the figures are called."""
+        return NAMES
+
+    def __call__(self, observation: Observation, items: Sequence[ItemFacts]) -> Sequence[Sequence[float]]:
+        """Return both figures of each item."""
+        return extra_rows(self.weights, observation, items)
+
+
+def extra_of(needed: Weights | None) -> Needed | None:
+    """Return what looks at items with these weights; None: nothing is added. Raises `UsageError` for weights of another kind."""
     if needed is None:
         return None
-    raise NotImplementedError("later")
+    if needed.kind != "needed":
+        raise UsageError(
+            f"weights of kind {needed.kind!r} don't say what is needed", hint="Give those of kind 'needed'."
+        )
+    return Needed(needed)

@@ -19,6 +19,8 @@ from trimtab.lab.train.acting import Chooser
 from trimtab.lab.train.rollouts import Candidate, seat
 
 Mode: TypeAlias = Literal["greedy", "sampled"]
+Who: TypeAlias = tuple[str, str | Candidate, Mode]
+"""A name in a table, an arm by its spec or a candidate, and how it chooses; arms choose as they do."""
 LAST_FROM = 1_000
 """The first number of the tasks that report on what others chose."""
 
@@ -105,9 +107,7 @@ def _arm_of(job: JudgeJob) -> Arm:
     return Arm("candidate", "learned", "what is trained", lambda _: chooser)
 
 
-def scores(
-    who: Sequence[tuple[str, str | Candidate, Mode]], each: int, executor: Executor, *, first: int = 0
-) -> list[Score]:
+def scores(who: Sequence[Who], each: int, executor: Executor, *, first: int = 0) -> list[Score]:
     """Return the score of each policy, named, on `each` tasks of every family of validation, beginning with number `first`."""
     tasks = [(family, number) for family in PARTS["validation"] for number in range(first, first + each)]
     jobs = [JudgeJob(one, mode, family, number) for _, one, mode in who for family, number in tasks]

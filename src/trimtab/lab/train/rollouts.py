@@ -18,7 +18,9 @@ from functools import lru_cache, partial
 
 import torch
 
+from trimtab.context.cycle.ladder import touchable
 from trimtab.context.policies.learned.weights import Weights
+from trimtab.context.seeing.observation import Observation
 from trimtab.lab.arms.playing import Conditions, Played, Table
 from trimtab.lab.credit.advantage import FIXED as CREDIT
 from trimtab.lab.credit.advantage import credit
@@ -38,7 +40,7 @@ from trimtab.lab.train.config import Learning, Shape
 from trimtab.lab.train.curriculum import is_open
 from trimtab.lab.train.extras import extra_of
 from trimtab.lab.train.network import Arrays, ChoiceNetwork, network_of
-from trimtab.lab.train.seeing import Eye, batch_of
+from trimtab.lab.train.seeing import COMPACT_AT, Eye, Sight, batch_of
 
 ROOT = "root"
 
@@ -115,13 +117,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A decision in a rollout: the state in front of it, and the tokens of the request without and with it."""
+    """A decision in a rollout: the state in front of it, and the tokens of the request without and with it. `eligible`: items that it could have hidden."""
 
     decided: Decided
     before: Snapshot
     tokens_before: int
     tokens_after: int
     step: int
+    eligible: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +224,7 @@ class _Player:
             one = decided(self.network, sight, dice)
             before = episode.snapshot()
             facts = episode.act(actions_of(batch_of(one.places, offered), observation))
-            moves.append(Move(one, before, observation.used, facts.prompt, facts.step))
+            moves.append(Move(one, before, observation.used, facts.prompt, facts.step, _eligible(sight, observation)))
             observation = episode.advance()
         played = Played(
             "candidate",
@@ -271,6 +274,13 @@ def _end(rollout: Rollout, weights: RewardWeights) -> End:
     return End(reward.total, reward.success, outcome.usd / unit, reward.efficiency_share, outcome.forced_share)
 
 
+def _eligible(sight: Sight, observation: Observation) -> int:
+    """Items that could be hidden: those that are offered, or all that a compaction could take, where there is one to choose."""
+    if not sight.valid[COMPACT_AT]:
+        return sight.eligible
+    return sum(item.kind in ("assistant", "result") and touchable(item) for item in observation.items)
+
+
 def _log(rollout: Rollout) -> EpisodeLog:
-    eligible = {move.step: move.decided.sight.eligible for move in rollout.moves}
+    eligible = {move.step: move.eligible for move in rollout.moves}
     return log_of(rollout.played.judged(), rollout.name, eligible=eligible)

@@ -24,7 +24,7 @@ from trimtab.lab.train.batches import lines_of, padded
 from trimtab.lab.train.config import Config, Learning
 from trimtab.lab.train.curriculum import hardest, stage_at, tasks_at, weights_at
 from trimtab.lab.train.extras import extra_of
-from trimtab.lab.train.judging import LAST_FROM, Mode, scores
+from trimtab.lab.train.judging import LAST_FROM, Who, scores
 from trimtab.lab.train.losses import Terms, clipped_loss, entropies
 from trimtab.lab.train.network import ChoiceNetwork, export, fresh_network
 from trimtab.lab.train.rollouts import Candidate, Group, Job, Worth, played
@@ -367,7 +367,7 @@ def _written(
     best, first = (
         Candidate(config.shape, one.arrays(), config.items, config.chosen, needed) for one in (network, clone)
     )
-    who: list[tuple[str, str | Candidate, Mode]] = [
+    who: list[Who] = [
         ("trained", best, "greedy"),
         ("trained, sampled", best, "sampled"),
         ("clone", first, "greedy"),
@@ -382,7 +382,7 @@ def _written(
         "ended": ended,
         "code": version(),
         "torch": str(torch.__version__),
-        "config": msgspec.to_builtins(config),
+        "config": msgspec.json.decode(msgspec.json.encode(config)),
         "needed": None if needed is None else key_of(_bytes(needed)),
         "steps": at.step,
         "decisions": at.decisions,
