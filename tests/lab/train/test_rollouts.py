@@ -50,6 +50,19 @@ def test_a_job_gives_the_same_group_again_and_in_another_process(group: Group) -
     assert _plain(played(job())) == _plain(group) == _plain(there[0]) == _plain(there[1])
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_of_two_plays_the_same_group(group: Group) -> None:
+    pytest.importorskip("ray")
+    executor = executor_for(2, ray=True)
+    try:
+        found = list(executor.map(played, [job(), job()]))
+    finally:
+        executor.close()
+    assert _plain(found[0]) == _plain(found[1]) == _plain(group)
+
+
 @pytest.mark.parametrize("variant", ["traj", "snapshot", "parent"])
 def test_rows_have_the_credit_of_the_tree_of_their_group(
     variant: str, monkeypatch: pytest.MonkeyPatch, group: Group

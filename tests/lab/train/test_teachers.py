@@ -12,6 +12,7 @@ from trimtab.context.policies.weighing import named
 from trimtab.lab.env.episode import Episode
 from trimtab.lab.env.grammar import COMMIT, actions_of
 from trimtab.lab.env.story import recorded_story
+from trimtab.lab.train.lessons import packed, unpacked
 from trimtab.lab.train.seeing import Eye, batch_of, choice_at
 from trimtab.lab.train.teachers import Lesson, Lessons, TeachJob, best_of, lines_for, present, said_as, taught
 
@@ -49,6 +50,22 @@ def test_a_teachers_own_play_is_written_down() -> None:
     assert all(lesson.sight.valid[list(lesson.places)].all() for lesson in found.decisions)
     assert 0 < found.said <= found.wanted
     assert found.reward == taught(TeachJob("rules", EYE, "train", "tool-chain", 0)).reward
+
+
+def test_lessons_are_the_same_after_they_were_packed() -> None:
+    found = [taught(TeachJob("mask", EYE, "train", "tool-chain", number)) for number in (0, 1)]
+    again = unpacked(packed(found))
+    assert [(o.task, o.teacher, o.reward, o.wanted, o.said) for o in again] == [
+        (o.task, o.teacher, o.reward, o.wanted, o.said) for o in found
+    ]
+    pairs = [
+        (a, b) for one, two in zip(found, again, strict=True) for a, b in zip(one.decisions, two.decisions, strict=True)
+    ]
+    assert pairs
+    for a, b in pairs:
+        assert (a.places, a.sight.full) == (b.places, b.sight.full)
+        for name in ("items", "whole", "valid"):
+            assert (getattr(a.sight, name) == getattr(b.sight, name)).all()
 
 
 def test_only_the_best_of_each_task_teaches() -> None:

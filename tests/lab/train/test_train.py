@@ -36,10 +36,18 @@ def curve_of(folder: Path) -> list[dict[str, object]]:
 
 def test_a_run_writes_weights_record_curve_and_scores(whole: script.Trained) -> None:
     assert whole.ended == "budget"
-    assert files_of(whole.folder) == ["config.json", "curves.jsonl", "scores.json", "state.pt", "weights.json"]
+    assert files_of(whole.folder) == [
+        "config.json",
+        "curves.jsonl",
+        "record.json",
+        "scores.json",
+        "state.pt",
+        "weights.json",
+    ]
     read = read_weights((whole.folder / "weights.json").read_bytes(), source="weights.json")
     assert read == whole.weights
     record = read.record
+    assert record == RunFolder(whole.folder).record()
     assert (record["ended"], record["config"]["seed"], record["stage"]) == ("budget", 0, "rl")
     assert record["decisions"] >= TINY.learning.decisions
     assert set(record["validation"]) == {"trained", "trained, sampled", "clone", "clone, sampled", "mask"}
@@ -57,6 +65,8 @@ def test_a_run_that_is_broken_off_goes_on_to_the_same_end(whole: script.Trained,
             break
     assert ends[0] == "broken off"
     assert ends[-1] == "budget"
+    assert found.weights is not None
+    assert whole.weights is not None
     assert found.weights.item == whole.weights.item
     assert found.weights.gate == whole.weights.gate
     assert curve_of(found.folder) == curve_of(whole.folder)
@@ -76,9 +86,24 @@ def test_what_was_done_is_not_done_again(whole: script.Trained, monkeypatch: pyt
     assert (again.folder, again.weights) == (whole.folder, whole.weights)
 
 
+def test_another_seed_learns_from_the_same_lessons(whole: script.Trained, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("a teacher was asked again")
+
+    monkeypatch.setattr(script, "taught", never)
+    folder = whole.folder.parent
+    other = train(msgspec.structs.replace(TINY, seed=1), Place(folder), stage="clone")
+    first, second = (one for one in sorted(folder.glob("clone-*")))
+    assert other.folder in (first, second)
+    assert RunFolder(first).weights() != RunFolder(second).weights()
+    records = [RunFolder(one).record() or {} for one in (first, second)]
+    assert records[0]["decisions"] == records[1]["decisions"] > 0
+
+
 def test_a_clock_breaks_a_run_off_with_the_best_so_far(whole: script.Trained, tmp_path: Path) -> None:
     found = train(TINY, Place(tmp_path, seconds=0.0))
     assert found.ended == "broken off"
+    assert found.weights is not None
     assert found.weights.record["best_step"] == 0
     assert found.weights.record["steps"] == 0
 
@@ -92,7 +117,7 @@ def test_the_folder_is_named_by_all_that_matters(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_first_step_moves_the_policy_and_the_anchor_stays(whole: script.Trained) -> None:
-    clone = next(whole.folder.parent.glob("clone-*"))
+    clone = train(TINY, Place(whole.folder.parent), stage="clone").folder
     first, last = RunFolder(clone).state(), RunFolder(whole.folder).state()
     assert first is not None
     assert last is not None
@@ -106,3 +131,12 @@ def test_without_a_teacher_there_is_nothing_to_learn_from(tmp_path: Path) -> Non
     alone = msgspec.structs.replace(TINY, cloning=msgspec.structs.replace(TINY.cloning, teachers=("no-such-arm",)))
     with pytest.raises(UsageError, match="no-such-arm"):
         train(alone, Place(tmp_path))
+
+
+def test_a_network_with_attention_is_trained_and_leaves_no_file_to_ship(tmp_path: Path) -> None:
+    shape = msgspec.structs.replace(TINY.shape, attention=True)
+    found = train(msgspec.structs.replace(TINY, shape=shape), Place(tmp_path))
+    assert (found.ended, found.weights) == ("budget", None)
+    record = RunFolder(found.folder).record()
+    assert record is not None
+    assert "trained" in record["validation"]

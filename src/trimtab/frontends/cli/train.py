@@ -90,7 +90,7 @@ def command(
     """Train a context policy on generated tasks, offline.
 
     A clone of what good policies do is improved by playing tasks and learning what each decision turned out to be worth. A run is named after its options, what it begins with and the code: one that
-    is done isn't done again, one that was broken off goes on. In its folder: weights.json with the record, curves.jsonl, scores.json.
+    is done isn't done again, one that was broken off goes on. In its folder: weights.json, record.json, curves.jsonl, scores.json.
     """
     _require_torch()
     from trimtab.lab.executor import executor_for

@@ -79,7 +79,7 @@ def ablate(
         _row_of([[run["clone"]] for run in first], variant="clone", sampled=[run["clone, sampled"] for run in first])
     )
     for (variant, branching), made in runs.items():
-        records = [weights.record for folder in found[variant, branching] if (weights := RunFolder(folder).weights())]
+        records = [RunFolder(folder).record() or {} for folder in found[variant, branching]]
         rows.append(
             _row_of(
                 [[run["trained"], run["clone"]] for run in made],

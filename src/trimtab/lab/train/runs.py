@@ -3,9 +3,9 @@
     config + weights that it begins with + code ──sha256──▶ OUT/STAGE-KEY/
         config.json    what it is                        curves.jsonl   a line for each step
         state.pt       where it is: it goes on from here  weights.json   what came of it, with its record
-        scores.json    it, its clone and arms, task by task
+        scores.json    it, its clone and arms, task by task    record.json    how it came about
 
-A folder with weights is done, and isn't done again. Whatever is written replaces the old as a whole, so a run that is killed at any time goes on from its last step.
+A folder whose record says that the budget is used is done, and isn't done again. Whatever is written replaces the old as a whole, so a run that is killed at any time goes on from its last step.
 """
 
 import hashlib
@@ -61,17 +61,24 @@ class RunFolder:
         self.path = path
 
     def weights(self) -> Weights | None:
-        """What came of the run; None while it isn't done."""
-        data = self._read("weights.json")
+        """The best of the run so far; None before there is one."""
+        data = self.read("weights.json")
         return None if data is None else read_weights(data, source=str(self.path / "weights.json"))
 
-    def finish(self, weights: Weights) -> None:
-        """Write what came of it."""
-        self.write("weights.json", write_weights(weights))
+    def record(self) -> dict[str, Any] | None:
+        """How it came about; None before it was ever written."""
+        data = self.read("record.json")
+        return None if data is None else msgspec.json.decode(data, type=dict[str, Any])
+
+    def finish(self, record: dict[str, Any], weights: Weights | None) -> None:
+        """Write what came of it. `weights`: None for a network that nothing but the lab can run."""
+        if weights is not None:
+            self.write("weights.json", write_weights(weights))
+        self.write("record.json", msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
 
     def state(self) -> dict[str, Any] | None:
         """Where the run is; None at its beginning."""
-        data = self._read("state.pt")
+        data = self.read("state.pt")
         if data is None:
             return None
         found: dict[str, Any] = torch.load(io.BytesIO(data), weights_only=True)
@@ -85,7 +92,7 @@ class RunFolder:
 
     def curve(self) -> list[dict[str, Any]]:
         """The lines so far."""
-        data = self._read("curves.jsonl") or b""
+        data = self.read("curves.jsonl") or b""
         return [msgspec.json.decode(line) for line in data.splitlines()]
 
     def draw(self, lines: Iterable[dict[str, Any]]) -> None:
@@ -98,7 +105,7 @@ class RunFolder:
 
     def scores(self) -> list[Score]:
         """What it came to there; nothing while the run isn't done."""
-        return msgspec.json.decode(self._read("scores.json") or b"[]", type=list[Score])
+        return msgspec.json.decode(self.read("scores.json") or b"[]", type=list[Score])
 
     def write(self, name: str, data: bytes) -> None:
         """Replace a file as a whole."""
@@ -112,7 +119,8 @@ class RunFolder:
             Path(temporary).unlink(missing_ok=True)
             raise
 
-    def _read(self, name: str) -> bytes | None:
+    def read(self, name: str) -> bytes | None:
+        """Return a file; None where it isn't there."""
         try:
             return (self.path / name).read_bytes()
         except FileNotFoundError:

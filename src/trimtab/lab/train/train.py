@@ -25,6 +25,7 @@ from trimtab.lab.train.config import Config, Learning
 from trimtab.lab.train.curriculum import hardest, stage_at, tasks_at, weights_at
 from trimtab.lab.train.extras import extra_of
 from trimtab.lab.train.judging import LAST_FROM, Who, scores
+from trimtab.lab.train.lessons import packed, unpacked
 from trimtab.lab.train.losses import Terms, clipped_loss, entropies
 from trimtab.lab.train.network import ChoiceNetwork, export, fresh_network
 from trimtab.lab.train.rollouts import Candidate, Group, Job, Worth, played
@@ -52,10 +53,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What came of a run. `ended`: by its budget, or broken off by `seconds` or `steps`; then `weights` is the best so far, and the same call goes on."""
+    """What came of a run. `ended`: by its budget, or broken off by `seconds` or `steps`; then `weights` is the best so far, and the same call goes on.
+
+    No weights: a network that nothing but the lab can run.
+    """
 
     folder: Path
-    weights: Weights
+    weights: Weights | None
     ended: Ended
 
 
@@ -68,8 +72,7 @@ def train(config: Config, place: Place, *, needed: Weights | None = None, stage:
     eye = Eye(config.items, config.chosen, extra_of(needed))
     clone, folder = cloned(config, place, eye, needed)
     if stage == "clone":
-        weights = folder.weights() or export(clone, extra=eye.names, record={})
-        return Trained(folder.path, weights, "budget")
+        return Trained(folder.path, folder.weights(), "budget")
     return reinforced(config, place, needed, clone, begun)
 
 
@@ -86,7 +89,7 @@ def cloned(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tu
     if known is not None:
         network.load_state_dict(known["network"])
         return network, folder
-    lessons, told = _lessons(config, place, eye)
+    lessons, told = _lessons(config, place, eye, needed)
     sights = [lesson.sight for one in lessons for lesson in one.decisions]
     network.scale_to(sights)
     network.saw(sights)
@@ -96,12 +99,16 @@ def cloned(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tu
     folder.draw(curve)
     folder.keep({"network": network.state_dict()})
     record = {"stage": "clone", "code": version(), "seed": config.seed, **told, "fit": curve[-1]}
-    if not config.shape.attention:
-        folder.finish(export(network, extra=eye.names, record=record))
+    folder.finish(record, _exported(network, eye, record))
     return network, folder
 
 
-def _lessons(config: Config, place: Place, eye: Eye) -> tuple[list[Lessons], dict[str, Any]]:
+def _exported(network: ChoiceNetwork, eye: Eye, record: dict[str, Any]) -> Weights | None:
+    """What runs in the agent, where the network can run there."""
+    return None if network.shape.attention else export(network, extra=eye.names, record=record)
+
+
+def _lessons(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tuple[list[Lessons], dict[str, Any]]:
     """Let every teacher play the tasks, and keep what is to be learned from; with what is to be said about it."""
     cloning = config.cloning
     here, missing = present(cloning.teachers)
@@ -109,17 +116,13 @@ def _lessons(config: Config, place: Place, eye: Eye) -> tuple[list[Lessons], dic
         raise UsageError(f"no teacher is there: {', '.join(missing)}", hint="Name arms that are, such as rules.")
     if missing:
         place.say(f"teachers that aren't there: {', '.join(missing)}")
-    jobs = [
-        TeachJob(teacher, eye, "train", family, number)
-        for family in PARTS["train"]
-        for number in range(cloning.each)
-        for teacher in here
-    ]
-    found: list[Lessons] = []
-    for number, one in enumerate(place.executor.map(taught, jobs), 1):
-        found.append(one)
-        if number % 50 == 0 or number == len(jobs):
-            place.say(f"lessons: {number} of {len(jobs)} plays")
+    key = key_of("lessons", here, cloning.each, config.items, config.chosen, _bytes(needed))
+    folder = RunFolder(place.folder / f"lessons-{key}")
+    if (known := folder.read("lessons.msgpack")) is not None:
+        found = unpacked(known)
+    else:
+        found = _taught(here, cloning.each, place, eye)
+        folder.write("lessons.msgpack", packed(found))
     kept = best_of(found) if cloning.best else found
     told = {
         "teachers": {teacher: sum(one.teacher == teacher for one in kept) for teacher in here},
@@ -133,6 +136,21 @@ def _lessons(config: Config, place: Place, eye: Eye) -> tuple[list[Lessons], dic
         f"lessons: {told['decisions']} decisions of {told['teachers']}, {told['said']:.0%} of what they did can be said"
     )
     return kept, told
+
+
+def _taught(teachers: Sequence[str], each: int, place: Place, eye: Eye) -> list[Lessons]:
+    jobs = [
+        TeachJob(teacher, eye, "train", family, number)
+        for family in PARTS["train"]
+        for number in range(each)
+        for teacher in teachers
+    ]
+    found: list[Lessons] = []
+    for number, one in enumerate(place.executor.map(taught, jobs), 1):
+        found.append(one)
+        if number % 50 == 0 or number == len(jobs):
+            place.say(f"lessons: {number} of {len(jobs)} plays")
+    return found
 
 
 def _imitate(network: ChoiceNetwork, lessons: Sequence[Lessons], config: Config, place: Place) -> list[dict[str, Any]]:
@@ -179,9 +197,9 @@ def reinforced(config: Config, place: Place, needed: Weights | None, clone: Choi
     """Improve on a clone until the budget is used, or the clock breaks it off."""
     learning, widths = config.learning, clone.widths
     folder = RunFolder(place.folder / f"rl-{key_of('rl', config, _bytes(needed))}")
-    if (done := folder.weights()) is not None and done.record.get("ended") == "budget":
+    if (done := folder.record()) is not None and done["ended"] == "budget":
         place.say(f"done before: {folder.path}")
-        return Trained(folder.path, done, "budget")
+        return Trained(folder.path, folder.weights(), "budget")
     folder.write("config.json", msgspec.json.format(msgspec.json.encode(config), indent=2))
     network = fresh_network(config.shape, widths, seed=config.seed).to(place.device)
     network.load_state_dict(clone.state_dict())
@@ -392,9 +410,8 @@ def _written(
     }
     folder.draw(at.curve)
     folder.report(found)
-    weights = export(network, extra=eye.names, record=record)
-    folder.finish(weights)
-    return Trained(folder.path, weights, ended)
+    folder.finish(record, _exported(network, eye, record))
+    return Trained(folder.path, folder.weights(), ended)
 
 
 def _bytes(needed: Weights | None) -> bytes:
