@@ -34,8 +34,8 @@ def test_rows_end_with_the_chance_and_what_hiding_would_come_to() -> None:
     observation = episode.advance()
     assert observation is not None
     assert observation.prices is not None
-    sight, offered = Eye(40, 8, extra_of(needed_if_young())).seen(observation)
-    plain, _ = Eye(40, 8).seen(observation)
+    sight, offered = Eye(extra_of(needed_if_young())).seen(observation)
+    plain, _ = Eye().seen(observation)
     assert (sight.items[:, : len(ITEM_FEATURES)] == plain.items).all()
     read, write = (
         x / observation.prices.input for x in (observation.prices.cache_read, observation.prices.cache_write)

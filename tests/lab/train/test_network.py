@@ -19,12 +19,13 @@ from trimtab.lab.train.seeing import Sight  # noqa: E402
 WIDTHS = len(ITEM_FEATURES), len(WHOLE_FEATURES)
 
 
-def in_plain_python(weights: Weights, sight: Sight, chosen: tuple[int, ...], extra: int) -> list[float]:
+def in_plain_python(weights: Weights, sight: Sight, chosen: tuple[int, ...]) -> list[float]:
     """The log-probabilities as the file says that they are made."""
     items, whole = (rows.tolist() for rows in sight.rows(chosen))
     plain = len(ITEM_FEATURES)
     assert weights.gate is not None
-    mean = [sum(column) / len(items) for column in zip(*items, strict=True)] if items else [0.0] * (plain + extra)
+    columns = list(zip(*items, strict=True))[:plain]
+    mean = [sum(column) / len(items) for column in columns] if items else [0.0] * plain
     scores = list(weights.gate([*whole, *mean]))
     for row in items:
         scores += weights.item([*row[:plain], *whole, *row[plain:]])
@@ -46,7 +47,7 @@ def test_what_runs_in_the_agent_comes_to_the_same_log_probabilities(extra: int) 
     for number, sight in enumerate(sights):
         for line in lines_of(sight, drawn_places(sight, number)):
             trained = log_probs_of(network, sight, line.chosen)
-            run = in_plain_python(weights, sight, line.chosen, extra)
+            run = in_plain_python(weights, sight, line.chosen)
             open_places = sight.open(line.chosen)
             assert np.abs(trained[open_places] - np.array(run)[open_places]).max() < 1e-6
             assert set(np.isfinite(trained)[~open_places].tolist()) <= {False}

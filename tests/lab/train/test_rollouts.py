@@ -23,9 +23,9 @@ FAMILY, NUMBER = "exact-numbers", 3
 
 def job(**learning: object) -> Job:
     """A group of a small network."""
-    eye = Eye(TINY.items, TINY.chosen)
+    eye = Eye()
     network = fresh_network(TINY.shape, eye.widths, seed=1)
-    candidate = Candidate(TINY.shape, network.arrays(), TINY.items, TINY.chosen)
+    candidate = Candidate(TINY.shape, network.arrays())
     chosen = msgspec.structs.replace(Learning(rollouts=3, branches=3), **learning)
     return Job(candidate, chosen, FAMILY, NUMBER, "seed", 3, DEFAULT)
 

@@ -16,7 +16,7 @@ from trimtab.lab.env.story import recorded_story
 from trimtab.lab.train.seeing import Eye, batch_of, choice_at
 
 MOVES = ("read", "grep", "log", "read", "blob", "write") * 9
-EYE = Eye(12, 6)
+EYE = Eye(items=12, full=6)
 
 
 def episode() -> Episode:
@@ -60,7 +60,7 @@ def test_the_largest_items_are_offered_in_the_order_of_the_context() -> None:
     played = episode()
     observation = played.advance()
     assert observation is not None
-    all_of, few = Eye(99, 6).seen(observation)[1], Eye(2, 6).seen(observation)[1]
+    all_of, few = Eye(items=99).seen(observation)[1], Eye(items=2).seen(observation)[1]
     assert len(all_of) > 2
     assert sorted(i.full_tokens + i.arguments for i in few) == sorted(i.full_tokens + i.arguments for i in all_of)[-2:]
     assert [i.position for i in few] == sorted(i.position for i in few)

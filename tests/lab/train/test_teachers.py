@@ -16,7 +16,7 @@ from trimtab.lab.train.lessons import packed, unpacked
 from trimtab.lab.train.seeing import Eye, batch_of, choice_at
 from trimtab.lab.train.teachers import Lesson, Lessons, TeachJob, best_of, lines_for, present, said_as, taught
 
-EYE = Eye(20, 6)
+EYE = Eye(items=20, full=6)
 
 
 def test_actions_are_said_in_the_grammar_and_counted_where_they_cannot_be() -> None:

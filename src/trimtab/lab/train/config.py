@@ -81,11 +81,9 @@ class Judging(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """One run. `seed`: of everything that is drawn. `items`: of a context, the largest that something may be done with, are offered; `chosen`: choices of one decision at most."""
+    """One run. `seed`: of everything that is drawn."""
 
     seed: int = 0
-    items: int = 48
-    chosen: int = 32
     shape: Shape = Shape()
     cloning: Cloning = Cloning()
     learning: Learning = Learning()
@@ -95,8 +93,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """Refuse what can't be trained with. Raises `UsageError`."""
         learning = self.learning
         for name, value in (
-            ("items", self.items),
-            ("chosen", self.chosen),
             ("each", self.cloning.each),
             ("tasks", learning.tasks),
             ("rollouts", learning.rollouts),

@@ -1,7 +1,7 @@
 """The network in torch: a scorer of items and a gate, and a softmax over what may be chosen.
 
     item's row + row of the whole ─▶ tanh ─▶ tanh ─▶ a score for each operation ─┐
-    row of the whole + mean of the items' rows ─▶ tanh ─▶ a score for each choice ┴▶ masked, log-softmax over all places
+    row of the whole + mean of the items' rows (without extra figures) ─▶ tanh ─▶ a score for each choice ┴▶ masked, log-softmax over all places
 
     B sights of up to N items (padded with zeros, `present` tells) · W = 3 places of the whole, O operations
     items [B, N, I] · whole [B, G] · mask [B, W + N·O] ──▶ log-probabilities [B, W + N·O], −inf where masked
@@ -41,15 +41,15 @@ class ChoiceNetwork(nn.Module):
     def __init__(self, shape: Shape, widths: tuple[int, int]) -> None:
         super().__init__()
         self.shape, self.widths = shape, widths
-        item, whole = widths
-        for name, size in (("item", item + whole), ("gate", whole + item)):
+        (item, whole), plain = widths, len(ITEM_FEATURES)
+        for name, size in (("item", item + whole), ("gate", whole + plain)):
             self.register_buffer(f"{name}_mean", torch.zeros(size, dtype=torch.float64))
             self.register_buffer(f"{name}_scale", torch.ones(size, dtype=torch.float64))
         # What was seen of each input of the scorer, least and most: beyond it, what runs in the agent leaves the decision to rules.
         self.register_buffer("low", torch.full((item + whole,), torch.inf, dtype=torch.float64))
         self.register_buffer("high", torch.full((item + whole,), -torch.inf, dtype=torch.float64))
         self.item = _layers((item + whole, *shape.item, OPS))
-        self.gate = _layers((whole + item, *shape.gate, WHOLE))
+        self.gate = _layers((whole + plain, *shape.gate, WHOLE))
         first = shape.item[0] if shape.item else 0
         self.look = nn.MultiheadAttention(first, 1, batch_first=True, dtype=torch.float64) if shape.attention else None
 
@@ -59,7 +59,7 @@ class ChoiceNetwork(nn.Module):
         rows = torch.cat((items, whole[:, None, :].expand(-1, many, -1)), dim=2)
         rows = (rows - self.get_buffer("item_mean")) / self.get_buffer("item_scale")
         count = present.sum(dim=1, keepdim=True).clamp(min=1)
-        mean = (items * present[:, :, None]).sum(dim=1) / count
+        mean = (items[:, :, : len(ITEM_FEATURES)] * present[:, :, None]).sum(dim=1) / count
         gate = torch.cat((whole, mean), dim=1)
         gate = (gate - self.get_buffer("gate_mean")) / self.get_buffer("gate_scale")
         scores = torch.cat((self.gate(gate), self._item_scores(rows, present).flatten(1)), dim=1)
@@ -201,5 +201,5 @@ def _item_inputs(sight: Sight) -> Rows:
 
 
 def _mean_row(sight: Sight) -> Rows:
-    width = sight.items.shape[1]
-    return sight.items.mean(axis=0) if len(sight.items) else np.zeros(width)
+    width = len(ITEM_FEATURES)
+    return sight.items[:, :width].mean(axis=0) if len(sight.items) else np.zeros(width)

@@ -51,14 +51,12 @@ class Candidate:
 
     shape: Shape
     arrays: Arrays
-    items: int
-    full: int
     needed: Weights | None = None
 
     @property
     def eye(self) -> Eye:
         """How it sees."""
-        return Eye(self.items, self.full, extra_of(self.needed))
+        return Eye(extra_of(self.needed))
 
     @property
     def network(self) -> ChoiceNetwork:

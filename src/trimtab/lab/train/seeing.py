@@ -28,6 +28,8 @@ WHOLE, OPS = len(WHOLE_OPS), len(ITEM_OPS)
 COMMIT_AT, COMPACT_AT, RESTATE_AT = (WHOLE_OPS.index(op) for op in ("commit", "compact", "restate"))
 CHOSEN_AT, BATCH_AT = ITEM_FEATURES.index("chosen"), WHOLE_FEATURES.index("batch")
 """Where in a row stands what a choice changes."""
+ROWS, BATCH = 64, 16
+"""Items that are offered, and choices that fill a batch. What runs in the agent counts the same way, so neither is a setting."""
 Restrict: TypeAlias = Callable[[ItemFacts | None, str], bool]
 """Whether an operation is open at all: on an item, or (None) on the whole."""
 
@@ -91,11 +93,11 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class Eye:
-    """How an observation is looked at: how many items are offered, how many choices fill a batch, and whose figures stand behind the rows."""
+    """How an observation is looked at: whose figures stand behind the rows, how many items are offered, and how many choices fill a batch."""
 
-    items: int
-    full: int
     extra: Extra | None = None
+    items: int = ROWS
+    full: int = BATCH
 
     @property
     def names(self) -> tuple[str, ...]:

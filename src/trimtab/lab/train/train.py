@@ -69,7 +69,7 @@ def train(config: Config, place: Place, *, needed: Weights | None = None, stage:
         1
     )  # the network is small: threads would wait for each other, and take the processors from the workers
     begun = place.clock()
-    eye = Eye(config.items, config.chosen, extra_of(needed))
+    eye = Eye(extra_of(needed))
     clone, folder = cloned(config, place, eye, needed)
     if stage == "clone":
         return Trained(folder.path, folder.weights(), "budget")
@@ -82,7 +82,7 @@ def train(config: Config, place: Place, *, needed: Weights | None = None, stage:
 def cloned(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tuple[ChoiceNetwork, RunFolder]:
     """Return a network that does what teachers did, and its folder: learned now, or before."""
     cloning = config.cloning
-    key = key_of("clone", config.seed, config.items, config.chosen, config.shape, cloning, _bytes(needed))
+    key = key_of("clone", config.seed, config.shape, cloning, _bytes(needed))
     folder = RunFolder(place.folder / f"clone-{key}")
     network = fresh_network(config.shape, eye.widths, seed=config.seed)
     known = folder.state()
@@ -116,7 +116,7 @@ def _lessons(config: Config, place: Place, eye: Eye, needed: Weights | None) -> 
         raise UsageError(f"no teacher is there: {', '.join(missing)}", hint="Name arms that are, such as rules.")
     if missing:
         place.say(f"teachers that aren't there: {', '.join(missing)}")
-    key = key_of("lessons", here, cloning.each, config.items, config.chosen, _bytes(needed))
+    key = key_of("lessons", here, cloning.each, _bytes(needed))
     folder = RunFolder(place.folder / f"lessons-{key}")
     if (known := folder.read("lessons.msgpack")) is not None:
         found = unpacked(known)
@@ -212,7 +212,7 @@ def reinforced(config: Config, place: Place, needed: Weights | None, clone: Choi
     while at.decisions < learning.decisions and not _broken_off(place, begun, made):
         share = at.decisions / learning.decisions
         stage, weights = stage_at(share, learning), weights_at(share, learning)
-        candidate = Candidate(config.shape, network.arrays(), config.items, config.chosen, needed)
+        candidate = Candidate(config.shape, network.arrays(), needed)
         jobs = [
             Job(candidate, learning, family, number, f"{config.seed} {at.step}", stage, weights)
             for family, number in tasks_at(share, learning, seed=config.seed, step=at.step)
@@ -302,7 +302,7 @@ def _by_line(rows: Sequence[Worth], values: Callable[[Worth], Sequence[float]], 
 
 def _look(network: ChoiceNetwork, config: Config, place: Place, needed: Weights | None, at: Progress) -> None:
     """Judge the network as it is, greedily, as it will run, and by chance, as it learns. The best so far, greedily, is kept."""
-    candidate = Candidate(config.shape, network.arrays(), config.items, config.chosen, needed)
+    candidate = Candidate(config.shape, network.arrays(), needed)
     greedy, sampled = scores(
         (("greedy", candidate, "greedy"), ("sampled", candidate, "sampled")), config.judging.each, place.executor
     )
@@ -379,12 +379,10 @@ def _written(
     ended: Ended,
 ) -> Trained:
     """Report the best on other tasks of validation, beside the clone and the arms, and write it."""
-    eye = Eye(config.items, config.chosen, extra_of(needed))
+    eye = Eye(extra_of(needed))
     network = fresh_network(config.shape, eye.widths, seed=config.seed)
     network.load_state_dict(at.parameters)
-    best, first = (
-        Candidate(config.shape, one.arrays(), config.items, config.chosen, needed) for one in (network, clone)
-    )
+    best, first = (Candidate(config.shape, one.arrays(), needed) for one in (network, clone))
     who: list[Who] = [
         ("trained", best, "greedy"),
         ("trained, sampled", best, "sampled"),
