@@ -5,6 +5,7 @@ import json
 from contextlib import redirect_stderr
 
 import pytest
+from msgspec import structs
 
 from support.cli import Cli
 from support.transcripts import CLAUDE_CODE
@@ -97,6 +98,18 @@ def test_recorded_sessions_are_played_at_two_prices_each_for_itself(cli, session
     ]
 
 
+def test_an_arm_that_is_a_step_of_the_path_is_played_too(cli, session):
+    steps = ("--step", "supervised=mask", "--step", "rl=mask(keep=3)")
+    outcome = cli.inside("bench", "none", *steps, "--sessions", str(session), "--prices", "tenth")
+    lines = outcome.out.splitlines()
+    (at,) = [number for number, line in enumerate(lines) if line.startswith("The path")]
+    assert [line.split()[:3] for line in lines[at + 2 : at + 4]] == [
+        ["supervised", "mask", "-"],
+        ["RL", "mask(keep=3)", "mask"],
+    ]
+    assert lines[at + 4].startswith("Missing: fixed summary (no summary was played); ")
+
+
 def test_a_bad_recording_is_skipped_and_told(cli, session):
     cli.file("work/bad.json", "nothing")
     outcome = cli.inside(
@@ -107,6 +120,16 @@ def test_a_bad_recording_is_skipped_and_told(cli, session):
     first, *rest = outcome.err.splitlines()
     assert first.startswith("trimtab: work/bad.json is skipped: ")
     assert rest == ["  Name the format, if it has one of these: " + rest[0].partition("these: ")[2]]
+
+
+def test_two_processes_play_the_same_rows(cli, session):
+    cli.file("work/other.jsonl", CLAUDE_CODE.replace(b"greet", b"leave"))
+    for workers in ("1", "2"):
+        outcome = cli.inside("bench", "none", "rules", "--sessions", "work", "--workers", workers, "--out", workers)
+        assert outcome.code == 0, outcome.err
+    alone, beside = ([structs.replace(row, policy_ms=0.0) for row in rows_in(cli.project / n)] for n in "12")
+    assert alone == beside
+    assert len(alone) == 8
 
 
 def test_sessions_of_the_index_are_found_by_the_environment(cli, session):
@@ -127,6 +150,8 @@ def test_sessions_of_the_index_are_found_by_the_environment(cli, session):
         (("none", "--part", "test"), "the test part judges one candidate"),
         (("none", "--candidate", "mask"), "the test part judges one candidate"),
         (("none", "--part", "test", "--candidate", "mask"), "the test part is opened on the record"),
+        (("none", "--step", "rl"), "--step 'rl' says no arm"),
+        (("none", "--step", "magic=mask"), "the path has no step 'magic'"),
         (("none", "--sessions", "x", "--split", "eval"), "--sessions names files"),
         (("none", "--sessions", "x", "--part", "train"), "--part: of generated tasks"),
         (("none", "--seeds", "2", "--part", "train", "--split", "eval"), "--part and --seeds: of generated tasks"),
