@@ -108,7 +108,7 @@ def command(
 ) -> int:
     """Hold context policies against each other on the same stories.
 
-    ARM is a policy, with parameters and wrappers as `trimtab replay --policy` takes them. Without any, the baselines are played.
+    ARM is a policy, with parameters and wrappers as `trimtab replay --policy` takes them, or an arm of the lab. Without any, the baselines are played.
 
     The stories are generated tasks (tier T0) or recorded sessions (tier T1), never both in one table. Nothing is asked of a model. With --out, what was played is kept as it
     comes: the same command goes on where it was stopped, and one with more arms or stories plays what is new.
