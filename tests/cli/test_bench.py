@@ -2,12 +2,14 @@
 
 import io
 import json
+import subprocess
+import sys
 from contextlib import redirect_stderr
 
 import pytest
 from msgspec import structs
 
-from support.cli import Cli
+from support.cli import SOURCES, Cli
 from support.transcripts import CLAUDE_CODE
 from trimtab.frontends.cli import bench
 from trimtab.frontends.cli.progress import arriving
@@ -155,7 +157,8 @@ def test_sessions_of_the_index_are_found_by_the_environment(cli, session):
         (("none", "--sessions", "x", "--split", "eval"), "--sessions names files"),
         (("none", "--sessions", "x", "--part", "train"), "--part: of generated tasks"),
         (("none", "--seeds", "2", "--part", "train", "--split", "eval"), "--part and --seeds: of generated tasks"),
-        (("none", "--window", "9k", "--prices", "tenth"), "--window and --prices: of recorded sessions"),
+        (("none", "--window", "9k", "--data", "x"), "--window and --data: of recorded sessions"),
+        (("none", "--prices", "free"), "--prices 'free' names no prices"),
         (("none", "--split", "eval"), "nothing says where recorded sessions are"),
         (("none", "--sessions", ".", "--prices", "free"), "no session of a known agent lies in '.'"),
         (("none", "--each", "0"), "0 is not in the range"),
@@ -180,7 +183,7 @@ def test_without_numpy_it_is_said_what_to_install(cli, monkeypatch):
 
 def test_the_test_part_is_opened_on_the_record_and_a_second_look_is_told(cli, monkeypatch):
     """What the test part holds is not looked at here: nothing of it is played."""
-    monkeypatch.setattr(playing, "suite_jobs", lambda *arguments: [])
+    monkeypatch.setattr(playing, "suite_jobs", lambda *arguments, **options: [])
     first = cli.inside("bench", "none", "--part", "test", "--candidate", "mask", "--out", "out")
     second = cli.inside("bench", "none", "--part", "test", "--candidate", "rules", "--out", "out")
     assert "opened before" not in first.err
@@ -188,6 +191,14 @@ def test_the_test_part_is_opened_on_the_record_and_a_second_look_is_told(cli, mo
     assert "to judge mask" in second.err
     opened = [json.loads(line) for line in (cli.project / "out" / "opened.jsonl").read_text().splitlines()]
     assert [one["candidate"] for one in opened] == ["mask", "rules"]
+
+
+def test_help_and_completion_load_nothing_of_the_lab():
+    code = "import sys, trimtab.frontends.cli.bench; print([m for m in sys.modules if m.split('.')[:2] == ['trimtab', 'lab'] or m == 'numpy'])"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": SOURCES}, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "[]\n"
 
 
 def test_a_terminal_is_told_how_far_it_is_and_how_long_the_rest_takes():

@@ -65,7 +65,7 @@ _COUNT = click.IntRange(min=1, max=100_000)
 @click.option(
     "--prices",
     metavar="NAME,NAME",
-    help="Prices at which recorded sessions are played. Default: quarter,tenth-written.",
+    help="Play all at each of these prices: uncached, quarter, tenth, tenth-written. Default: as drawn for tasks; quarter,tenth-written for sessions.",
 )
 @click.option(
     "--against", metavar="ARM", help="The arm that the others are held against. Default: rules, else the first."

@@ -6,7 +6,6 @@ rows + arms + base ──sections──▶ Findings ──files──▶ bench.j
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import msgspec
 
@@ -26,8 +25,6 @@ from trimtab.lab.bench.row import Row
 from trimtab.lab.bench.section import Section, sections_of
 from trimtab.lab.bench.steps import PATH, Stage, Step, walked
 from trimtab.lab.bench.tables import Shown, path_shown, shown
-
-Value: TypeAlias = object
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ class Findings:
                 found.setdefault(name, []).extend(made)
         return {name: records for name, records in found.items() if records}
 
-    def as_data(self) -> dict[str, Value]:
+    def as_data(self) -> dict[str, object]:
         """All of it as one object."""
         heads = [
             {
