@@ -18,20 +18,20 @@ import torch
 
 from trimtab.context.policies.learned.weights import Weights, write_weights
 from trimtab.lab.executor import Executor, Here
-from trimtab.lab.rewards.collapse import EpisodeLog, alarms
 from trimtab.lab.suite import PARTS
 from trimtab.lab.train.batches import lines_of, padded
-from trimtab.lab.train.config import Config, Learning
+from trimtab.lab.train.config import Config
 from trimtab.lab.train.curriculum import hardest, stage_at, tasks_at, weights_at
 from trimtab.lab.train.extras import extra_of
 from trimtab.lab.train.judging import LAST_FROM, Who, scores
 from trimtab.lab.train.lessons import packed, unpacked
 from trimtab.lab.train.losses import Terms, clipped_loss, entropies
 from trimtab.lab.train.network import ChoiceNetwork, export, fresh_network
-from trimtab.lab.train.rollouts import Candidate, Group, Job, Worth, played
+from trimtab.lab.train.rollouts import Candidate, Job, Worth, played
 from trimtab.lab.train.runs import RunFolder, key_of, version
 from trimtab.lab.train.seeing import Eye
 from trimtab.lab.train.teachers import Lessons, TeachJob, best_of, lines_for, present, taught
+from trimtab.lab.train.telling import said, told
 from trimtab.types.errors import UsageError
 
 Stage: TypeAlias = Literal["clone", "rl"]
@@ -227,12 +227,12 @@ def reinforced(config: Config, place: Place, needed: Weights | None, clone: Choi
         at.curve.append(
             {"step": at.step, "decisions": at.decisions, "seconds": round(at.seconds, 1), "stage": stage}
             | {"cost_weight": weights.cost, "hardest": hardest(share, learning)}
-            | _told(groups, at)
+            | told(groups, at.curve)
             | terms
         )
         if at.step % learning.check == 0 or at.decisions >= learning.decisions:
             _look(network, config, place, needed, at)
-        place.say(_said(at, learning))
+        place.say(said(at.curve, learning.decisions))
         _keep(folder, network, descent, at)
     ended: Ended = "budget" if at.decisions >= learning.decisions else "broken off"
     return _written(config, place, needed, folder, clone, at, ended)
@@ -313,37 +313,6 @@ def _look(network: ChoiceNetwork, config: Config, place: Place, needed: Weights 
     at.curve.append(line | {"best_step": at.best_step})
     place.say(
         f"validation, step {at.step}: greedy {greedy.reward:+.3f} (success {greedy.success:.2f}, cost {greedy.cost:.2f}), sampled {sampled.reward:+.3f}; best {at.best:+.3f} of step {at.best_step}"
-    )
-
-
-def _told(groups: Sequence[Group], at: Progress) -> dict[str, Any]:
-    """What the first rollouts of a step came to, and which alarms ring."""
-    ends = [end for group in groups for end in group.ends]
-    logs: list[EpisodeLog] = [log for group in groups for log in group.logs]
-    efficiency = _mean([end.efficiency for end in ends])
-    history = [line["efficiency"] for line in at.curve if "efficiency" in line]
-    decisions = [decision for log in logs for decision in log.decisions]
-    return {
-        "reward": _mean([end.reward for end in ends]),
-        "success": _mean([end.success for end in ends]),
-        "cost": _mean([end.cost for end in ends]),
-        "efficiency": efficiency,
-        "forced_share": _mean([end.forced for end in ends]),
-        "keeps": _mean([float(decision.keeps) for decision in decisions]),
-        "rows": sum(len(group.rows) for group in groups),
-        "branched": sum(group.branched for group in groups),
-        "flat": _mean([float(group.flat) for group in groups]),
-        "alarms": [str(alarm) for alarm in alarms(logs, [*history, efficiency])],
-    }
-
-
-def _said(at: Progress, learning: Learning) -> str:
-    line = next(line for line in reversed(at.curve) if "reward" in line)
-    rate = at.decisions / at.seconds if at.seconds else 0.0
-    ringing = f"; ALARM {'; '.join(line['alarms'])}" if line["alarms"] else ""
-    return (
-        f"step {at.step}: {at.decisions:,} of {learning.decisions:,} decisions, {rate:.0f}/s, reward {line['reward']:+.3f},"
-        f" success {line['success']:.2f}, cost {line['cost']:.2f}{ringing}"
     )
 
 
