@@ -22,6 +22,8 @@ from trimtab.sessions.source import ImportFailed
 _DIGEST = 32
 _READERS = ("sessions", "context/strings.py", "context/seeing/resources.py", "types", "lab/corpora/trajectory.py")
 """What of the package decides how a file is read."""
+_CODE = (".py", ".json")
+"""Weights are code too."""
 _decoder = msgspec.msgpack.Decoder(tuple[Trajectory, ...])
 
 
@@ -31,7 +33,8 @@ def code_version(parts: Sequence[str] = _READERS) -> str:
     found = hashlib.sha256()
     for part in parts:
         path = root / part
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+        found_in = (file for file in path.rglob("*") if file.suffix in _CODE) if path.is_dir() else [path]
+        for file in sorted(found_in):
             found.update(f"{file.relative_to(root).as_posix()}\0".encode())
             found.update(file.read_bytes())
     return found.hexdigest()[:16]

@@ -31,7 +31,7 @@ class Cloning(msgspec.Struct, frozen=True, kw_only=True):
     would have done where it came to.
     """
 
-    teachers: tuple[str, ...] = ("needed", "clairvoyant", "rules", "mask")
+    teachers: tuple[str, ...] = ("rules", "mask")
     each: int = 16
     best: bool = True
     again: int = 1

@@ -65,9 +65,8 @@ class Trained:
 
 def train(config: Config, place: Place, *, needed: Weights | None = None, stage: Stage = "rl") -> Trained:
     """Train a policy. `needed`: supervised weights whose figures it sees besides. Raises `UsageError` when no teacher is there."""
-    torch.set_num_threads(
-        1
-    )  # the network is small: threads would wait for each other, and take the processors from the workers
+    # The network is small: threads would wait for each other, and take the processors from the workers.
+    torch.set_num_threads(1)
     begun = place.clock()
     eye = Eye(extra_of(needed))
     clone, folder = cloned(config, place, eye, needed)
@@ -89,7 +88,7 @@ def cloned(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tu
     if known is not None:
         network.load_state_dict(known["network"])
         return network, folder
-    lessons, told = _lessons(config, place, eye, needed)
+    lessons, about = _lessons(config, place, eye, needed)
     sights = [lesson.sight for one in lessons for lesson in one.decisions]
     network.scale_to(sights)
     network.saw(sights)
@@ -98,7 +97,7 @@ def cloned(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tu
     folder.write("config.json", msgspec.json.format(msgspec.json.encode(config), indent=2))
     folder.draw(curve)
     folder.keep({"network": network.state_dict()})
-    record = {"stage": "clone", "code": version(), "seed": config.seed, **told, "fit": curve[-1]}
+    record = {"stage": "clone", "code": version(), "seed": config.seed, **about, "fit": curve[-1]}
     folder.finish(record, _exported(network, eye, record))
     return network, folder
 
@@ -124,7 +123,7 @@ def _lessons(config: Config, place: Place, eye: Eye, needed: Weights | None) -> 
         found = _taught(here, cloning.each, place, eye)
         folder.write("lessons.msgpack", packed(found))
     kept = best_of(found) if cloning.best else found
-    told = {
+    about = {
         "teachers": {teacher: sum(one.teacher == teacher for one in kept) for teacher in here},
         "missing": missing,
         "plays": len(found),
@@ -133,9 +132,9 @@ def _lessons(config: Config, place: Place, eye: Eye, needed: Weights | None) -> 
         "reward": _mean([one.reward for one in kept]),
     }
     place.say(
-        f"lessons: {told['decisions']} decisions of {told['teachers']}, {told['said']:.0%} of what they did can be said"
+        f"lessons: {about['decisions']} decisions of {about['teachers']}, {about['said']:.0%} of what they did can be said"
     )
-    return kept, told
+    return kept, about
 
 
 def _taught(teachers: Sequence[str], each: int, place: Place, eye: Eye) -> list[Lessons]:
@@ -196,7 +195,9 @@ class Progress:
 def reinforced(config: Config, place: Place, needed: Weights | None, clone: ChoiceNetwork, begun: float) -> Trained:
     """Improve on a clone until the budget is used, or the clock breaks it off."""
     learning, widths = config.learning, clone.widths
-    folder = RunFolder(place.folder / f"rl-{key_of('rl', config, _bytes(needed))}")
+    folder = RunFolder(
+        place.folder / f"rl-{key_of('rl', config, *(part.tobytes() for part in clone.arrays().values()))}"
+    )
     if (done := folder.record()) is not None and done["ended"] == "budget":
         place.say(f"done before: {folder.path}")
         return Trained(folder.path, folder.weights(), "budget")
