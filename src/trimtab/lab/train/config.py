@@ -34,11 +34,11 @@ class Cloning(msgspec.Struct, frozen=True, kw_only=True):
     would have done where it came to.
     """
 
-    teachers: tuple[str, ...] = ("rules", "mask")
+    teachers: tuple[str, ...] = ("clairvoyant", "rules", "mask")
     each: int = 16
     best: bool = True
     again: int = 1
-    epochs: int = 15
+    epochs: int = 20
     rate: float = 3e-3
     batch: int = 128
 
