@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from trimtab.lab.train.config import Config
     from trimtab.lab.train.train import Place, Trained
 
-PER_MINUTE = 2_000
-"""Decisions that a minute is counted as: what a machine with two busy processors plays."""
+PER_MINUTE = 3_000
+"""Decisions that a minute is counted as: a processor plays 45 to 130 a second, and validation has its time too."""
 _MOST_WORKERS = 8
 
 

@@ -360,7 +360,9 @@ def _written(
         ("clone, sampled", first, "sampled"),
         *((arm, arm, "greedy") for arm in config.judging.arms),
     ]
-    found = scores(who, config.judging.last, place.executor, first=LAST_FROM) if ended == "budget" else []
+    # A call that was to make a few steps only is one of several: the last one reports.
+    waits = ended == "broken off" and place.steps is not None
+    found = [] if waits else scores(who, config.judging.last, place.executor, first=LAST_FROM)
     for score in found:
         place.say(f"{score.name}: reward {score.reward:+.3f}, success {score.success:.2f}, cost {score.cost:.2f}")
     record = {
