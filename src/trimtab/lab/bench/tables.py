@@ -57,11 +57,11 @@ def sizes(section: Section) -> str:
 def path_shown(section: Section, steps: Sequence[Step]) -> Shown:
     """The path as a table, with what is missing of it."""
     heads = [(f.name, bound) for f in COMPARED for bound in f.bounds(section.key.tier)]
-    lines: list[Line] = [("STEP", "ARM", "AGAINST", *(_with_bound(name, b, section) for name, b in heads))]
+    lines: list[Line] = [("STEP", "ARM", *(_with_bound(name, b, section) for name, b in heads))]
     for step in steps:
         if step.arm:
             cells = {(name, bound): _signed(gain, name) for name, bound, gain in step.gains}
-            lines.append((step.stage.name, step.arm, step.before or "-", *(cells.get(head, "-") for head in heads)))
+            lines.append((step.stage.name, step.arm, *(cells.get(head, "-") for head in heads)))
     missing = "; ".join(_missing(step) for step in steps if not step.arm)
     notes = (f"Missing: {missing}.",) if missing else ()
     return Shown("The path: each step against the one before", tuple(lines), notes, (_GAINS,))
