@@ -107,7 +107,7 @@ def test_an_arm_that_is_a_step_of_the_path_is_played_too(cli, session):
     (at,) = [number for number, line in enumerate(lines) if line.startswith("The path")]
     assert [line.split()[:3] for line in lines[at + 2 : at + 4]] == [
         ["supervised", "mask", "-"],
-        ["RL", "mask(keep=3)", "mask"],
+        ["RL", "mask(keep=3)", "+0.00"],
     ]
     assert lines[at + 4].startswith("Missing: fixed summary (no summary was played); ")
 
