@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from contextlib import redirect_stderr
+from dataclasses import replace
 
 import pytest
 from msgspec import structs
@@ -179,6 +180,21 @@ def test_without_numpy_it_is_said_what_to_install(cli, monkeypatch):
         2,
         "trimtab: trimtab bench needs numpy, which isn't installed",
     )
+
+
+def test_stories_that_not_every_arm_played_are_told(cli, session, monkeypatch):
+    """One arm breaks in one of two sessions: what it played there is left out for all."""
+    cli.file("work/other.jsonl", CLAUDE_CODE)
+    real = playing.played
+
+    def halved(job):
+        done = real(job)
+        return replace(done, rows=tuple(row for row in done.rows if "other" not in row.story or row.arm == "none"))
+
+    monkeypatch.setattr(playing, "played", halved)
+    outcome = cli.inside("bench", "none", "truncate", "--sessions", "work", "--prices", "tenth")
+    assert outcome.out.startswith("T1 recordings at tenth prices: 1 project, 1 session: 1 story under every arm")
+    assert outcome.err == "note: T1 recordings at tenth prices: 1 story is left out, which not every arm played\n"
 
 
 def test_the_test_part_is_opened_on_the_record_and_a_second_look_is_told(cli, monkeypatch):

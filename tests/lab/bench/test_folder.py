@@ -41,7 +41,7 @@ def test_a_damaged_line_is_passed_over_and_told(tmp_path):
     first, *rest = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(first + b"{}\n" + b"".join(rest))
     again = open_folder(tmp_path, {})
-    assert (again.rows, again.notes) == (ROWS, [f"1 damaged lines of {path} are passed over"])
+    assert (again.rows, again.notes) == (ROWS, [f"damaged, and passed over: 1 of the lines in {path}"])
 
 
 def test_of_two_rows_of_one_arm_and_story_the_later_one_holds(tmp_path):

@@ -258,9 +258,8 @@ def _cautions(findings: "Findings") -> list[str]:
         if few:
             lines.append(f"note: {section.key.title}: {counted(section.seeds, 'seed')}; a claim takes {SEEDS} or more")
         if section.left_out:
-            lines.append(
-                f"note: {section.key.title}: {counted(section.left_out, 'story')} left out, which not every arm played"
-            )
+            what = f"{section.left_out:,} {'story is' if section.left_out == 1 else 'stories are'} left out"
+            lines.append(f"note: {section.key.title}: {what}, which not every arm played")
     return lines
 
 

@@ -141,7 +141,7 @@ def _read(folder: Folder) -> list[Row]:
             continue
         rows[row.arm, row.part, row.slot, *row.group] = row
     if damaged:
-        folder.notes.append(f"{damaged:,} damaged lines of {path} are passed over")
+        folder.notes.append(f"damaged, and passed over: {damaged:,} of the lines in {path}")
     return list(rows.values())
 
 
