@@ -1,0 +1,163 @@
+"""Playing: an assignment under an arm ──▶ a row.
+
+    play_live(spec, family, number, conditions)                    the scripted agent     T2
+    play_live(spec, family, number, conditions, live=LiveModel)    a model by endpoint    T3: evaluation only, costs money
+    play_item(LiveItem)                                            the same for an `Executor`
+
+The unit of cost is that of the other tiers: keeping everything, cut hard to the window, at the same prices; it is made of the requests of the scripted agent in a
+window that holds everything (also for a live model, of which a second run would be another story). What that run itself cost is `extra["whole_usd"]`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from msgspec import structs
+
+from trimtab.agent.ports import Provider
+from trimtab.context.budget import budget_for
+from trimtab.context.counting.counter import Counter
+from trimtab.context.economics.shapes import RequestShape
+from trimtab.context.policies.base import Policy
+from trimtab.context.policies.none import NoPolicy
+from trimtab.context.policies.remote import remote_of
+from trimtab.lab.arms.arm import Arm
+from trimtab.lab.arms.playing import Conditions
+from trimtab.lab.arms.registry import find_arm
+from trimtab.lab.bench.row import Row
+from trimtab.lab.env.story import Story
+from trimtab.lab.live.agent import ScriptedAgent
+from trimtab.lab.live.figures import Played, row_of
+from trimtab.lab.live.meter import Meter, Metered
+from trimtab.lab.live.registry import make_assignment
+from trimtab.lab.live.workshop import Limits, Worker, work
+from trimtab.lab.rewards.keep_all import keep_all_usd
+from trimtab.lab.rewards.outcome import Yardstick
+from trimtab.lab.rewards.prices import Regime
+from trimtab.sessions.recorded import Recording
+from trimtab.sessions.replay.player import prepare
+from trimtab.types.errors import UsageError
+from trimtab.types.models import ModelInfo, Price
+
+_ROOMY = 1_000_000
+"""Tokens of a window that holds everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveModel:
+    """A model by endpoint: `ref` as `--model` takes it, `settings` what `[providers]` and `[models]` say, `keys` the environment variables that hold its keys.
+
+    At most so many requests, US dollars (at its own prices, where they are known) and seconds for one assignment.
+    """
+
+    ref: str
+    settings: Mapping[str, object] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    most_steps: int = 80
+    most_usd: float = 1.0
+    most_seconds: float = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class LiveItem:
+    """What an `Executor` is given: one row's worth of work."""
+
+    spec: str
+    family: str
+    number: int
+    conditions: Conditions
+    seed: int = 0
+    live: LiveModel | None = None
+
+
+def play_item(item: LiveItem) -> Row:
+    """Play one item."""
+    return play_live(item.spec, item.family, item.number, item.conditions, item.seed, live=item.live)
+
+
+def play_live(
+    spec: str, family: str, number: int, conditions: Conditions, seed: int = 0, *, live: LiveModel | None = None
+) -> Row:
+    """Have an assignment worked on under an arm, by the scripted agent or by a live model, and return its row. `seed` is the luck of noticing.
+
+    Raises `UsageError` for an arm, family or model that there is not, and for an arm that can't decide here.
+    """
+    arm, assignment = find_arm(spec), make_assignment(family, number)
+    policy = _policy(arm, assignment.name)
+    whole, whole_usd = _whole(family, number, conditions.regime, conditions.model)
+    room = budget_for(conditions.played_as).room
+    unit = keep_all_usd(whole, room, conditions.regime)
+    yardstick = Yardstick(assignment.name, seed, conditions.regime.name, unit)
+    extra = {"whole_usd": whole_usd}
+    if live is None:
+        played = _scripted(arm, policy, family, number, conditions, seed)
+    else:
+        played, more = _by_endpoint(arm, policy, family, number, conditions, seed, live)
+        extra |= more
+    return row_of(played, yardstick, extra=extra)
+
+
+def _policy(arm: Arm, name: str) -> Policy:
+    """The policy of an arm. It gets a story without a future: nobody knows here what will be needed."""
+    if arm.kind == "bound":
+        raise UsageError(
+            f"{arm.spec!r} knows the future, and a live run has none yet", hint="Play it on tiers T0 and T1."
+        )
+    policy = arm.make(Story("T2", name, prepare(Recording(name, "live", "", (), id=name))))
+    if remote_of(policy) is not None:
+        raise UsageError(
+            f"{arm.spec!r} decides elsewhere, and no network is used here", hint="Name a policy that runs here."
+        )
+    return policy
+
+
+def _scripted(arm: Arm, policy: Policy, family: str, number: int, conditions: Conditions, seed: int) -> Played:
+    assignment, model = make_assignment(family, number), conditions.played_as
+    meter = Meter(model, Counter(model))
+    agent = ScriptedAgent(assignment, noticed=conditions.noticed, seed=seed, tokens=meter.counter.text)
+    provider = Metered(agent, meter, reports=True)
+    worker = Worker(lambda _: model, lambda _provider, _info: provider, provider)
+    worked = work(assignment, policy, worker, limits=Limits(steps=4 * len(assignment.moves)))
+    return Played(arm, assignment, conditions, seed, "T2", worked, tuple(meter.paid), agent.sought)
+
+
+def _by_endpoint(
+    arm: Arm, policy: Policy, family: str, number: int, conditions: Conditions, seed: int, live: LiveModel
+) -> tuple[Played, dict[str, float]]:
+    assignment = make_assignment(family, number)
+    meters: list[tuple[Meter, tuple[Price, ...]]] = []
+
+    def managed_as(info: ModelInfo) -> ModelInfo:
+        window = min(conditions.window, info.context_window)
+        return conditions.regime.of(structs.replace(info, context_window=window))
+
+    def wrap(provider: Provider, info: ModelInfo) -> Provider:
+        model = managed_as(info)
+        meter = Meter(model, Counter(model))
+        meters.append((meter, info.prices))
+        return Metered(provider, meter, most_usd=live.most_usd, prices=info.prices)
+
+    worker = Worker(managed_as, wrap, settings={**live.settings, "model": live.ref}, keys=live.keys)
+    worked = work(assignment, policy, worker, limits=Limits(live.most_steps, live.most_seconds))
+    ((meter, prices),) = meters
+    reported = [paid.reported for paid in meter.paid if paid.reported is not None]
+    extra = {
+        "spent_usd": meter.spent(prices),
+        "reported_prompt": float(sum(usage.prompt for usage in reported)),
+        "reported_cached": float(sum(usage.cache_read for usage in reported)),
+        "reported_output": float(sum(usage.output for usage in reported)),
+    }
+    return Played(arm, assignment, conditions, seed, "T3", worked, tuple(meter.paid)), extra
+
+
+@lru_cache(maxsize=64)
+def _whole(
+    family: str, number: int, regime: Regime, model: ModelInfo
+) -> tuple[tuple[tuple[RequestShape, int], ...], float]:
+    """The requests of the scripted agent with everything in them, and what they cost. Raises `RuntimeError` when an assignment can't be done like this: it is broken."""
+    conditions = Conditions(_ROOMY, regime, model=model)
+    played = _scripted(find_arm("none"), NoPolicy(), family, number, conditions, 0)
+    if not played.worked.passed:
+        raise RuntimeError(f"{played.assignment.name} can't be done with everything in sight: {played.worked.tests}")
+    requests = tuple((paid.shape, paid.usage.output) for paid in played.paid)
+    return requests, keep_all_usd(requests, _ROOMY, regime)
