@@ -92,11 +92,12 @@ class ScriptedAgent:
     def _known(self, name: str, messages: tuple[Message, ...], values: dict[str, str]) -> Way | None:
         """Put the value of a fact, and of those that it hangs on, into `values`; or return the call that may bring it."""
         fact = self._facts[name]
-        for other in blanks([fact.pattern, fact.source]):
+        for other in blanks([fact.pattern, fact.source, fact.words]):
             if other not in values and (way := self._known(other, messages, values)) is not None:
                 return way
-        pattern, source = (filled(text, values.__getitem__) for text in (fact.pattern, fact.source))
-        here = Fact(name, pattern, source, fact.guess)
+        texts = (fact.pattern, fact.source, fact.words)
+        pattern, source, words = (filled(text, values.__getitem__) for text in texts)
+        here = Fact(name, pattern, source, words, fact.guess)
         value = shown(messages, here.pattern)
         search = self._searches.get(name)
         if value is None:
@@ -110,7 +111,7 @@ class ScriptedAgent:
 
     def _begun(self, fact: Fact, messages: tuple[Message, ...]) -> _Search:
         """Whether anything leads to a value that isn't in sight, and whether that is noticed."""
-        state: State = "stub" if any(ways(messages, fact.source)) else "lost"
+        state: State = "stub" if any(ways(messages, fact.source, fact.words)) else "lost"
         luck = Random(f"noticed {self._story} {self._seed} {self._at} {fact.name}").random()
         search = self._searches[fact.name] = _Search(state == "stub" and luck < self._noticed)
         self._seen[self._at, fact.name] = Sought(self._at, fact.name, state, search.noticed)
@@ -121,7 +122,7 @@ class ScriptedAgent:
             return None
         if search.tried and (more := next_page(messages, search.tried[-1])) is not None:
             return more
-        return next((way for way in ways(messages, fact.source) if way not in search.tried), None)
+        return next((way for way in ways(messages, fact.source, fact.words) if way not in search.tried), None)
 
     def _told(self, name: str, state: State | None, written: str) -> None:
         known = self._seen.get((self._at, name))

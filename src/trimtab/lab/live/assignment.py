@@ -19,7 +19,8 @@ TESTS = "python3 -m unittest 2>&1"
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that has to be known. `pattern` finds its value, as its one group, in whatever shows it; `source` is the file that says it. Both may name other facts.
+    """Something that has to be known. `pattern` finds its value, as its one group, in whatever shows it; `source` is the file that says it; `words` are what somebody would search for
+    who wants it. All three may name other facts.
 
     `guess`: what is written by somebody who doesn't know it. It is wrong.
     """
@@ -27,6 +28,7 @@ class Fact:
     name: str
     pattern: str
     source: str
+    words: str
     guess: str
 
 

@@ -90,9 +90,27 @@ def row_of(played: Played, yardstick: Yardstick, *, extra: dict[str, float]) -> 
             "rereads": float(len(fetched) - by_recall),
             "floor": float(worked.reason == "floor"),
             "noticed": conditions.noticed,
+            **({"chance": chance(played)} if played.tier == "T2" else {}),
             **extra,
         },
     )
+
+
+def chance(played: Played) -> float:
+    """How likely this run of a scripted agent succeeds, luck averaged out: the chance that every way that it had to notice is noticed. 0 where a value was out of reach, one
+    that doesn't hold any more was believed, or the work wasn't finished.
+
+    What went wrong only because a way wasn't noticed before is put down to that.
+    """
+    found, unlucky = float(played.worked.reason == "stop"), False
+    for need in played.sought:
+        if need.state == "stub":
+            found *= played.conditions.noticed
+            unlucky = unlucky or not need.noticed
+        wrong = need.written != played.assignment.truth[need.fact]
+        if need.state == "lost" or (wrong and not unlucky):
+            return 0.0
+    return found
 
 
 def _steps(played: Played, fetched: Mapping[str, str]) -> tuple[tuple[StepFacts, ...], dict[int, int]]:

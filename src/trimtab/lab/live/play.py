@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from msgspec import structs
+import msgspec
 
 from trimtab.agent.ports import Provider
 from trimtab.context.budget import budget_for
@@ -84,7 +84,7 @@ def play_live(
     """
     arm, assignment = find_arm(spec), make_assignment(family, number)
     policy = _policy(arm, assignment.name)
-    whole, whole_usd = _whole(family, number, conditions.regime, conditions.model)
+    whole, whole_usd = _whole(family, number, conditions.regime, msgspec.json.encode(conditions.model))
     room = budget_for(conditions.played_as).room
     unit = keep_all_usd(whole, room, conditions.regime)
     yardstick = Yardstick(assignment.name, seed, conditions.regime.name, unit)
@@ -129,7 +129,7 @@ def _by_endpoint(
 
     def managed_as(info: ModelInfo) -> ModelInfo:
         window = min(conditions.window, info.context_window)
-        return conditions.regime.of(structs.replace(info, context_window=window))
+        return conditions.regime.of(msgspec.structs.replace(info, context_window=window))
 
     def wrap(provider: Provider, info: ModelInfo) -> Provider:
         model = managed_as(info)
@@ -152,10 +152,10 @@ def _by_endpoint(
 
 @lru_cache(maxsize=64)
 def _whole(
-    family: str, number: int, regime: Regime, model: ModelInfo
+    family: str, number: int, regime: Regime, model: bytes
 ) -> tuple[tuple[tuple[RequestShape, int], ...], float]:
-    """The requests of the scripted agent with everything in them, and what they cost. Raises `RuntimeError` when an assignment can't be done like this: it is broken."""
-    conditions = Conditions(_ROOMY, regime, model=model)
+    """The requests of the scripted agent with everything in them, and what they cost. `model` is one as JSON, which can be looked up. Raises `RuntimeError` when an assignment can't be done like this: it is broken."""
+    conditions = Conditions(_ROOMY, regime, model=msgspec.json.decode(model, type=ModelInfo))
     played = _scripted(find_arm("none"), NoPolicy(), family, number, conditions, 0)
     if not played.worked.passed:
         raise RuntimeError(f"{played.assignment.name} can't be done with everything in sight: {played.worked.tests}")

@@ -1,7 +1,8 @@
 """What one request shows to somebody who looks for a value in it.
 
     request ──shown──▶ the value, from the newest message that has it     in whatever form: a result, a summary, what was written earlier
-            ──ways──▶ how it might be had again: `recall` of what is hidden where its source was read; its source read anew, if anything names that
+            ──ways──▶ how it might be had again: `recall` of what is hidden where its source was read; its source read anew, if anything names that;
+                      a search, where a summary says that one may search
 
 Pure functions of the request. What it doesn't say isn't known here.
 """
@@ -16,6 +17,7 @@ from trimtab.types.messages import Assistant, Message, ToolResult
 
 _RECALL = re.compile(r"recall id=([^\s\];,]+)")
 _READ = re.compile(r"read path=([^\n\]]+)")
+_SEARCH = "recall query="
 _ON = re.compile(r"; go on with page (\d+)\]")
 
 
@@ -37,8 +39,8 @@ def shown(messages: tuple[Message, ...], pattern: str) -> str | None:
     return None
 
 
-def ways(messages: tuple[Message, ...], source: str) -> Iterator[Way]:
-    """Yield how the text of the file `source` might be had again, the likeliest first; nothing where the request doesn't name it."""
+def ways(messages: tuple[Message, ...], source: str, words: str) -> Iterator[Way]:
+    """Yield how the text of the file `source` might be had again, the likeliest first; nothing where the request leads nowhere. `words`: what to search for."""
     calls = {
         call.id
         for message in messages
@@ -51,14 +53,17 @@ def ways(messages: tuple[Message, ...], source: str) -> Iterator[Way]:
             text = message.text
             yield from (Way("recall", {"id": name}) for name in _RECALL.findall(text)[:1])
             yield from (Way("read", {"path": path}) for path in _READ.findall(text)[:1])
-    if any(source in text for message in messages for text in texts_of(message)):
+    texts = [text for message in messages for text in texts_of(message)]
+    if any(source in text for text in texts):
         yield Way("read", {"path": source})
+    if any(_SEARCH in text for text in texts):
+        yield Way("recall", {"query": words})
 
 
 def next_page(messages: tuple[Message, ...], way: Way) -> Way | None:
     """The call that goes on where the newest result, which answers `way`, stops; None where it has all."""
     last = messages[-1] if messages else None
-    if way.tool != "recall" or not isinstance(last, ToolResult) or last.tool_name != "recall":
+    if "id" not in way.arguments or not isinstance(last, ToolResult) or last.tool_name != "recall":
         return None
     found = _ON.search(last.text)
     return Way("recall", {**way.arguments, "page": int(found[1])}) if found else None

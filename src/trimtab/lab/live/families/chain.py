@@ -65,9 +65,10 @@ def make(number: int) -> Assignment:
         files[f"clients/{name}.py"] = _CLIENT.format(name=name)
         truth |= {f"{name}_backend": backend, f"{name}_field": fields[backend, name]}
         path = f"backends/⟨{name}_backend⟩.py"
-        facts.append(Fact(f"{name}_backend", rf'\b{name}_backend = "(\w+)"', _SETTINGS, wrong))
+        facts.append(Fact(f"{name}_backend", rf'\b{name}_backend = "(\w+)"', _SETTINGS, f"{name}_backend", wrong))
         pattern = rf'(?i:⟨{name}_backend⟩)\["{name}"\] = "(\w+)"'
-        facts.append(Fact(f"{name}_field", pattern, path, code.field_name(rng)))
+        words = f'⟨{name}_backend⟩["{name}"]'
+        facts.append(Fact(f"{name}_field", pattern, path, words, code.field_name(rng)))
         middle.append(Move("What does that backend take?", "read", {"path": path}))
         edit = {"old": 'FIELD = "reference"', "new": f'FIELD = "⟨{name}_field⟩"'}
         late.append(Move("", "edit", {"path": f"clients/{name}.py", "edits": [edit]}))

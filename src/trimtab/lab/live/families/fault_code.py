@@ -49,7 +49,9 @@ def make(number: int) -> Assignment:
         key = f"{log.broken('', node)[:18]} ERROR {node} stopped for good: cause {fault}"
         files[path] = in_order(page(rng, log.line, noise.chars("log"), [key])) + "\n"
         truth[fact] = fault
-        facts.append(Fact(fact, rf"{node} stopped for good: cause ([\w-]+)", path, error_code(rng)))
+        facts.append(
+            Fact(fact, rf"{node} stopped for good: cause ([\w-]+)", path, f"{node} stopped for good", error_code(rng))
+        )
         early.append(Move(f"What stopped {node}?", "bash", {"command": f"cat {path}"}))
         edit = {"old": _MARK, "new": f'{_MARK}    "⟨{fact}⟩": "drain",\n'}
         late.append(Move("", "edit", {"path": _TABLE, "edits": [edit]}))

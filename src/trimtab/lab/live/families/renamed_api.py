@@ -66,7 +66,7 @@ def make(number: int) -> Assignment:
         files[path] = _CALLER.format(old=old, by=by)
         wanted[job] = [factor * row + by for row in (1, 2, 3)]
         truth[fact] = new
-        facts.append(Fact(fact, rf"def (\w+)\(rows, by\):  # was {old}\b", _API, f"{old}_all"))
+        facts.append(Fact(fact, rf"def (\w+)\(rows, by\):  # was {old}\b", _API, f"was {old}", f"{old}_all"))
         early.append(Move("Who calls it?", "read", {"path": path}))
         edit = {"old": f"ledger.{old}(", "new": f"ledger.⟨{fact}⟩("}
         late.append(Move("", "edit", {"path": path, "edits": [edit]}))

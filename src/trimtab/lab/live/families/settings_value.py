@@ -61,7 +61,7 @@ def make(number: int) -> Assignment:
         for key, low, high, constant in (("retries", 4, 19, "RETRIES"), ("timeout", 3_001, 59_999, "TIMEOUT_MS")):
             fact = f"{name}_{key}"
             truth[fact] = str(rng.randint(low, high))
-            facts.append(Fact(fact, rf"\b{fact} = (\d+)", _SETTINGS, str(stale[key] + 1)))
+            facts.append(Fact(fact, rf"\b{fact} = (\d+)", _SETTINGS, fact, str(stale[key] + 1)))
             edit = {"old": f"{constant} = {stale[key]}\n", "new": f"{constant} = ⟨{fact}⟩\n"}
             late.append(Move("", "edit", {"path": f"clients/{name}.py", "edits": [edit]}))
     lines = [f"{key} = {value}" for key, value in (settings | truth).items()]

@@ -49,7 +49,7 @@ def make(number: int) -> Assignment:
         path = f"limits/{name}.py"
         files[path] = f'"""What is too late for {name}."""\n\nCUTOFF_DAYS = {before}\n'
         truth[name] = str(last)
-        facts.append(Fact(name, rf"The cut-off for {name} is (\d+) days", _LAST, str(first)))
+        facts.append(Fact(name, rf"The cut-off for {name} is (\d+) days", _LAST, f"The cut-off for {name}", str(first)))
         edit = {"old": f"CUTOFF_DAYS = {before}\n", "new": f"CUTOFF_DAYS = ⟨{name}⟩\n"}
         late.append(Move("", "edit", {"path": path, "edits": [edit]}))
     for path, lines in decided.items():

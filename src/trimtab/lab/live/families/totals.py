@@ -42,7 +42,9 @@ def make(number: int) -> Assignment:
         truth[fact] = amount(rng)
         key = f"carried forward for {site}: {truth[fact]}"
         files[path] = page(rng, _booked, noise.chars("table"), [key]) + "\n"
-        facts.append(Fact(fact, rf"carried forward for {site}: ([\d,.]+\d)", path, amount(rng)))
+        facts.append(
+            Fact(fact, rf"carried forward for {site}: ([\d,.]+\d)", path, f"carried forward for {site}", amount(rng))
+        )
         early.append(Move(f"The account of {site}.", "bash", {"command": f"cat {path}"}))
         told[site] = f"⟨{fact}⟩"
     files["test_totals.py"] = _TESTS
