@@ -4,6 +4,7 @@ Noise(rng) ──look──▶ a file more in the repository, and a move that sh
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from random import Random
 
 from trimtab.lab.live.assignment import TESTS, Move
@@ -11,21 +12,30 @@ from trimtab.lab.tasks.material import code, prose
 from trimtab.lab.tasks.material.logs import Log, metric_line, test_line
 from trimtab.lab.tasks.material.pages import CHARS, page
 
-SIZES = (500, 2_400)
-"""Tokens of one thing that is looked at."""
-STEPS = (18, 34)
-"""How many such steps an assignment has."""
 _EARLY = 0.3
 """The part of them by which everything has been read that has to be known."""
 _LATE = 0.75
 """The part of them after which it is used."""
 
 
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How long an assignment is: the least and the most steps that look at something nobody needs, and tokens of one such thing (also of one that is needed)."""
+
+    steps: tuple[int, int] = (18, 34)
+    tokens: tuple[int, int] = (500, 2_400)
+
+
+USUAL = Size()
+"""Forty requests, about, of which the last has 40,000 to 70,000 tokens where everything is kept."""
+
+
 class Noise:
     """Makes files and looks at them. `files`: those made so far, by path."""
 
-    def __init__(self, rng: Random) -> None:
+    def __init__(self, rng: Random, size: Size) -> None:
         self.rng = rng
+        self.size = size
         self.files: dict[str, str] = {}
         self._log = Log(rng)
 
@@ -36,7 +46,7 @@ class Noise:
 
     def chars(self, material: str) -> int:
         """How long a page of a material is here."""
-        return int(self.rng.randint(*SIZES) * CHARS[material])
+        return int(self.rng.randint(*self.size.tokens) * CHARS[material])
 
     def _notes(self) -> Move:
         path = self._keep("notes", "md", page(self.rng, prose.paragraph, self.chars("prose"), gap="\n\n"))
@@ -64,7 +74,7 @@ class Noise:
 
 def woven(noise: Noise, early: Sequence[Move], late: Sequence[Move]) -> tuple[Move, ...]:
     """Return a plan: the tests, `early` in its first part, `late` in its last, each in its order, noise around both, the tests once more."""
-    rng, steps = noise.rng, noise.rng.randint(*STEPS)
+    rng, steps = noise.rng, noise.rng.randint(*noise.size.steps)
     first, last = int(_EARLY * steps), int(_LATE * steps)
     places = [(at, move) for at, move in zip(_spread(rng, 0, first, len(early)), early, strict=True)]
     places += [(at, move) for at, move in zip(_spread(rng, last, steps, len(late)), late, strict=True)]

@@ -25,12 +25,15 @@ from trimtab.lab.arms.arm import Arm
 from trimtab.lab.arms.playing import Conditions
 from trimtab.lab.arms.registry import find_arm
 from trimtab.lab.bench.row import Row
+from trimtab.lab.env.facts import Tier
 from trimtab.lab.env.story import Story
-from trimtab.lab.live.agent import ScriptedAgent
+from trimtab.lab.live.agent import ScriptedAgent, Sought
+from trimtab.lab.live.assignment import Assignment
 from trimtab.lab.live.figures import Played, row_of
 from trimtab.lab.live.meter import Meter, Metered
+from trimtab.lab.live.noise import USUAL, Size
 from trimtab.lab.live.registry import make_assignment
-from trimtab.lab.live.workshop import Limits, Worker, work
+from trimtab.lab.live.workshop import Limits, Worked, Worker, work
 from trimtab.lab.rewards.keep_all import keep_all_usd
 from trimtab.lab.rewards.outcome import Yardstick
 from trimtab.lab.rewards.prices import Regime
@@ -41,6 +44,8 @@ from trimtab.types.models import ModelInfo, Price
 
 _ROOMY = 1_000_000
 """Tokens of a window that holds everything."""
+_LOOKUPS = 4
+"""Requests that one move of a scripted agent may take, on average, before it is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,33 +73,47 @@ class LiveItem:
     conditions: Conditions
     seed: int = 0
     live: LiveModel | None = None
+    size: Size = USUAL
 
 
 def play_item(item: LiveItem) -> Row:
     """Play one item."""
-    return play_live(item.spec, item.family, item.number, item.conditions, item.seed, live=item.live)
+    return play_live(item.spec, item.family, item.number, item.conditions, item.seed, live=item.live, size=item.size)
 
 
 def play_live(
-    spec: str, family: str, number: int, conditions: Conditions, seed: int = 0, *, live: LiveModel | None = None
+    spec: str,
+    family: str,
+    number: int,
+    conditions: Conditions,
+    seed: int = 0,
+    *,
+    live: LiveModel | None = None,
+    size: Size = USUAL,
 ) -> Row:
     """Have an assignment worked on under an arm, by the scripted agent or by a live model, and return its row. `seed` is the luck of noticing.
 
     Raises `UsageError` for an arm, family or model that there is not, and for an arm that can't decide here.
     """
-    arm, assignment = find_arm(spec), make_assignment(family, number)
-    policy = _policy(arm, assignment.name)
-    whole, whole_usd = _whole(family, number, conditions.regime, msgspec.json.encode(conditions.model))
-    room = budget_for(conditions.played_as).room
-    unit = keep_all_usd(whole, room, conditions.regime)
-    yardstick = Yardstick(assignment.name, seed, conditions.regime.name, unit)
-    extra = {"whole_usd": whole_usd}
-    if live is None:
-        played = _scripted(arm, policy, family, number, conditions, seed)
-    else:
-        played, more = _by_endpoint(arm, policy, family, number, conditions, seed, live)
-        extra |= more
-    return row_of(played, yardstick, extra=extra)
+    case = _Case(find_arm(spec), make_assignment(family, number, size), conditions, seed)
+    policy = _policy(case.arm, case.assignment.name)
+    whole, whole_usd = _whole(family, number, size, conditions.regime, msgspec.json.encode(conditions.model))
+    unit = keep_all_usd(whole, budget_for(conditions.played_as).room, conditions.regime)
+    yardstick = Yardstick(case.assignment.name, seed, conditions.regime.name, unit)
+    played, extra = (_scripted(case, policy), {}) if live is None else _by_endpoint(case, policy, live)
+    return row_of(played, yardstick, extra={"whole_usd": whole_usd, **extra})
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    arm: Arm
+    assignment: Assignment
+    conditions: Conditions
+    seed: int
+
+    def played(self, tier: Tier, worked: Worked, meter: Meter, sought: tuple[Sought, ...] = ()) -> Played:
+        """The same with how it went."""
+        return Played(self.arm, self.assignment, self.conditions, self.seed, tier, worked, tuple(meter.paid), sought)
 
 
 def _policy(arm: Arm, name: str) -> Policy:
@@ -111,25 +130,23 @@ def _policy(arm: Arm, name: str) -> Policy:
     return policy
 
 
-def _scripted(arm: Arm, policy: Policy, family: str, number: int, conditions: Conditions, seed: int) -> Played:
-    assignment, model = make_assignment(family, number), conditions.played_as
+def _scripted(case: _Case, policy: Policy) -> Played:
+    assignment, conditions = case.assignment, case.conditions
+    model = conditions.played_as
     meter = Meter(model, Counter(model))
-    agent = ScriptedAgent(assignment, noticed=conditions.noticed, seed=seed, tokens=meter.counter.text)
+    agent = ScriptedAgent(assignment, noticed=conditions.noticed, seed=case.seed, tokens=meter.counter.text)
     provider = Metered(agent, meter, reports=True)
     worker = Worker(lambda _: model, lambda _provider, _info: provider, provider)
-    worked = work(assignment, policy, worker, limits=Limits(steps=4 * len(assignment.moves)))
-    return Played(arm, assignment, conditions, seed, "T2", worked, tuple(meter.paid), agent.sought)
+    worked = work(assignment, policy, worker, limits=Limits(steps=_LOOKUPS * len(assignment.moves)))
+    return case.played("T2", worked, meter, agent.sought)
 
 
-def _by_endpoint(
-    arm: Arm, policy: Policy, family: str, number: int, conditions: Conditions, seed: int, live: LiveModel
-) -> tuple[Played, dict[str, float]]:
-    assignment = make_assignment(family, number)
+def _by_endpoint(case: _Case, policy: Policy, live: LiveModel) -> tuple[Played, dict[str, float]]:
     meters: list[tuple[Meter, tuple[Price, ...]]] = []
 
     def managed_as(info: ModelInfo) -> ModelInfo:
-        window = min(conditions.window, info.context_window)
-        return conditions.regime.of(msgspec.structs.replace(info, context_window=window))
+        window = min(case.conditions.window, info.context_window)
+        return case.conditions.regime.of(msgspec.structs.replace(info, context_window=window))
 
     def wrap(provider: Provider, info: ModelInfo) -> Provider:
         model = managed_as(info)
@@ -138,7 +155,7 @@ def _by_endpoint(
         return Metered(provider, meter, most_usd=live.most_usd, prices=info.prices)
 
     worker = Worker(managed_as, wrap, settings={**live.settings, "model": live.ref}, keys=live.keys)
-    worked = work(assignment, policy, worker, limits=Limits(live.most_steps, live.most_seconds))
+    worked = work(case.assignment, policy, worker, limits=Limits(live.most_steps, live.most_seconds))
     ((meter, prices),) = meters
     reported = [paid.reported for paid in meter.paid if paid.reported is not None]
     extra = {
@@ -147,17 +164,21 @@ def _by_endpoint(
         "reported_cached": float(sum(usage.cache_read for usage in reported)),
         "reported_output": float(sum(usage.output for usage in reported)),
     }
-    return Played(arm, assignment, conditions, seed, "T3", worked, tuple(meter.paid)), extra
+    return case.played("T3", worked, meter), extra
 
 
 @lru_cache(maxsize=64)
 def _whole(
-    family: str, number: int, regime: Regime, model: bytes
+    family: str, number: int, size: Size, regime: Regime, model: bytes
 ) -> tuple[tuple[tuple[RequestShape, int], ...], float]:
-    """The requests of the scripted agent with everything in them, and what they cost. `model` is one as JSON, which can be looked up. Raises `RuntimeError` when an assignment can't be done like this: it is broken."""
+    """The requests of the scripted agent with everything in them, and what they cost. `model` is one as JSON, which can be looked up.
+
+    Raises `RuntimeError` when an assignment can't be done like this: it is broken.
+    """
     conditions = Conditions(_ROOMY, regime, model=msgspec.json.decode(model, type=ModelInfo))
-    played = _scripted(find_arm("none"), NoPolicy(), family, number, conditions, 0)
+    case = _Case(find_arm("none"), make_assignment(family, number, size), conditions, 0)
+    played = _scripted(case, NoPolicy())
     if not played.worked.passed:
-        raise RuntimeError(f"{played.assignment.name} can't be done with everything in sight: {played.worked.tests}")
+        raise RuntimeError(f"{case.assignment.name} can't be done with everything in sight: {played.worked.tests}")
     requests = tuple((paid.shape, paid.usage.output) for paid in played.paid)
     return requests, keep_all_usd(requests, _ROOMY, regime)

@@ -6,7 +6,7 @@ The second thing to know stands in a file that only the first one leads to.
 from random import Random
 
 from trimtab.lab.live.assignment import Assignment, Fact, Move
-from trimtab.lab.live.noise import Noise, woven
+from trimtab.lab.live.noise import Noise, Size, woven
 from trimtab.lab.tasks.material import code
 from trimtab.lab.tasks.material.names import SERVICES, fresh
 from trimtab.lab.tasks.material.pages import page
@@ -43,10 +43,10 @@ def body(value):
 '''
 
 
-def make(number: int) -> Assignment:
+def make(number: int, size: Size) -> Assignment:
     """Make an assignment of this family."""
     rng = Random(f"live {NAME} {number}")
-    noise = Noise(rng)
+    noise = Noise(rng, size)
     taken: set[str] = set()
     names = rng.sample(SERVICES, _CLIENTS)
     chosen = rng.sample(_BACKENDS, 2 * _CLIENTS)

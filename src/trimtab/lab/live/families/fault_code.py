@@ -3,7 +3,7 @@
 from random import Random
 
 from trimtab.lab.live.assignment import Assignment, Fact, Move
-from trimtab.lab.live.noise import Noise, woven
+from trimtab.lab.live.noise import Noise, Size, woven
 from trimtab.lab.tasks.material.logs import Log, error_code, in_order
 from trimtab.lab.tasks.material.names import fresh, service
 from trimtab.lab.tasks.material.pages import page
@@ -33,10 +33,10 @@ class Table(unittest.TestCase):
 """
 
 
-def make(number: int) -> Assignment:
+def make(number: int, size: Size) -> Assignment:
     """Make an assignment of this family."""
     rng = Random(f"live {NAME} {number}")
-    noise = Noise(rng)
+    noise = Noise(rng, size)
     taken: set[str] = set()
     files, truth = {"handlers/__init__.py": ""}, dict[str, str]()
     facts: list[Fact] = []

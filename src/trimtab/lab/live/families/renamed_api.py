@@ -3,7 +3,7 @@
 from random import Random
 
 from trimtab.lab.live.assignment import Assignment, Fact, Move
-from trimtab.lab.live.noise import Noise, woven
+from trimtab.lab.live.noise import Noise, Size, woven
 from trimtab.lab.tasks.material import code
 from trimtab.lab.tasks.material.names import fresh
 
@@ -45,10 +45,10 @@ class Jobs(unittest.TestCase):
 """
 
 
-def make(number: int) -> Assignment:
+def make(number: int, size: Size) -> Assignment:
     """Make an assignment of this family."""
     rng = Random(f"live {NAME} {number}")
-    noise = Noise(rng)
+    noise = Noise(rng, size)
     taken: set[str] = set()
     body: list[str] = []
     files, truth, wanted = {"core/__init__.py": "", "jobs/__init__.py": ""}, dict[str, str](), dict[str, list[int]]()

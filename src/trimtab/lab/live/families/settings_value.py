@@ -3,7 +3,7 @@
 from random import Random
 
 from trimtab.lab.live.assignment import Assignment, Fact, Move
-from trimtab.lab.live.noise import Noise, woven
+from trimtab.lab.live.noise import Noise, Size, woven
 from trimtab.lab.tasks.material import code
 from trimtab.lab.tasks.material.names import SERVICES
 
@@ -43,10 +43,10 @@ def patience():
 '''
 
 
-def make(number: int) -> Assignment:
+def make(number: int, size: Size) -> Assignment:
     """Make an assignment of this family."""
     rng = Random(f"live {NAME} {number}")
-    noise = Noise(rng)
+    noise = Noise(rng, size)
     names = rng.sample(SERVICES, 3)
     settings = {
         f"{service}_{key}": rng.randint(2, 90_000) for service in SERVICES for key in ("limit", "retries", "timeout")

@@ -3,7 +3,7 @@
 from random import Random
 
 from trimtab.lab.live.assignment import Assignment, Fact, Move
-from trimtab.lab.live.noise import Noise, woven
+from trimtab.lab.live.noise import Noise, Size, woven
 from trimtab.lab.tasks.material import prose
 from trimtab.lab.tasks.material.names import SERVICES
 from trimtab.lab.tasks.material.pages import page
@@ -31,10 +31,10 @@ class Limits(unittest.TestCase):
 """
 
 
-def make(number: int) -> Assignment:
+def make(number: int, size: Size) -> Assignment:
     """Make an assignment of this family."""
     rng = Random(f"live {NAME} {number}")
-    noise = Noise(rng)
+    noise = Noise(rng, size)
     names = rng.sample(SERVICES, _LIMITS)
     files, truth = {"limits/__init__.py": ""}, dict[str, str]()
     facts: list[Fact] = []

@@ -4,7 +4,7 @@ import json
 from random import Random
 
 from trimtab.lab.live.assignment import Assignment, Fact, Move
-from trimtab.lab.live.noise import Noise, woven
+from trimtab.lab.live.noise import Noise, Size, woven
 from trimtab.lab.tasks.material.names import PLACES, amount, product
 from trimtab.lab.tasks.material.pages import page
 
@@ -28,10 +28,10 @@ class Totals(unittest.TestCase):
 """
 
 
-def make(number: int) -> Assignment:
+def make(number: int, size: Size) -> Assignment:
     """Make an assignment of this family."""
     rng = Random(f"live {NAME} {number}")
-    noise = Noise(rng)
+    noise = Noise(rng, size)
     sites = rng.sample(PLACES, _SITES)
     files, truth = {"totals.json": "{}\n"}, dict[str, str]()
     facts: list[Fact] = []
