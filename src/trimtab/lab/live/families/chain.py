@@ -68,7 +68,7 @@ def make(number: int, size: Size) -> Assignment:
         facts.append(Fact(f"{name}_backend", rf'\b{name}_backend = "(\w+)"', _SETTINGS, f"{name}_backend", wrong))
         pattern = rf'(?i:⟨{name}_backend⟩)\["{name}"\] = "(\w+)"'
         words = f'⟨{name}_backend⟩["{name}"]'
-        facts.append(Fact(f"{name}_field", pattern, path, words, code.field_name(rng)))
+        facts.append(Fact(f"{name}_field", pattern, path, words, fresh(rng, code.field_name, taken)))
         middle.append(Move("What does that backend take?", "read", {"path": path}))
         edit = {"old": 'FIELD = "reference"', "new": f'FIELD = "⟨{name}_field⟩"'}
         late.append(Move("", "edit", {"path": f"clients/{name}.py", "edits": [edit]}))

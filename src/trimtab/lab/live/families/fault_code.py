@@ -5,7 +5,7 @@ from random import Random
 from trimtab.lab.live.assignment import Assignment, Fact, Move
 from trimtab.lab.live.noise import Noise, Size, woven
 from trimtab.lab.tasks.material.logs import Log, error_code, in_order
-from trimtab.lab.tasks.material.names import fresh, service
+from trimtab.lab.tasks.material.names import fresh, service, unlike
 from trimtab.lab.tasks.material.pages import page
 
 NAME = "fault-code"
@@ -50,7 +50,9 @@ def make(number: int, size: Size) -> Assignment:
         files[path] = in_order(page(rng, log.line, noise.chars("log"), [key])) + "\n"
         truth[fact] = fault
         facts.append(
-            Fact(fact, rf"{node} stopped for good: cause ([\w-]+)", path, f"{node} stopped for good", error_code(rng))
+            Fact(
+                fact, rf"{node} stopped for good: cause ([\w-]+)", path, f"{node} stopped for good", unlike(rng, fault)
+            )
         )
         early.append(Move(f"What stopped {node}?", "bash", {"command": f"cat {path}"}))
         edit = {"old": _MARK, "new": f'{_MARK}    "⟨{fact}⟩": "drain",\n'}

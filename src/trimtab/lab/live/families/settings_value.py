@@ -58,7 +58,7 @@ def make(number: int, size: Size) -> Assignment:
     for name in names:
         stale = {"retries": 3, "timeout": 2_500}
         files[f"clients/{name}.py"] = _CLIENT.format(name=name, **stale)
-        for key, low, high, constant in (("retries", 4, 19, "RETRIES"), ("timeout", 3_001, 59_999, "TIMEOUT_MS")):
+        for key, low, high, constant in (("retries", 5, 19, "RETRIES"), ("timeout", 3_001, 59_999, "TIMEOUT_MS")):
             fact = f"{name}_{key}"
             truth[fact] = str(rng.randint(low, high))
             facts.append(Fact(fact, rf"\b{fact} = (\d+)", _SETTINGS, fact, str(stale[key] + 1)))

@@ -5,7 +5,7 @@ from random import Random
 
 from trimtab.lab.live.assignment import Assignment, Fact, Move
 from trimtab.lab.live.noise import Noise, Size, woven
-from trimtab.lab.tasks.material.names import PLACES, amount, product
+from trimtab.lab.tasks.material.names import PLACES, amount, product, unlike
 from trimtab.lab.tasks.material.pages import page
 
 NAME = "totals"
@@ -43,7 +43,13 @@ def make(number: int, size: Size) -> Assignment:
         key = f"carried forward for {site}: {truth[fact]}"
         files[path] = page(rng, _booked, noise.chars("table"), [key]) + "\n"
         facts.append(
-            Fact(fact, rf"carried forward for {site}: ([\d,.]+\d)", path, f"carried forward for {site}", amount(rng))
+            Fact(
+                fact,
+                rf"carried forward for {site}: ([\d,.]+\d)",
+                path,
+                f"carried forward for {site}",
+                unlike(rng, truth[fact]),
+            )
         )
         early.append(Move(f"The account of {site}.", "bash", {"command": f"cat {path}"}))
         told[site] = f"⟨{fact}⟩"
