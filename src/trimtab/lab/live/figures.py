@@ -186,13 +186,10 @@ def _step(
 
 def _outcome(played: Played, facts: Sequence[StepFacts], fetches: Mapping[int, int]) -> Outcome:
     """The outcome, with the calls that fetched something as reloads of their steps. What they cost is in the bills already."""
-    made = outcome_of(
-        facts,
-        task=played.assignment.name,
-        seed=played.seed,
-        regime=played.conditions.regime,
-        passed=float(played.worked.passed),
-    )
+    name, regime, passed = played.assignment.name, played.conditions.regime, float(played.worked.passed)
+    if not facts:  # no request was answered
+        return Outcome(name, played.seed, regime.name, played.tier, (), passed)
+    made = outcome_of(facts, task=name, seed=played.seed, regime=regime, passed=passed)
     steps = tuple(
         structs.replace(step, needs=(NeedMet("", 1.0, reloads=float(times)),))
         if (times := fetches.get(step.step, 0))

@@ -105,11 +105,20 @@ class Metered:
             why = ErrorInfo("quota", f"${self.most_usd:g} are spent", hint="allow the evaluation more")
             yield Ended("error", error=why)
             return
-        assembler = Assembler(provider=request.model.provider, model=request.model.id)
-        async for event in self.inner.stream(request):
-            assembler.feed(event)
-            if isinstance(event, Ended) and (event.error is None or not assembler.empty):
-                usage = self.meter.take(request, assembler.message(), reported=event.usage)
-                yield msgspec.structs.replace(event, usage=usage) if self.reports else event
-            else:
+        assembler, open_ = Assembler(provider=request.model.provider, model=request.model.id), True
+        try:
+            async for event in self.inner.stream(request):
+                assembler.feed(event)
+                if isinstance(event, Ended):
+                    open_ = False
+                    event = self._ended(request, event, assembler)
                 yield event
+        finally:
+            if open_ and not assembler.empty:  # given up in the middle: what came by then is paid all the same
+                self.meter.take(request, assembler.message())
+
+    def _ended(self, request: ModelRequest, event: Ended, assembler: Assembler) -> Ended:
+        if event.error is not None and assembler.empty:
+            return event
+        usage = self.meter.take(request, assembler.message(), reported=event.usage)
+        return msgspec.structs.replace(event, usage=usage) if self.reports else event
