@@ -25,8 +25,7 @@ def worked(*moves: Move, seconds: float = 60.0, steps: int = 20) -> Worked:
     model = Conditions(50_000).played_as
     meter = Meter(model, Counter(model))
     agent = ScriptedAgent(assignment, noticed=1.0, seed=0, tokens=meter.counter.text)
-    provider = Metered(agent, meter, reports=True)
-    worker = Worker(lambda _: model, lambda _provider, _info: provider, provider)
+    worker = Worker(model, lambda: Metered(agent, meter, reports=True))
     return work(assignment, NoPolicy(), worker, limits=Limits(steps, seconds))
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from trimtab.agent.ports import Provider
+from trimtab.coding.models import close_provider
 from trimtab.context.counting.counter import Counter
 from trimtab.context.economics.shapes import RequestShape, Segment, key_of, shape_of
 from trimtab.lab.live.agent import wants_summary
@@ -116,6 +117,10 @@ class Metered:
         finally:
             if open_ and not assembler.empty:  # given up in the middle: what came by then is paid all the same
                 self.meter.take(request, assembler.message())
+
+    async def aclose(self) -> None:
+        """Let go of what the provider holds open."""
+        await close_provider(self.inner)
 
     def _ended(self, request: ModelRequest, event: Ended, assembler: Assembler) -> Ended:
         if event.error is not None and assembler.empty:

@@ -8,13 +8,14 @@ The unit of cost is that of the other tiers: keeping everything, cut hard to the
 window that holds everything (also for a live model, of which a second run would be another story). What that run itself cost is `extra["whole_usd"]`.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 import msgspec
 
 from trimtab.agent.ports import Provider
+from trimtab.coding.models import resolve_model
+from trimtab.coding.project import Project
 from trimtab.context.budget import budget_for
 from trimtab.context.counting.counter import Counter
 from trimtab.context.economics.shapes import RequestShape
@@ -37,10 +38,12 @@ from trimtab.lab.live.workshop import Limits, Worked, Worker, work
 from trimtab.lab.rewards.keep_all import keep_all_usd
 from trimtab.lab.rewards.outcome import Yardstick
 from trimtab.lab.rewards.prices import Regime
+from trimtab.providers.open import open_provider
+from trimtab.providers.resolve import Resolved
 from trimtab.sessions.recorded import Recording
 from trimtab.sessions.replay.player import prepare
-from trimtab.types.errors import UsageError
-from trimtab.types.models import ModelInfo, Price
+from trimtab.types.errors import ConfigError, UsageError
+from trimtab.types.models import ModelInfo
 
 _ROOMY = 1_000_000
 """Tokens of a window that holds everything."""
@@ -50,17 +53,31 @@ _LOOKUPS = 4
 
 @dataclass(frozen=True, slots=True)
 class LiveModel:
-    """A model by endpoint: `ref` as `--model` takes it, `settings` what `[providers]` and `[models]` say, `keys` the environment variables that hold its keys.
+    """A model by endpoint; `live_model` finds it. At most so many requests, US dollars (at its own prices, where they are known) and seconds for one assignment."""
 
-    At most so many requests, US dollars (at its own prices, where they are known) and seconds for one assignment.
-    """
-
-    ref: str
-    settings: Mapping[str, object] = field(default_factory=dict)
-    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    found: Resolved = field(repr=False)
     most_steps: int = 80
     most_usd: float = 1.0
     most_seconds: float = 900.0
+
+
+def live_model(
+    project: Project,
+    ref: str | None = None,
+    *,
+    most_steps: int = 80,
+    most_usd: float = 1.0,
+    most_seconds: float = 900.0,
+) -> LiveModel:
+    """Return the model that `ref` names in the settings of `project`, as `--model` would; by default the one that they name.
+
+    Raises `UnknownModel`, or `ConfigError` when a key is needed and missing.
+    """
+    found = resolve_model(project, ref or project.settings.model)
+    if found.needs_key and not found.endpoint.api_key:
+        name = found.model.provider
+        raise ConfigError(f"there is no key for {name}", hint=f"Set the variable {found.api_key_env or 'of its key'}.")
+    return LiveModel(found, most_steps, most_usd, most_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,31 +152,25 @@ def _scripted(case: _Case, policy: Policy) -> Played:
     model = conditions.played_as
     meter = Meter(model, Counter(model))
     agent = ScriptedAgent(assignment, noticed=conditions.noticed, seed=case.seed, tokens=meter.counter.text)
-    provider = Metered(agent, meter, reports=True)
-    worker = Worker(lambda _: model, lambda _provider, _info: provider, provider)
+    worker = Worker(model, lambda: Metered(agent, meter, reports=True))
     worked = work(assignment, policy, worker, limits=Limits(steps=_LOOKUPS * len(assignment.moves)))
     return case.played("T2", worked, meter, agent.sought)
 
 
 def _by_endpoint(case: _Case, policy: Policy, live: LiveModel) -> tuple[Played, dict[str, float]]:
-    meters: list[tuple[Meter, tuple[Price, ...]]] = []
+    info, conditions = live.found.model, case.conditions
+    window = min(conditions.window, info.context_window)
+    model = conditions.regime.of(msgspec.structs.replace(info, context_window=window))
+    meter = Meter(model, Counter(model))
 
-    def managed_as(info: ModelInfo) -> ModelInfo:
-        window = min(case.conditions.window, info.context_window)
-        return case.conditions.regime.of(msgspec.structs.replace(info, context_window=window))
+    def reach() -> Provider:
+        return Metered(open_provider(live.found.endpoint), meter, most_usd=live.most_usd, prices=info.prices)
 
-    def wrap(provider: Provider, info: ModelInfo) -> Provider:
-        model = managed_as(info)
-        meter = Meter(model, Counter(model))
-        meters.append((meter, info.prices))
-        return Metered(provider, meter, most_usd=live.most_usd, prices=info.prices)
-
-    worker = Worker(managed_as, wrap, settings={**live.settings, "model": live.ref}, keys=live.keys)
+    worker = Worker(model, reach, live.found.thinking)
     worked = work(case.assignment, policy, worker, limits=Limits(live.most_steps, live.most_seconds))
-    ((meter, prices),) = meters
     reported = [paid.reported for paid in meter.paid if paid.reported is not None]
     extra = {
-        "spent_usd": meter.spent(prices),
+        "spent_usd": meter.spent(info.prices),
         "reported_prompt": float(sum(usage.prompt for usage in reported)),
         "reported_cached": float(sum(usage.cache_read for usage in reported)),
         "reported_output": float(sum(usage.output for usage in reported)),

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -37,7 +37,7 @@ from trimtab.types.models import ModelInfo
 _TESTS_S = 30.0
 """Seconds that the tests of a repository may take."""
 _NO_MODEL = {"model": "scripted/lab", "providers": {"scripted": {"context_window": 1_000_000}}}
-"""What stands in the settings until the conditions say which model it is."""
+"""What the settings say before the conditions do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +72,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Who works. `settings` name the model and say how its endpoint is reached; `provider` answers instead of that, where there is one.
+    """Who works: as which model it is managed, at which of its thinking levels, and how it is reached. What `reach` gives is closed in the end."""
 
-    `managed_as` gives the model as which it is managed, `wrap` what its requests go through; both get the model that the settings name. `keys` are environment
-    variables for the endpoint; no command of a tool gets one that looks like a secret.
-    """
-
-    managed_as: Callable[[ModelInfo], ModelInfo]
-    wrap: Callable[[Provider, ModelInfo], Provider]
-    provider: Provider | None = None
-    settings: Mapping[str, object] = field(default_factory=lambda: _NO_MODEL)
-    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    model: ModelInfo
+    reach: Callable[[], Provider]
+    thinking: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +100,9 @@ def work(assignment: Assignment, policy: Policy, worker: Worker, *, limits: Limi
 
 
 async def _work(folder: Path, assignment: Assignment, policy: Policy, worker: Worker, limits: Limits) -> Worked:
-    project = _project(folder, assignment, worker, limits)
+    project = _project(folder, assignment, limits)
     timed = Timed(policy, Decisions(policy.decide))
-    async with open_session(project, New(), provider=worker.provider) as session:
+    async with open_session(project, New(), provider=worker.reach()) as session:
         _manage(session, timed, worker)
         turn = None
         with anyio.move_on_after(limits.seconds):
@@ -126,24 +120,21 @@ async def _work(folder: Path, assignment: Assignment, policy: Policy, worker: Wo
         )
 
 
-def _project(folder: Path, assignment: Assignment, worker: Worker, limits: Limits) -> Project:
+def _project(folder: Path, assignment: Assignment, limits: Limits) -> Project:
+    """The repository with settings of its own: none of the person's, no key, and a model that is replaced before anything is sent."""
     cwd, home = folder / "work", folder / "home"
     home.mkdir()
     _write(cwd, assignment.files)
-    ours = {
-        "permissions": {"mode": "auto-edit"},
-        "tools": {"bash": {"allow": ["python3 -m unittest"], "timeout_s": _TESTS_S, "max_timeout_s": _TESTS_S}},
-        "max_steps": limits.steps,
-    }
-    return open_project(cwd, overrides={**worker.settings, **ours}, env={**command_env(home), **worker.keys})
+    bash = {"allow": ["python3 -m unittest"], "timeout_s": _TESTS_S, "max_timeout_s": _TESTS_S}
+    settings = {**_NO_MODEL, "permissions": {"mode": "auto-edit"}, "tools": {"bash": bash}, "max_steps": limits.steps}
+    return open_project(cwd, overrides=settings, env=command_env(home))
 
 
 def _manage(session: Session, policy: Policy, worker: Worker) -> None:
     """Put arm and conditions in place of what the settings say, before anything was sent."""
     agent, engine = session.agent, session.context.engine
-    agent.provider = worker.wrap(agent.provider, agent.model)
-    agent.model = worker.managed_as(agent.model)
-    engine.use_model(agent.model)
+    agent.model, agent.thinking = worker.model, worker.thinking
+    engine.use_model(worker.model)
     engine.policy = policy
 
 
