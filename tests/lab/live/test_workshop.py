@@ -59,6 +59,11 @@ def test_who_changes_the_tests_changes_nothing():
     assert not done.passed
 
 
+def test_a_module_that_stands_in_for_the_test_runner_judges_nothing():
+    done = worked(write("unittest.py", "class TestCase:\n    pass\n\nraise SystemExit(0)\n"))
+    assert not done.passed
+
+
 @pytest.mark.parametrize(
     "command", ["rm -rf .", "python3 told.py", "touch ../x", "curl http://127.0.0.1:9", "echo x > ../../y"]
 )

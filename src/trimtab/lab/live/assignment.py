@@ -1,7 +1,7 @@
 """Assignments: a repository with failing tests, what has to be known to repair it, and a plan that repairs it.
 
     prompt + files ──▶ whoever works there      facts, moves ──▶ the scripted agent, which has to find each value in what it is shown
-    truth          ──▶ the judge alone          sealed files are put back before the tests judge
+    truth          ──▶ the judge alone          open files are all that the tests see of what was changed
 
 The one rule: no move and no fact holds a value of `truth`. A move names facts in brackets (`⟨name⟩`), and whoever makes it fills in what it sees.
 """
@@ -48,7 +48,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One repository and what is to be done in it. `open_files` may be changed; all others are as they were when the tests judge."""
+    """One repository and what is to be done in it. `open_files` may be changed; all others are as they were when the tests judge, and others there are none."""
 
     family: str
     number: int

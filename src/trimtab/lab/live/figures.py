@@ -89,6 +89,7 @@ def row_of(played: Played, yardstick: Yardstick, *, extra: dict[str, float]) -> 
             "recalls": float(by_recall),
             "rereads": float(len(fetched) - by_recall),
             "floor": float(worked.reason == "floor"),
+            "late": float(worked.reason == "cancelled"),
             "noticed": conditions.noticed,
             **({"chance": chance(played)} if played.tier == "T2" else {}),
             **extra,

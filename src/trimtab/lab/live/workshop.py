@@ -1,7 +1,7 @@
 """The workshop: an assignment worked on in a temp folder, by the real agent under an arm.
 
     folder/work   the repository                 folder/home   settings (none), the session's log, bodies
-    open_session ─▶ policy of the arm, model of the conditions ─▶ prompt … turn ─▶ sealed files put back ─▶ the tests, once more ─▶ Worked
+    open_session ─▶ policy of the arm, model of the conditions ─▶ prompt … turn ─▶ the tests, in a fresh copy with what was to be changed ─▶ Worked
 
 Loop, tools, permissions, engine, ladder and the log on disk are those that run live. Edits inside the repository, commands that change nothing, and the tests may run;
 nothing else does. Whatever happens, the folder is gone afterwards, and neither turn nor tests take longer than they may. Running the tests runs what the agent wrote,
@@ -67,7 +67,7 @@ class Limits:
     """How long somebody may work: requests, and seconds of one turn."""
 
     steps: int = 120
-    seconds: float = 120.0
+    seconds: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +139,24 @@ def _manage(session: Session, policy: Policy, worker: Worker) -> None:
 
 
 def judged(folder: Path, assignment: Assignment) -> tuple[bool, str]:
-    """Put the sealed files back and run the tests: whether they pass, and what they say. Tests that take too long don't pass."""
-    _write(folder, {path: text for path, text in assignment.files.items() if path not in assignment.open_files})
-    command = [sys.executable, "-m", "unittest", "-q"]
+    """Run the tests in a fresh copy: all files as they were, but those that may be changed as they are in `folder`. Returns whether they pass, and what they say.
+
+    Tests that take too long don't pass.
+    """
+    with tempfile.TemporaryDirectory(prefix="trimtab-judge-") as name:
+        copy = Path(name)
+        _write(copy, {path: text for path, text in assignment.files.items() if path not in assignment.open_files})
+        for path in assignment.open_files:
+            if (folder / path).is_file():
+                (copy / path).parent.mkdir(parents=True, exist_ok=True)
+                (copy / path).write_bytes((folder / path).read_bytes())
+        return _tested(copy)
+
+
+def _tested(folder: Path) -> tuple[bool, str]:
     try:
         done = subprocess.run(
-            command,
+            [sys.executable, "-m", "unittest", "-q"],
             cwd=folder,
             env=command_env(folder),
             stdin=subprocess.DEVNULL,
