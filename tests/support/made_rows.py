@@ -29,13 +29,13 @@ def made_row(
         "regime": "tenth",
         "keep_all_usd": 1.0,
         "slot": f"{family}-{number}",
+        "noticed": {chance_key(chance): judged for chance in CHANCES},
         **more,
     }
     return Row(
         arm=arm,
         family=family,
         judged=dict.fromkeys(BOUNDS, judged),
-        noticed={chance_key(chance): judged for chance in CHANCES},
         steps=len(tokens),
         curve=tuple(tokens),
         **fields,

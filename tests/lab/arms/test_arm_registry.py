@@ -35,6 +35,14 @@ def test_arms_say_what_they_are_evidence_of() -> None:
     assert {spec for spec, kind in kinds.items() if kind == "peer"} == {"codex"}
 
 
+def test_where_nobody_decides_the_ladder_does_everything(story: Story) -> None:
+    played = Table(Conditions(8_000)).play(story, find_arm("ladder"))
+    edits = [edit for step in played.facts for edit in step.edits]
+    assert edits
+    assert all(edit.forced for edit in edits)
+    assert not any(step.overflow for step in played.facts)
+
+
 def test_an_arm_takes_parameters_and_wrappers_as_policies_do(story: Story) -> None:
     policy = find_arm("cost-gate(remaining=40):lru(left=0.25)").make(story)
     assert isinstance(policy, Wrapper)

@@ -107,6 +107,22 @@ def test_of_recordings_two_ends_are_shown():
     assert sizes(recorded.sections[0]).startswith("1 project, ")
 
 
+def test_of_live_work_what_happened_is_shown_and_no_chance_is_swept():
+    """It is measured, so it has one reading: something noticed a stub, or didn't."""
+    live = Findings(rows(tier="T2", noticed={}), ARMS, "rules")
+    assert live.sections[0].key.title == "T2 validation"
+    titles = [table.title for table in live.shown(0)]
+    assert titles == [
+        "Effect",
+        "Efficiency",
+        "Quality of edits",
+        "Against rules",
+        "Edits by kind, in all stories",
+        "The path: each step against the one before",
+    ]
+    assert "noticed" not in live.records()
+
+
 def test_every_number_that_is_written_says_its_tier_part_and_prices(findings):
     for name, records in findings.records().items():
         for record in records:

@@ -22,6 +22,7 @@ from trimtab.lab.arms.clairvoyant import ClairvoyantRule
 from trimtab.lab.arms.clear import ThresholdClear
 from trimtab.lab.arms.dedupe import Dedupe
 from trimtab.lab.arms.hybrid import Hybrid
+from trimtab.lab.arms.ladder import LadderOnly
 from trimtab.lab.arms.lru import Lru
 from trimtab.lab.arms.occupancy import Occupancy
 from trimtab.lab.env.story import Story
@@ -47,6 +48,7 @@ class Maker:
 
 OWN: Mapping[str, Arm] = {
     "keep-all": Arm("keep-all", "keep", "everything stays, and what doesn't fit can't be sent", lambda _: NoPolicy()),
+    "ladder": Arm("ladder", "rule", "nobody decides, and the ladder does what has to be done", lambda _: LadderOnly()),
 }
 """The arms that only the lab has, and that have no parameters."""
 MAKERS: Mapping[str, Maker] = {
@@ -62,6 +64,7 @@ MAKERS: Mapping[str, Maker] = {
 """Those that have some, by the name in front of them."""
 BASELINES: tuple[str, ...] = (
     "keep-all",
+    "ladder",
     "truncate",
     "mask(batch=1, always=True)",
     "mask",

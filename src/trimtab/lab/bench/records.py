@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from trimtab.lab.bench.projects import Claim
-from trimtab.lab.bench.row import CHANCES, chance_key
+from trimtab.lab.bench.row import chance_key
 from trimtab.lab.bench.section import COMPARED, Section, readings
 from trimtab.lab.bench.steps import Step
 from trimtab.lab.corpora.intervals import Interval
@@ -52,7 +52,7 @@ def verdict_records(section: Section) -> Iterator[Record]:
 def noticed_records(section: Section) -> Iterator[Record]:
     """Yield success, cost and reward of each arm by the chance that a stub is noticed."""
     for arm, rows in section.rows.items():
-        for chance in CHANCES:
+        for chance in section.chances:
             read = [(row.noticed[chance_key(chance)], row.keep_all_usd) for row in rows]
             for name, parts in (
                 ("SUCCESS", [(judged.success, 1.0) for judged, _ in read]),

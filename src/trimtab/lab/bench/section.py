@@ -11,7 +11,7 @@ from functools import cached_property
 
 from trimtab.lab.bench.figures import COST, FIGURES, REWARD, SUCCESS, TOKENS, Figure, met
 from trimtab.lab.bench.paired import Paired, Part
-from trimtab.lab.bench.row import Row
+from trimtab.lab.bench.row import CHANCES, Row, chance_key
 from trimtab.lab.bench.verdict import Verdict, verdict
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.env.facts import Tier
@@ -100,6 +100,12 @@ class Section:
     def seeds(self) -> int:
         """How many tellings a task has at most."""
         return len({row.seed for row in self.rows[self.arms[0]]})
+
+    @property
+    def chances(self) -> tuple[float, ...]:
+        """The chances that a stub is noticed under which all rows can be read; none of live work, where something noticed or didn't."""
+        rows = [row for rows in self.rows.values() for row in rows]
+        return tuple(chance for chance in CHANCES if all(chance_key(chance) in row.noticed for row in rows))
 
     @property
     def keep(self) -> str:

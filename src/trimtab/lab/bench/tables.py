@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from trimtab.lab.bench.figures import FIGURES, SUCCESS, Figure, Group, Unit, in_group
-from trimtab.lab.bench.row import CHANCES, chance_key
+from trimtab.lab.bench.row import chance_key
 from trimtab.lab.bench.section import COMPARED, Section
 from trimtab.lab.bench.steps import Step
 from trimtab.lab.corpora.intervals import Interval
@@ -39,7 +39,8 @@ def shown(section: Section, against: str) -> Iterator[Shown]:
         yield _group(section, group, title, verdicts if group == "effect" else {})
     if against in section.arms and len(section.arms) > 1:
         yield _differences(section, against)
-    yield _noticed(section)
+    if section.chances:
+        yield _noticed(section)
     if any(row.actions for rows in section.rows.values() for row in rows):
         yield _actions(section)
 
@@ -140,9 +141,9 @@ def _with_bound(name: str, bound: str, section: Section) -> str:
 
 
 def _noticed(section: Section) -> Shown:
-    lines: list[Line] = [("ARM", *(f"{chance:.0%}" for chance in CHANCES))]
+    lines: list[Line] = [("ARM", *(f"{chance:.0%}" for chance in section.chances))]
     for arm, rows in section.rows.items():
-        read = [[row.noticed[chance_key(chance)].success for row in rows] for chance in CHANCES]
+        read = [[row.noticed[chance_key(chance)].success for row in rows] for chance in section.chances]
         lines.append((arm, *(_number(math.fsum(one) / len(one), "share") for one in read)))
     return Shown("Success by the chance that a stub is noticed", tuple(lines))
 
