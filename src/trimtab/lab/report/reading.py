@@ -1,0 +1,160 @@
+"""What lies in the folders of a bench and of a training run, read as the report needs it.
+
+    rows*.jsonl       a `Row` a line, of one tier or several                                     needed
+    ablation*.json*   an `AblationRow` each: what a variant of training came to with one seed
+    path.json         the steps from a fixed summary to reinforcement learning, each with its arm
+    manifest*.json    the command that made the folder, and how long it took
+
+A folder is read with all that lies below it. What can't be read is said in words, with file and line. The last line of a run that was broken off may be torn: it is left
+out and told of. A line that is whole but no row is an error, since a page that leaves out what it doesn't understand would be about something else.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from trimtab.lab.bench.row import Row
+from trimtab.types.errors import TrimtabError, UsageError
+
+T = TypeVar("T")
+
+
+class AblationRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One training run: a variant of credit, a way to choose branch points, a seed, and what its policy came to on `episodes` of `part`, as means."""
+
+    variant: str
+    branching: str
+    seed: int
+    reward: float
+    success: float
+    cost: float
+    """1: as much as keeping everything."""
+    tier: str = "T0"
+    part: str = "validation"
+    episodes: int = 0
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """How a folder was made. `versions`: of whatever had a part in it."""
+
+    command: str
+    seconds: float | None = None
+    machine: str = ""
+    versions: dict[str, str] = {}
+
+
+class PathStep(msgspec.Struct, frozen=True, kw_only=True):
+    """A step of the path: what it is called, the arm that stands for it (none for a step that only collects), and what is to be said of it."""
+
+    label: str
+    arm: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that was read. `notes`: what a person should know of it, one line each."""
+
+    rows: tuple[Row, ...]
+    ablation: tuple[AblationRow, ...] = ()
+    manifests: tuple[Manifest, ...] = ()
+    path: tuple[PathStep, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+
+class NoRows(TrimtabError):
+    """There is nothing to report on."""
+
+    exit_code = 1
+
+
+class NotARow(TrimtabError):
+    """A line or a file that is whole, and not what its name says."""
+
+    exit_code = 2
+
+
+def read(folders: Sequence[Path]) -> Found:
+    """Return what lies in the folders. Raises `UsageError` for a folder that isn't there, `NoRows` where none has a row, `NotARow` for what isn't one."""
+    for folder in folders:
+        if not folder.exists():
+            raise UsageError(f"{folder}: no such folder", hint="Name the folder that `trimtab bench` wrote.")
+    notes: list[str] = []
+    rows = _unlike(_of(Row, _files(folders, "rows*.jsonl"), notes), notes)
+    if not rows:
+        names = ", ".join(map(str, folders))
+        raise NoRows(
+            f"no rows in {names}", hint="`trimtab bench` writes them, as rows.jsonl; name the folder that it wrote."
+        )
+    ablation = _of(AblationRow, _files(folders, "ablation*.json*"), notes)
+    manifests = _of(Manifest, _files(folders, "manifest*.json"), notes)
+    path = _of(PathStep, _files(folders, "path.json"), notes)
+    return Found(tuple(rows), tuple(ablation), tuple(manifests), tuple(path), tuple(notes))
+
+
+def _files(folders: Sequence[Path], pattern: str) -> list[Path]:
+    """The files of a name, each once, in an order that doesn't depend on the file system."""
+    found: dict[Path, Path] = {}
+    for folder in folders:
+        here = [folder] if folder.is_file() and folder.match(pattern) else sorted(folder.rglob(pattern))
+        for path in here:
+            found.setdefault(path.resolve(), path)
+    return list(found.values())
+
+
+def _of(kind: type[T], files: Iterable[Path], notes: list[str]) -> list[T]:
+    return [one for path in files for one in _values(kind, path, notes)]
+
+
+def _values(kind: type[T], path: Path, notes: list[str]) -> Iterator[T]:
+    """What a file holds: a line each, or a list, or one."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}", hint="Name a folder that can be read.") from error
+    if path.suffix == ".jsonl":
+        yield from _lines(kind, path, raw, notes)
+        return
+    try:
+        whole = msgspec.json.decode(raw)
+        yield from msgspec.convert(whole if isinstance(whole, list) else [whole], list[kind])  # type: ignore[valid-type]
+    except msgspec.MsgspecError as error:
+        raise _no(kind, str(path), error) from error
+
+
+def _lines(kind: type[T], path: Path, raw: bytes, notes: list[str]) -> Iterator[T]:
+    decoder = msgspec.json.Decoder(kind)
+    lines = raw.splitlines()
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield decoder.decode(line)
+        except msgspec.ValidationError as error:
+            raise _no(kind, f"{path}:{number}", error) from error
+        except msgspec.DecodeError:
+            torn = "the last line, as a run that was broken off leaves it" if number == len(lines) else "no whole JSON"
+            notes.append(f"{path}:{number} was left out: {torn}.")
+
+
+def _no(kind: type, where: str, error: msgspec.MsgspecError) -> NotARow:
+    return NotARow(
+        f"{where} is no {kind.__name__} of this version: {error}",
+        hint="Make it anew with this version of Trimtab, or read it with the one that wrote it.",
+    )
+
+
+def _unlike(rows: Iterable[Row], notes: list[str]) -> list[Row]:
+    """Rows of one arm and group only once: the last, since a run that goes on writes what it does anew behind what was there."""
+    found: dict[tuple[object, ...], Row] = {}
+    doubled = 0
+    for row in rows:
+        key = (row.tier, row.part, row.arm, row.group)
+        doubled += key in found
+        found[key] = row
+    if doubled:
+        notes.append(f"{doubled:,} rows stood there twice, under the same arm and group; the later ones count.")
+    return list(found.values())
