@@ -1,119 +1,95 @@
-"""Arms side by side, as three tables: what the work came to, what it took, and what its edits were worth. Then the same by price and by project or family.
+"""Arms side by side, as the bench's three tables: what the work came to, what it took, and what its edits were worth. Then two arms by price, project and family.
 
-Each table is about one block (tier and part); a figure that no row of it has is a dash, and a block without any gives a table that says so.
+Each table is about one block (tier and part). Of a replay, a figure that hangs on what is assumed of hidden things has a column for each bound.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable
 
+from trimtab.lab.bench.figures import COST, FIGURES, REWARD, SUCCESS, TOKENS, Figure
 from trimtab.lab.bench.row import Row
-from trimtab.lab.report.estimates import TOKENS, Estimate, Metric, Sample, cost, reward, shares, success
+from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.report.evidence import Block
+from trimtab.lab.report.sample import Sample, bounded, known, side
 from trimtab.lab.report.table import Cell, Column, Form, Table
+from trimtab.lab.rewards.facts import Bound
 
+_WITH_INTERVAL = (SUCCESS, REWARD, COST, TOKENS)
+"""What is told with its interval; with one on each figure nobody finds any."""
+_TITLES = {"effect": "Effect", "efficiency": "Efficiency", "quality": "Edit quality"}
 _ARM = (Column("arm", "arm"), Column("kind", "kind"))
-EFFECT = (
-    *_ARM,
-    Column("success", "success", "share", "expected or measured success, mean"),
-    Column("success_change", "Δ keep-all", "points", "points above keeping everything, paired"),
-    Column("reward", "reward", "number", "success less cost and what else is charged"),
-    Column("needs_seen", "needs seen", "share", "what steps needed and their request showed"),
-    Column("needs_lost", "lost", "share", "what steps needed and nothing led back to"),
-    Column("verdict", "verdict"),
-)
-EFFICIENCY = (
-    *_ARM,
-    Column("cost", "cost", "share", "dollars with the prompt cache, of what keeping everything costs"),
-    Column("tokens", "tokens a request", "count", "mean"),
-    Column("tokens_change", "Δ keep-all", "change", "tokens of a request against keeping everything, paired"),
-    Column("peak", "peak", "count", "tokens of the largest request of a story, mean"),
-    Column("cached", "cached", "share", "prompt tokens that were read from the cache"),
-    Column("edits", "edits", "number", "changes of the context, a story"),
-    Column("forced", "forced", "share", "of them the ladder's, because a request didn't fit"),
-    Column("reloads", "reloads", "number", "a story"),
-    Column("summaries", "summaries", "number", "calls of a model that wrote one, a story"),
-    Column("overflows", "overflows", "number", "requests larger than the window, a story"),
-    Column("invalid", "invalid", "number", "requests that a provider would refuse, a story"),
-    Column("policy_ms", "ms", "ms", "milliseconds of a decision"),
-)
-QUALITY = (
-    *_ARM,
-    Column("hidden", "hidden", "number", "items taken out of sight, a story"),
-    Column("needed_later", "needed later", "share", "of them those that a later step needed"),
-    Column("reread", "read again", "share", "readings of such an item again, for each that was hidden"),
-    Column("fields_kept", "fields kept", "share", "key fields that the last request that needed them showed"),
-    Column("refused", "refused", "number", "wishes that the engine refused, a story"),
-)
-
-
-def _per(part: Callable[[Row], float], whole: Callable[[Row], float] = lambda _: 1.0) -> Metric:
-    return Metric("", lambda row: (part(row), whole(row)))
-
-
-PLAIN: Mapping[str, Metric] = {
-    "needs_seen": _per(lambda row: row.needs.visible, lambda row: row.needs.visible + row.needs.stub + row.needs.lost),
-    "needs_lost": _per(lambda row: row.needs.lost, lambda row: row.needs.visible + row.needs.stub + row.needs.lost),
-    "peak": _per(lambda row: row.peak),
-    "cached": _per(lambda row: row.cached, lambda row: row.prompt),
-    "edits": _per(lambda row: row.edits),
-    "forced": _per(lambda row: row.forced, lambda row: row.edits),
-    "reloads": _per(lambda row: row.reloads),
-    "summaries": _per(lambda row: row.summaries),
-    "overflows": _per(lambda row: row.overflows),
-    "invalid": _per(lambda row: row.invalid),
-    "policy_ms": _per(lambda row: row.policy_ms, lambda row: row.decisions),
-    "hidden": _per(lambda row: row.quality.hidden),
-    "needed_later": _per(lambda row: row.quality.hidden_needed, lambda row: row.quality.hidden),
-    "reread": _per(lambda row: row.quality.reread, lambda row: row.quality.hidden),
-    "fields_kept": _per(lambda row: row.quality.fields_kept, lambda row: row.quality.fields),
-    "refused": _per(lambda row: row.refused),
-}
-"""Figures that are told without an interval."""
+VERDICT = Column("verdict", "verdict", about="beside keeping everything as it is sent; see how to read it")
+SUCCESS_GAIN = Column("success_gain", "Δ keep-all", "points", "points of success above keeping everything, paired")
+TOKENS_CHANGE = Column("tokens_change", "Δ keep-all", "change", "tokens of a request against keeping everything, paired")  # fmt: skip
 
 
 def arm_tables(block: Block) -> tuple[Table, Table, Table]:
     """Return effect, efficiency and edit quality of all arms, the largest reward first."""
-    rows = [_figures(block, arm) for arm in _ordered(block)]
-    marks = frozenset(n for n, row in enumerate(rows) if row["arm"] in {block.champion("learned")})
-    name = f"{block.tier}-{block.part}".strip("-").lower()
-    extra = tuple(Column(key, key.replace("_", " "), "number") for key in _extra_keys(block.rows))
-    where = f"Judged by the bound “{block.bound}”."
-    return (
-        Table(f"effect-{name}", "Effect", (*EFFECT[:-1], *extra, EFFECT[-1]), tuple(rows), block.scope, where, marks),
-        Table(f"efficiency-{name}", "Efficiency", EFFICIENCY, tuple(rows), block.scope, where, marks),
-        Table(f"quality-{name}", "Edit quality", QUALITY, tuple(rows), block.scope, "", marks),
+    rewards = {arm: block.sample.value(arm, REWARD, block.bound) for arm in block.sample.arms}
+    order = sorted(rewards, key=lambda arm: (-rewards[arm] if not math.isnan(rewards[arm]) else math.inf, arm))
+    rows = tuple(_figures(block, arm) for arm in order)
+    best = block.champion("learned")
+    marks = frozenset(number for number, row in enumerate(rows) if row["arm"] == best)
+    effect, efficiency, quality = (
+        Table(f"{group}-{block.name}", _TITLES[group], (*_ARM, *columns), rows, block.scope, _about(block), marks)
+        for group, columns in (
+            ("effect", (VERDICT, *_columns(block, "effect"))),
+            ("efficiency", _columns(block, "efficiency")),
+            ("quality", _columns(block, "quality")),
+        )
     )
+    return effect, efficiency, quality
 
 
-def _ordered(block: Block) -> list[str]:
-    figures = {arm: block.sample.figures_of(arm, reward(block.bound)).value for arm in block.sample.arms}
-    return sorted(figures, key=lambda arm: (-figures[arm] if figures[arm] == figures[arm] else 0.0, arm))
+def _about(block: Block) -> str:
+    return "a column for each bound where it matters" if block.tier == "T1" else ""
 
 
-def _extra_keys(rows: Sequence[Row]) -> list[str]:
-    return sorted({key for row in rows for key in row.extra})
+def _columns(block: Block, group: str) -> tuple[Column, ...]:
+    made: list[Column] = []
+    for figure in FIGURES:
+        if figure.group != group:
+            continue
+        bounds = block.bounds(figure)
+        made += [Column(_key(figure, bound), _title(figure, bound, bounds), form_of(figure), figure.about) for bound in bounds]  # fmt: skip
+        made += {SUCCESS.name: [SUCCESS_GAIN], TOKENS.name: [TOKENS_CHANGE]}.get(figure.name, [])
+    return tuple(made)
+
+
+def _key(figure: Figure, bound: Bound) -> str:
+    return f"{figure.name.lower()}_{bound}"
+
+
+def _title(figure: Figure, bound: Bound, bounds: tuple[Bound, ...]) -> str:
+    name = figure.name.lower()
+    return name if len(bounds) == 1 else f"{name}, {bound}"
+
+
+def form_of(figure: Figure) -> Form:
+    """How a figure is told: cost is a number to the bench and a share here, since it is one of keeping everything."""
+    if figure is COST:
+        return "share"
+    if figure.unit == "tokens":
+        return "count"
+    if figure.unit == "share":
+        return "share"
+    return "number" if figure is REWARD else "decimal"
 
 
 def _figures(block: Block, arm: str) -> dict[str, Cell]:
-    sample, base, bound = block.sample, block.base, block.bound
-    mine = list(sample.by_arm[arm].values())
-    compared: dict[str, Cell] = {}
+    sample, base = block.sample, block.base
+    row: dict[str, Cell] = {"arm": arm, "kind": block.kinds[arm], "verdict": block.verdict(arm)}
+    for figure in FIGURES:
+        for bound in block.bounds(figure):
+            if figure in _WITH_INTERVAL:
+                row[_key(figure, bound)] = sample.figure(arm, figure, bound)
+            else:
+                value = sample.value(arm, figure, bound)
+                row[_key(figure, bound)] = None if math.isnan(value) else value
     if base is not None and arm != base:
-        compared = {
-            "success_change": sample.difference(arm, base, success(bound)),
-            "tokens_change": sample.difference(arm, base, TOKENS, relative=True),
-        }
-    extra = {key: _per(lambda row, key=key: row.extra.get(key, 0.0)) for key in _extra_keys(block.rows)}  # type: ignore[misc]
-    return {
-        "arm": arm,
-        "kind": block.kinds[arm],
-        "success": sample.figures_of(arm, success(bound)),
-        "reward": sample.figures_of(arm, reward(bound)),
-        "cost": sample.figures_of(arm, cost(bound)),
-        "tokens": sample.figures_of(arm, TOKENS),
-        "verdict": block.verdict(arm),
-        **shares(mine, {**PLAIN, **extra}),
-        **compared,
-    }
+        row[SUCCESS_GAIN.key] = sample.gain(arm, base, SUCCESS, block.bound)
+        row[TOKENS_CHANGE.key] = sample.change(arm, base, TOKENS, block.bound)
+    return row
 
 
 def split_table(
@@ -123,42 +99,36 @@ def split_table(
     columns = (
         Column(name, name),
         Column("n", "n", "count", "stories that both played"),
-        Column("reward", "reward", "signed"),
-        Column("success", "success, points", "points"),
-        Column("cost", "cost", "change", "as a share of the other's"),
-        Column("says", "so"),
+        Column("reward", "Δ reward", "signed"),
+        Column("success", "Δ success, points", "points"),
+        Column("cost", "Δ cost", "change", "as a share of the other's"),
+        Column("says", "so", about="what the interval of the reward bears"),
     )
+    full = f"by-{name}-{block.name}"
     if arm is None or base is None:
         missing = "No two arms to compare: a learned arm and a rule, or keeping everything, must have played."
-        return Table(_named(name, block), title, columns, (), block.scope, missing=missing)
-    rows = []
+        return Table(full, title, columns, (), block.scope, missing=missing)
+    rows: list[dict[str, Cell]] = []
     for value in sorted({key(row) for row in block.rows}):
-        sample = Sample([row for row in block.rows if key(row) == value])
-        found = sample.difference(arm, base, reward(block.bound))
+        sample = Sample([row for row in block.rows if key(row) == value and row.arm in (arm, base)])
+        gained = sample.gain(arm, base, REWARD, block.bound)
         rows.append(
             {
                 name: value or "(none named)",
-                "n": found.n,
-                "reward": found,
-                "success": sample.difference(arm, base, success(block.bound)),
-                "cost": sample.difference(arm, base, cost(block.bound), relative=True),
-                "says": says(found),
+                "n": sample.both(arm, base),
+                "reward": gained,
+                "success": sample.gain(arm, base, SUCCESS, block.bound),
+                "cost": sample.change(arm, base, COST, block.bound),
+                "says": says(gained),
             }
         )
-    about = f"{arm} against {base}, paired on the same stories."
-    return Table(_named(name, block), title, columns, tuple(rows), block.scope, about)
+    return Table(
+        full, title, columns, tuple(rows), block.scope, f"`{arm}` against `{base}`, paired on the same stories"
+    )
 
 
-def _named(name: str, block: Block) -> str:
-    return f"by-{name}-{block.tier}-{block.part}".strip("-").lower()
-
-
-def says(found: Estimate) -> str:
-    """Return what an interval of a difference bears."""
-    if not found.known or found.low != found.low:
+def says(found: Interval) -> str:
+    """Return what the interval of a gain bears."""
+    if not (known(found) and bounded(found)):
         return "no data"
-    return "better" if found.low > 0 else "worse" if found.high < 0 else "not shown"
-
-
-FORMS: Mapping[str, Form] = {column.key: column.form for column in (*EFFECT, *EFFICIENCY, *QUALITY)}
-"""How each figure is told."""
+    return {1: "better", -1: "worse", 0: "not shown"}[side(found)]

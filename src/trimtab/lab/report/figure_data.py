@@ -8,7 +8,7 @@ A reward is linear in the weight of cost, so the sweep over weights needs no epi
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import quantiles
 
-from trimtab.lab.report.estimates import Metric, cost, reward, success
+from trimtab.lab.bench.figures import COST, REWARD, SUCCESS
 from trimtab.lab.report.evidence import Block
 from trimtab.lab.report.table import Cell, Column, Table
 from trimtab.lab.rewards.pareto import COST_WEIGHTS, ParetoPoint, best_arms, front
@@ -110,13 +110,13 @@ def regret_table(block: Block) -> Table:
     if bound is None:
         missing = "No arm that knows the future has played here."
         return _table("regret", "Regret to the clairvoyant arm", columns, [], block, missing=missing)
-    metric, base = reward(block.bound), block.base
+    base = block.base
     rows: list[dict[str, Cell]] = []
     for arm in block.sample.arms:
         if arm == bound:
             continue
-        regret = block.sample.difference(bound, arm, metric)
-        gap = block.sample.difference(bound, base, metric).value if base else 0.0
+        regret = block.sample.gain(bound, arm, REWARD, block.bound)
+        gap = block.sample.gain(bound, base, REWARD, block.bound).value if base else 0.0
         closed = 1 - regret.value / gap if gap else None
         rows.append({"arm": arm, "kind": block.kinds[arm], "regret": regret, "gap": closed})
     rows.sort(key=lambda row: (_value(row["regret"]), str(row["arm"])))
@@ -141,10 +141,10 @@ def bounds_table(block: Block) -> Table:
         {
             "arm": arm,
             "kind": block.kinds[arm],
-            "cost_low": _share_of(block, arm, cost("optimistic")),
-            "cost_high": _share_of(block, arm, cost("pessimistic")),
-            "success_high": _share_of(block, arm, success("optimistic")),
-            "success_low": _share_of(block, arm, success("fails")),
+            "cost_low": block.sample.value(arm, COST, "optimistic"),
+            "cost_high": block.sample.value(arm, COST, "pessimistic"),
+            "success_high": block.sample.value(arm, SUCCESS, "optimistic"),
+            "success_low": block.sample.value(arm, SUCCESS, "fails"),
         }
         for arm in block.sample.arms
     ]
@@ -179,11 +179,6 @@ def noticed_table(block: Block) -> Table:
     return _table("noticed", "If stubs were noticed less often", columns, rows, block, missing=missing)
 
 
-def _share_of(block: Block, arm: str, metric: Metric) -> float:
-    parts = [metric.of(row) for row in block.sample.by_arm[arm].values()]
-    return sum(part for part, _ in parts) / sum(whole for _, whole in parts)
-
-
 def _table(
     name: str,
     title: str,
@@ -194,8 +189,7 @@ def _table(
     about: str = "",
     missing: str = "",
 ) -> Table:
-    full = f"{name}-{block.tier}-{block.part}".strip("-").lower()
-    return Table(full, title, columns, tuple(rows), block.scope, about, missing=missing)
+    return Table(f"{name}-{block.name}", title, columns, tuple(rows), block.scope, about, missing=missing)
 
 
 def _value(cell: Cell) -> float:

@@ -40,6 +40,6 @@ def prose(text: str) -> Html:
     return join(tag("code", part) if number % 2 else part for number, part in enumerate(parts))
 
 
-def _attribute(key: str, value: str | bool | None) -> str:
+def _attribute(key: str, value: str | bool | None) -> str:  # noqa: FBT001 - one caller
     name = key.rstrip("_").replace("_", "-")
     return f" {name}" if value is True else f' {name}="{html.escape(str(value))}"'

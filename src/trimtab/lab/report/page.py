@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
+from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.report.checklist import CHECKLIST
 from trimtab.lab.report.markup import Html, join, prose, tag
 from trimtab.lab.report.reading import Manifest
 from trimtab.lab.report.sections import Figure, Part, Report, Section
 from trimtab.lab.report.table import NOTHING, Column, Table, told
-from trimtab.lab.report.estimates import Estimate
+from trimtab.lab.report.words import Said
 
 TITLE = "Trimtab lab report"
 GUIDE = (
@@ -83,10 +84,12 @@ def _heading(level: int, title: str, anchor: str) -> Html:
     return tag(f"h{level}", f"{title} ", link, id=anchor)
 
 
-def _summary(lines: Iterable[str]) -> Html:
-    return tag(
-        "section", _heading(2, "In short", "summary"), tag("ul", *(tag("li", prose(line)) for line in lines)), class_="short"
-    )  # fmt: skip
+def _summary(said: Iterable[Said]) -> Html:
+    entries = [
+        join([tag("dt", one.about), tag("dd", tag("ul", *(tag("li", prose(line)) for line in one.lines)))])
+        for one in said
+    ]
+    return tag("section", _heading(2, "In short", "summary"), tag("dl", *entries), class_="short")
 
 
 def _section(section: Section, picture: Callable[[Figure], Html]) -> Html:
@@ -134,11 +137,11 @@ def _side(column: Column) -> str:
 
 
 def _cell(cell: object, column: Column, *, first: bool) -> Html:
-    assert cell is None or isinstance(cell, str | int | float | Estimate)
+    assert cell is None or isinstance(cell, str | int | float | Interval)
     text = told(cell, column.form)
     if column.key in ("verdict", "says") and text != NOTHING and text:
         inner: Html = tag("span", text, class_=f"says {text.replace(' ', '-')}")
-    elif isinstance(cell, Estimate) and " [" in text:
+    elif isinstance(cell, Interval) and " [" in text:
         value, _, interval = text.partition(" [")
         inner = join([value, " ", tag("span", f"[{interval}", class_="interval")])
     elif column.key in ("arm", "play", "variant"):

@@ -23,7 +23,7 @@ from trimtab.lab.report.hacking import hacking_table
 from trimtab.lab.report.reading import Found
 from trimtab.lab.report.table import Table
 from trimtab.lab.report.training import ablation_table, path_table
-from trimtab.lab.report.words import summary
+from trimtab.lab.report.words import Said, summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Section:
 class Report:
     """All that the page shows but its facts and the checklist."""
 
-    summary: tuple[str, ...]
+    summary: tuple[Said, ...]
     sections: tuple[Section, ...]
 
     @property
@@ -122,10 +122,9 @@ def _evidence(known: Sequence[Block]) -> Iterator[Section]:
 
 def _block(block: Block, about: str, *, first: bool) -> Section:
     title = f"{block.tier} · {block.part}: {about}" if block.part else f"{block.tier}: {about}"
-    anchor = f"{block.tier}-{block.part}".strip("-").lower()
     tables = arm_tables(block)
     if not first:
-        return Section(anchor, title, _lines(block), tables, folded=True)
+        return Section(block.name, title, _lines(block), tables, folded=True)
     effect, efficiency, quality = tables
     roles = _roles(block)
     learned, rule = block.champion("learned"), block.champion("rule")
@@ -159,7 +158,7 @@ def _block(block: Block, about: str, *, first: bool) -> Section:
         figures["noticed"],
         *splits,
     )
-    return Section(anchor, title, _lines(block), parts)
+    return Section(block.name, title, _lines(block), parts)
 
 
 def _lines(block: Block) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """A table as data: columns that say how their cells are written, rows, and what it is made of. The page, the CSV file and the JSON file are written from it alone.
 
-Cells are words, numbers, estimates with their interval, or nothing; a column's `form` says how a number is told:
+Cells are words, numbers, intervals, or nothing; a column's `form` says how a number is told:
 
-    count  1,234      share  12.3 %      change  −4.5 %      number  0.123      signed  +0.123      ms  1.23      text
+    count  1,234      share  12.3 %      change  −4.5 %      number  0.123      signed  +0.123      points  +1.2      decimal  1.23      text
 """
 
 import csv
@@ -14,10 +14,11 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from trimtab.lab.report.estimates import Estimate
+from trimtab.lab.corpora.intervals import Interval
+from trimtab.lab.report.sample import bounded, known
 
-Form: TypeAlias = Literal["text", "count", "share", "change", "number", "signed", "points", "ms"]
-Cell: TypeAlias = str | float | Estimate | None
+Form: TypeAlias = Literal["text", "count", "share", "change", "number", "signed", "points", "decimal"]
+Cell: TypeAlias = str | float | Interval | None
 NOTHING = "–"
 """What stands in a cell without a figure."""
 _MINUS = "\u2212"
@@ -47,7 +48,7 @@ class Table:
     missing: str = ""
 
     def as_csv(self) -> str:
-        """Return it as CSV; an estimate takes three columns, of which the last two are its interval."""
+        """Return it as CSV; an interval takes three columns, of which the last two are its ends."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         plain = [_plain(row, self.columns) for row in self.rows]
@@ -70,7 +71,7 @@ def _plain(row: Mapping[str, Cell], columns: Sequence[Column]) -> dict[str, Any]
     found: dict[str, Any] = {}
     for column in columns:
         cell = row.get(column.key)
-        if isinstance(cell, Estimate):
+        if isinstance(cell, Interval):
             found |= {
                 column.key: _finite(cell.value),
                 f"{column.key}_low": _finite(cell.low),
@@ -92,17 +93,17 @@ def told(cell: Cell, form: Form) -> str:
             return NOTHING
         case str():
             return cell
-        case Estimate():
-            return _estimate(cell, form)
+        case Interval():
+            return _interval(cell, form)
         case _:
             return number(cell, form)
 
 
-def _estimate(cell: Estimate, form: Form) -> str:
-    if not cell.known:
+def _interval(cell: Interval, form: Form) -> str:
+    if not known(cell):
         return NOTHING
     value = number(cell.value, form)
-    if math.isnan(cell.low):
+    if not bounded(cell):
         return value
     low, high = (number(end, form).removesuffix(" %") for end in (cell.low, cell.high))
     return f"{value} [{low}, {high}]"
@@ -123,7 +124,7 @@ def number(value: float, form: Form) -> str:
             text = f"{100 * value:+.1f}"
         case "signed":
             text = f"{value:+.3f}"
-        case "ms":
+        case "decimal":
             text = f"{value:,.2f}"
         case _:
             text = f"{value:.3f}"

@@ -5,10 +5,11 @@ Runs of an ablation differ by their seed, so their interval is over seeds; two w
 
 from collections.abc import Sequence
 
+from trimtab.lab.bench.figures import COST, REWARD, SUCCESS
 from trimtab.lab.report.arm_tables import says
-from trimtab.lab.report.estimates import Estimate, cost, plain_interval, reward, success
 from trimtab.lab.report.evidence import Block
 from trimtab.lab.report.reading import AblationRow, PathStep
+from trimtab.lab.report.sample import over_runs
 from trimtab.lab.report.table import Cell, Column, Table
 
 PATH: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -46,14 +47,14 @@ def ablation_table(rows: Sequence[AblationRow]) -> Table:
     for way in ways:
         runs = found[way]
         both = sorted(runs.keys() & base.keys())
-        change = plain_interval([runs[seed].reward - base[seed].reward for seed in both]) if way != ways[0] else None
+        change = over_runs(runs[seed].reward - base[seed].reward for seed in both) if way != ways[0] else None
         made.append(
             {
                 "variant": way[0],
                 "branching": way[1],
-                "reward": plain_interval([run.reward for run in runs.values()]),
-                "success": plain_interval([run.success for run in runs.values()]),
-                "cost": plain_interval([run.cost for run in runs.values()]),
+                "reward": over_runs(run.reward for run in runs.values()),
+                "success": over_runs(run.success for run in runs.values()),
+                "cost": over_runs(run.cost for run in runs.values()),
                 "change": change,
                 "says": "reference" if change is None else says(change),
                 "seeds": ", ".join(map(str, sorted(runs))),
@@ -94,25 +95,31 @@ def path_table(block: Block, named: Sequence[PathStep]) -> Table:
         row: dict[str, Cell] = {"step": step.label, "arm": step.arm or None, "note": step.note or None}
         if step.arm in sample.by_arm:
             row |= {
-                "success": sample.figures_of(step.arm, success(bound)),
-                "cost": sample.figures_of(step.arm, cost(bound)),
-                "reward": sample.figures_of(step.arm, reward(bound)),
+                "success": sample.figure(step.arm, SUCCESS, bound),
+                "cost": sample.figure(step.arm, COST, bound),
+                "reward": sample.figure(step.arm, REWARD, bound),
             }
             if before is not None:
-                changed: Estimate = sample.difference(step.arm, before, reward(bound))
+                gained = sample.gain(step.arm, before, REWARD, bound)
                 row |= {
-                    "success_change": sample.difference(step.arm, before, success(bound)),
-                    "cost_change": sample.difference(step.arm, before, cost(bound), relative=True),
-                    "reward_change": changed,
-                    "says": says(changed),
+                    "success_change": sample.gain(step.arm, before, SUCCESS, bound),
+                    "cost_change": sample.change(step.arm, before, COST, bound),
+                    "reward_change": gained,
+                    "says": says(gained),
                 }
             before = step.arm
         else:
             row["note"] = step.note or ("this arm didn't play here" if step.arm else "no arm by itself")
         made.append(row)
-    name = f"path-{block.tier}-{block.part}".strip("-").lower()
     about = "Each step against the last one before it that played, on the same stories."
-    return Table(name, "From a fixed summary to reinforcement learning", PATH_COLUMNS, tuple(made), block.scope, about)
+    return Table(
+        f"path-{block.name}",
+        "From a fixed summary to reinforcement learning",
+        PATH_COLUMNS,
+        tuple(made),
+        block.scope,
+        about,
+    )
 
 
 def _first(block: Block, specs: Sequence[str]) -> str:

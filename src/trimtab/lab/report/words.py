@@ -2,144 +2,189 @@
 
     the whole interval on one side of zero   costs less / costs more, succeeds more often / less often
     an interval that holds zero              equal within its farther end, where that is near; else that nothing is shown
+    a replay                                 the same under each bound, and what hangs on the bound is said to
 
 The figures stand in the sentence, so whoever doubts it can check it.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from trimtab.lab.report.estimates import Estimate, Sample, cost, reward, success
+from trimtab.lab.bench.figures import COST, REWARD, SUCCESS, Figure
+from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.report.evidence import TIERS, Block
+from trimtab.lab.report.sample import Sample, bounded, known, side
 from trimtab.lab.report.table import Form, Table, number, told
 
 EQUAL = 0.03
-"""Success within this many is called equal, with the number."""
+"""Within this, a difference is called equal, with the number."""
 SURE = 2
 """Price regimes at which a learned policy must be above the best rule."""
+_CHOSE = ("train", "validation")
+"""Parts that were looked at on the way: nothing is claimed for what was chosen on them."""
 
 
-def difference(found: Estimate, form: Form, *, below: str, above: str, equal: str, near: float) -> str:
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Sentences about one thing."""
+
+    about: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verbs:
+    """What a difference is called: below zero, above zero, and around it."""
+
+    below: str
+    above: str
+    equal: str
+    unit: str = ""
+
+
+PAID = Verbs("costs less", "costs more", "cost is equal")
+SUCCEEDED = Verbs("succeeds less often", "succeeds more often", "success is equal", " points")
+
+
+def difference(found: Interval, form: Form, verbs: Verbs) -> str:
     """Return one clause about a difference: which side of zero it is on, and its figures."""
-    if not found.known:
-        return f"whether it {below} or {above} isn't known: no story was played by both"
-    figures = told(found, form)
-    if found.low != found.low:
-        return f"whether it {below} or {above} isn't shown by one story ({figures})"
-    if found.high < 0:
-        return f"it {below} ({figures})"
-    if found.low > 0:
-        return f"it {above} ({figures})"
+    figures = _figures(found, form, verbs)
+    open_ = f"whether it {verbs.below} or {verbs.above.split(' ', 1)[1]}"
+    if not known(found):
+        return f"{open_} isn't known: no story was played by both"
+    if not bounded(found):
+        return f"{open_} isn't shown by one story ({figures})"
+    where = side(found)
+    if where:
+        return f"it {verbs.above if where > 0 else verbs.below} ({figures})"
     within = max(-found.low, found.high)
-    if within <= near:
-        return f"{equal} within {number(within, 'share')} ({figures})"
-    return f"whether it {below} or {above} isn't shown ({figures})"
+    if within <= EQUAL:
+        spelt = number(within, "share").removesuffix(" %") + (verbs.unit or " %")
+        return f"{verbs.equal} within {spelt} ({figures})"
+    return f"{open_} isn't shown ({figures})"
 
 
-def compared(arm: str, base: str, cost_change: Estimate, success_change: Estimate) -> str:
-    """Return what may be said of an arm beside another: cost, then success."""
-    paid = difference(cost_change, "change", below="costs less", above="costs more", equal="cost is equal", near=EQUAL)
-    succeeded = difference(
-        success_change,
-        "points",
-        below="succeeds less often",
-        above="succeeds more often",
-        equal="success is equal",
-        near=EQUAL,
-    )
-    return f"`{arm}` beside `{base}`: {paid}; {succeeded}."
+def under_bounds(found: Mapping[str, Interval], form: Form, verbs: Verbs) -> str:
+    """Return one clause about a difference that is read under several bounds."""
+    if len(found) == 1:
+        return difference(next(iter(found.values())), form, verbs)
+    figures = "; ".join(f"{bound} {_figures(one, form, verbs)}" for bound, one in found.items())
+    sides = {side(one) for one in found.values()}
+    open_ = f"whether it {verbs.below} or {verbs.above.split(' ', 1)[1]}"
+    if sides == {0}:
+        return f"{open_} isn't shown under any bound ({figures})"
+    if len(sides) > 1:
+        return f"{open_} hangs on the bound ({figures})"
+    return f"it {verbs.above if sides == {1} else verbs.below} under every bound ({figures})"
+
+
+def _figures(found: Interval, form: Form, verbs: Verbs) -> str:
+    return told(found, form).replace(" [", f"{verbs.unit} [", 1)
 
 
 def against(block: Block, arm: str, base: str) -> str:
-    """Return `compared` for two arms of a block."""
-    sample, bound = block.sample, block.bound
-    return compared(
-        arm,
-        base,
-        sample.difference(arm, base, cost(bound), relative=True),
-        sample.difference(arm, base, success(bound)),
+    """Return what may be said of an arm of a block beside another: cost, then success."""
+
+    def by_bound(figure: Figure, *, relative: bool) -> dict[str, Interval]:
+        ask = block.sample.change if relative else block.sample.gain
+        return {bound: ask(arm, base, figure, bound) for bound in block.bounds(figure)}
+
+    paid = under_bounds(by_bound(COST, relative=True), "change", PAID)
+    succeeded = under_bounds(by_bound(SUCCESS, relative=False), "points", SUCCEEDED)
+    return f"`{arm}` beside `{base}`: {paid}; {succeeded}."
+
+
+def gate(found: Mapping[str, Interval], arm: str, rule: str) -> str:
+    """Return whether a learned arm is above the best rule in reward at as many prices as shipping it as the default asks for. `found`: its gain at each."""
+    clear = sum(side(one) > 0 for one in found.values())
+    figures = ", ".join(f"{prices} {told(one, 'signed')}" for prices, one in found.items())
+    verdict = "clears it" if clear >= SURE else "doesn't clear it"
+    return (
+        f"The gate for a default, a reward above the best rule with the whole interval at {SURE} prices: `{arm}` {verdict}, "
+        f"being above `{rule}` at {clear} of {len(found)} ({figures})."
     )
 
 
-def gate(block: Block, arm: str, rule: str) -> str:
-    """Return whether a learned arm is above the best rule in reward at as many prices as shipping it as the default asks for."""
-    found = _by_prices(block, arm, rule)
-    clear = [prices for prices, one in found.items() if one.low > 0]
-    figures = ", ".join(f"{prices} {told(one, 'signed')}" for prices, one in found.items())
-    enough = "which clears the gate" if len(clear) >= SURE else f"and the gate asks for {SURE}"
-    return f"In reward, the whole interval of `{arm}` is above `{rule}` at {len(clear)} of {len(found)} prices ({figures}), {enough}."
+def _gains(block: Block, arm: str, base: str, key: str) -> dict[str, Interval]:
+    """The gain in reward of an arm within each value of a field."""
+    mine = [row for row in block.rows if row.arm in (arm, base)]
+    values = sorted({getattr(row, key) for row in mine})
+    samples = {value: Sample([row for row in mine if getattr(row, key) == value]) for value in values}
+    return {value: sample.gain(arm, base, REWARD, block.bound) for value, sample in samples.items()}
 
 
-def _by_prices(block: Block, arm: str, rule: str) -> Mapping[str, Estimate]:
-    found = {}
-    for prices in sorted({row.regime for row in block.rows}):
-        sample = Sample([row for row in block.rows if row.regime == prices])
-        found[prices] = sample.difference(arm, rule, reward(block.bound))
-    return found
-
-
-def summary(blocks: Sequence[Block], path: Table | None, ablation: Table) -> tuple[str, ...]:
-    """Return the page in a few sentences: the weightiest tiers, the path, the ablation, and what there is no data for."""
-    said: list[str] = []
+def summary(blocks: Sequence[Block], path: Table, ablation: Table) -> tuple[Said, ...]:
+    """Return the page in a few sentences: each tier, the weightiest first, the path, the ablation, and what there is no data for."""
+    said: list[Said] = []
     for tier, _ in TIERS:
         block = next((one for one in blocks if one.tier == tier), None)
         if block is not None:
-            said += [f"{_where(block)}: {line}" for line in _of_block(block)]
-    if path is not None:
-        said += _steps(path)
-    said += _ablated(ablation)
-    missing = [f"{tier} ({about})" for tier, about in TIERS if not any(block.tier == tier for block in blocks)]
+            said.append(Said(f"{block.tier}, {block.part}" if block.part else block.tier, _of_block(block)))
+    said += [Said("The path", _steps(path)), Said("Credit", _ablated(ablation))]
+    missing = "; ".join(f"{tier}, {about}" for tier, about in TIERS if not any(block.tier == tier for block in blocks))
     if missing:
-        said.append(f"No data: {'; '.join(missing)}. Nothing on this page is about them.")
-    return tuple(said)
+        said.append(Said("No data", (f"{missing}. Nothing on this page is about that.",)))
+    return tuple(one for one in said if one.lines)
 
 
-def _where(block: Block) -> str:
-    return f"{block.tier}, {block.part}" if block.part else block.tier
-
-
-def _of_block(block: Block) -> list[str]:
+def _of_block(block: Block) -> tuple[str, ...]:
     arm, rule, base = block.champion("learned"), block.champion("rule"), block.base
     lines = []
     if arm and rule:
-        lines += [against(block, arm, rule), gate(block, arm, rule)]
+        lines.append(against(block, arm, rule))
     best = arm or rule
     if best and base:
         lines.append(against(block, best, base))
-    return lines or ["there is no learned arm and no rule to compare."]
+    if arm and rule:
+        if block.part not in _CHOSE:
+            lines.append(gate(_gains(block, arm, rule, "regime"), arm, rule))
+        projects = _gains(block, arm, rule, "project")
+        if len(projects) > 1:
+            lines.append(by_project(projects, arm, rule))
+    return tuple(lines) or ("There is no learned arm and no rule to compare.",)
 
 
-def _steps(path: Table) -> list[str]:
+def by_project(found: Mapping[str, Interval], arm: str, rule: str) -> str:
+    """Return where an arm is above another: a claim holds for the projects that it names, not for others."""
+    words = {1: "above", -1: "below", 0: "not shown to differ"}
+    parts = []
+    for where in (1, -1, 0):
+        named = [f"{project} ({told(one, 'signed')})" for project, one in found.items() if side(one) == where]
+        if named:
+            parts.append(f"{words[where]} on {', '.join(named)}")
+    return f"By project, in reward, `{arm}` beside `{rule}`: {'; '.join(parts)}."
+
+
+def _steps(path: Table) -> tuple[str, ...]:
     """The path in one sentence: which steps are shown to be better than the one before, which aren't."""
     found: dict[str, list[str]] = {}
     for row in path.rows:
         change = row.get("reward_change")
-        if isinstance(change, Estimate):
+        if isinstance(change, Interval):
             found.setdefault(str(row["says"]), []).append(f"{row['step']} ({told(change, 'signed')})")
-    if not found:
-        return []
     heads = {
         "better": "above the one before",
         "worse": "below the one before",
         "not shown": "not shown to differ from the one before",
         "no data": "without data",
     }
-    parts = [f"{', '.join(found[key])} {head}" for key, head in heads.items() if key in found]
-    return [f"The path, each step in reward: {'; '.join(parts)}."]
+    parts = [f"{', '.join(found[key])}: {head}" for key, head in heads.items() if key in found]
+    return (f"Each step in reward. {'. '.join(parts)}.",) if parts else ()
 
 
-def _ablated(ablation: Table) -> list[str]:
-    rows = [row for row in ablation.rows if isinstance(row.get("change"), Estimate)]
+def _ablated(ablation: Table) -> tuple[str, ...]:
+    rows = [row for row in ablation.rows if isinstance(row.get("change"), Interval)]
     if not rows:
-        return []
-    shown = [row for row in rows if row["says"] in ("better", "worse")]
+        return ()
     reference = next(row for row in ablation.rows if row["says"] == "reference")
     base = f"`{reference['variant']}` with {reference['branching']} branch points"
-    if not shown:
-        return [f"Credit: no variant is shown to differ in reward from {base}, over seeds {reference['seeds']}."]
-    lines = [
+    shown = [
         f"`{row['variant']}` with {row['branching']} branch points is {row['says']} ({told(row['change'], 'signed')})"
-        for row in shown
+        for row in rows
+        if row["says"] in ("better", "worse")
     ]
+    if not shown:
+        return (f"No variant is shown to differ in reward from {base}, over seeds {reference['seeds']}.",)
     rest = len(rows) - len(shown)
     more = f"; {rest} other{'s are' if rest > 1 else ' is'} not shown to differ" if rest else ""
-    return [f"Credit, beside {base}: {', '.join(lines)}{more}."]
+    return (f"In reward beside {base}: {', '.join(shown)}{more}.",)
