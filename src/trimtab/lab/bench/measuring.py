@@ -53,9 +53,9 @@ def origin_of_task(drawn: Drawn) -> Origin:
     return Origin(drawn.task.name, drawn.part, drawn.family, slot=f"{drawn.family}-{drawn.number}", task=drawn.task)
 
 
-def origin_of_recording(place: Place, number: int = 0) -> Origin:
+def origin_of_recording(place: Place, number: int = 0, *, slot: str = "") -> Origin:
     """Where a recorded story comes from: the recording of that number in the file."""
-    return Origin(f"{place.name}#{number}" if number else place.name, place.split, place.family, place.project)
+    return Origin(f"{place.name}#{number}" if number else place.name, place.split, place.family, place.project, slot)
 
 
 def row_of(played: Played, arm: Arm, origin: Origin) -> Row:

@@ -10,8 +10,9 @@ import msgspec
 
 from trimtab.lab.arms.arm import ArmKind
 from trimtab.lab.env.facts import Tier
+from trimtab.lab.rewards.facts import Bound
 
-BOUNDS = ("expected", "optimistic", "pessimistic", "fails")
+BOUNDS: tuple[Bound, ...] = ("expected", "optimistic", "pessimistic", "fails")
 """See `rewards/facts.py`."""
 CHANCES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Chances that a stub is noticed, for the sweep."""
@@ -53,7 +54,8 @@ class Quality(msgspec.Struct, frozen=True):
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """See the module. `group`: what all arms share: story, seed, window and prices. `curve`: tokens of each request, in order. `policy_ms`: milliseconds of all decisions together.
 
-    `judged` is by bound, `noticed` by the chance that a stub is noticed (`chance_key`). `slot`: of what this story is one telling; stories of one slot differ by their seed.
+    `judged` is by bound, `noticed` by the chance that a stub is noticed (`chance_key`). `slot`: of what this story is one telling, so that stories of one slot differ by their seed; of a
+    recording the file, and which window was asked for.
     """
 
     arm: str

@@ -1,0 +1,277 @@
+"""Tables: what a bench says, as records for files and as rows for people.
+
+    sections ──records──▶ tidy tables, one number a line, with tier, part and prices ──▶ CSV, JSON
+        └──────shown────▶ text: a heading, then a table a group of figures                ──▶ the terminal
+
+Both are made of the same sections, so what is shown stands in the files too, with its interval.
+"""
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from trimtab.lab.bench.figures import FIGURES, SUCCESS, Figure, Group, Unit, in_group
+from trimtab.lab.bench.projects import Claim
+from trimtab.lab.bench.row import CHANCES, chance_key
+from trimtab.lab.bench.section import COMPARED, Section, readings
+from trimtab.lab.bench.steps import Step
+from trimtab.lab.corpora.intervals import Interval
+
+Cell: TypeAlias = str | int | float | None
+Record: TypeAlias = Mapping[str, Cell]
+Line: TypeAlias = tuple[str, ...]
+GROUPS: Mapping[Group, str] = {
+    "effect": "Effect",
+    "efficiency": "Efficiency",
+    "quality": "Quality of edits",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A table for people: the first line is its head, and `legend` says what the columns hold."""
+
+    title: str
+    lines: tuple[Line, ...]
+    legend: tuple[str, ...] = ()
+
+
+def figure_records(section: Section) -> Iterator[Record]:
+    """Yield every figure of every arm, with its interval."""
+    for arm in section.arms:
+        for figure, bound in readings(section.key.tier):
+            found = section.figure(arm, figure, bound)
+            yield {**_head(section), "arm": arm, "figure": figure.name, "bound": bound, **_numbers(found)}
+
+
+def difference_records(section: Section, against: str) -> Iterator[Record]:
+    """Yield by how much each arm is above another; of tokens how many times they are that."""
+    for arm in section.arms if against in section.arms else ():
+        for figure in COMPARED:
+            for bound in figure.bounds(section.key.tier):
+                found = section.gain(arm, against, figure, bound)
+                yield {
+                    **_head(section),
+                    "arm": arm,
+                    "against": against,
+                    "figure": figure.name,
+                    "bound": bound,
+                    **_numbers(found),
+                }
+
+
+def verdict_records(section: Section) -> Iterator[Record]:
+    """Yield the verdict on each arm under each bound."""
+    for one in section.verdicts():
+        yield {**_head(section), "arm": one.arm, "bound": one.bound, "verdict": one.fitting, "as_sent": one.sent}
+
+
+def noticed_records(section: Section) -> Iterator[Record]:
+    """Yield success, cost and reward of each arm by the chance that a stub is noticed."""
+    for arm, rows in section.rows.items():
+        for chance in CHANCES:
+            read = [(row.noticed[chance_key(chance)], row.keep_all_usd) for row in rows]
+            for name, parts in (
+                ("SUCCESS", [(judged.success, 1.0) for judged, _ in read]),
+                ("COST", [(judged.usd / unit, 1.0) for judged, unit in read]),
+                ("REWARD", [(judged.reward, 1.0) for judged, _ in read]),
+            ):
+                found = section.paired.share(parts)
+                yield {**_head(section), "arm": arm, "chance": chance, "figure": name, **_numbers(found)}
+
+
+def action_records(section: Section) -> Iterator[Record]:
+    """Yield how many edits of each kind an arm made in all."""
+    for arm, rows in section.rows.items():
+        for kind in sorted({kind for row in rows for kind in row.actions}):
+            count = sum(row.actions.get(kind, 0) for row in rows)
+            yield {**_head(section), "arm": arm, "action": kind, "count": count, "a_story": count / len(rows)}
+
+
+def path_records(section: Section, steps: Sequence[Step]) -> Iterator[Record]:
+    """Yield what each step of the path is above the one before; one line without a number for a step that is missing or first."""
+    for step in steps:
+        head = {**_head(section), "step": step.stage.name, "arm": step.arm, "before": step.before}
+        for name, bound, gain in step.gains:
+            yield {**head, "figure": name, "bound": bound, **_numbers(gain)}
+        if not step.gains:
+            yield {**head, "figure": "", "bound": "", "value": None, "low": None, "high": None}
+
+
+def project_records(section: Section, found: Iterable[Claim]) -> Iterator[Record]:
+    """Yield the claims by project."""
+    for claim in found:
+        for bound, gain in claim.gains:
+            yield {
+                **_head(section),
+                section.unit: claim.project,
+                "arm": claim.arm,
+                "against": claim.against,
+                "figure": "REWARD",
+                "bound": bound,
+                **_numbers(gain),
+                "stand": claim.stand,
+                "chosen_on_the_others": claim.chosen,
+                "stories_there": claim.stories,
+            }
+
+
+def csv_of(records: Sequence[Record]) -> bytes:
+    """Return records as CSV. What isn't known is empty."""
+    names = dict.fromkeys(name for record in records for name in record)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(names), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue().encode()
+
+
+def shown(section: Section, against: str) -> Iterator[Shown]:
+    """Yield the tables of a section."""
+    verdicts = _verdict_words(section)
+    for group, title in GROUPS.items():
+        yield _group(section, group, title, verdicts if group == "effect" else {})
+    if against in section.arms and len(section.arms) > 1:
+        yield _differences(section, against)
+    yield _noticed(section)
+    if any(row.actions for rows in section.rows.values() for row in rows):
+        yield _actions(section)
+
+
+def sizes(section: Section) -> str:
+    """How much a section rests on, in words."""
+    units, stories, tasks = len(section.units), section.stories, section.tasks
+    kinds = {"family": ("family", "families", "task"), "project": ("project", "projects", "session")}[section.unit]
+    parts = [f"{units} {kinds[0] if units == 1 else kinds[1]}", f"{tasks:,} {kinds[2]}{'' if tasks == 1 else 's'}"]
+    if section.key.tier != "T1":
+        parts.append(f"{section.seeds} seed{'' if section.seeds == 1 else 's'}")
+    return f"{', '.join(parts)}: {stories:,} stor{'y' if stories == 1 else 'ies'} under every arm"
+
+
+def path_shown(section: Section, steps: Sequence[Step]) -> Shown:
+    """The path as a table."""
+    heads = [(f.name, bound) for f in COMPARED for bound in f.bounds(section.key.tier)]
+    lines: list[Line] = [("STEP", "ARM", "AGAINST", *(_with_bound(name, b, section) for name, b in heads))]
+    for step in steps:
+        cells = {(name, bound): _signed(gain, name) for name, bound, gain in step.gains}
+        arm = step.arm or f"missing: no {' or '.join(step.stage.arms)} was played"
+        lines.append((step.stage.name, arm, step.before or "-", *(cells.get(head, "-") for head in heads)))
+    return Shown("The path: each step against the one before", tuple(lines), (_GAINS,))
+
+
+def _group(section: Section, group: Group, title: str, verdicts: Mapping[str, Line]) -> Shown:
+    figures = [figure for figure in in_group(group) if _known(section, figure)]
+    heads = ("VERDICT", "AS SENT") if verdicts else ()
+    lines: list[Line] = [("ARM", *(figure.name for figure in figures), *heads)]
+    for arm in section.arms:
+        lines.append((arm, *(_cell(section, arm, figure) for figure in figures), *verdicts.get(arm, ())))
+    return Shown(title, tuple(lines), _legend(section, figures, verdicts=bool(verdicts)))
+
+
+def _known(section: Section, figure: Figure) -> bool:
+    """Whether a figure says anything here: something is below its line."""
+    bound = figure.bounds(section.key.tier)[0]
+    return any(below for arm in section.arms for _, below in section.parts(arm, figure, bound))
+
+
+def _cell(section: Section, arm: str, figure: Figure) -> str:
+    """A figure as a table shows it: with its interval where it is the success of a generated story, as two ends where a recording has two."""
+    found = [section.figure(arm, figure, bound) for bound in figure.bounds(section.key.tier)]
+    values = [_number(one.value, figure.unit) for one in found]
+    if len(values) > 1:
+        return f"{values[0]}–{values[1]}"
+    return f"{values[0]} {_ends(found[0], figure.unit)}" if figure is SUCCESS else values[0]
+
+
+_GAINS = "With 95 % intervals, paired by story. TOKENS: how many times as many; all else: how much more."
+
+
+def _legend(section: Section, figures: Sequence[Figure], *, verdicts: bool) -> tuple[str, ...]:
+    words = [f"{figure.name}: {figure.about}" for figure in figures]
+    lines = ["; ".join(words) + "."]
+    if section.key.tier == "T1" and any(len(figure.replayed) > 1 for figure in figures):
+        lines.append(
+            "Two ends: SUCCESS, TOOLS and REWARD when nothing hidden is fetched, and when all of it is; COST when it is fetched, and when each original call is made again too."
+        )
+    if verdicts:
+        lines.append(
+            "VERDICT: beside keeping everything in a window that holds it. AS SENT: beside keeping everything and failing where that doesn't fit."
+        )
+    return tuple(lines)
+
+
+def _verdict_words(section: Section) -> dict[str, Line]:
+    """For each arm both verdicts; from the lower end to the upper where they differ."""
+    found: dict[str, list[Line]] = {}
+    for one in section.verdicts():
+        found.setdefault(one.arm, []).append((one.fitting, one.sent))
+    return {
+        arm: tuple(" – ".join(dict.fromkeys(words)) for words in zip(*pairs, strict=True))
+        for arm, pairs in found.items()
+    }
+
+
+def _differences(section: Section, against: str) -> Shown:
+    heads = [(figure, bound) for figure in COMPARED for bound in figure.bounds(section.key.tier)]
+    lines: list[Line] = [("ARM", *(_with_bound(figure.name, bound, section) for figure, bound in heads))]
+    for arm in section.arms:
+        if arm != against:
+            gains = (_signed(section.gain(arm, against, figure, bound), figure.name) for figure, bound in heads)
+            lines.append((arm, *gains))
+    return Shown(f"Against {against}", tuple(lines), (_GAINS,))
+
+
+def _with_bound(name: str, bound: str, section: Section) -> str:
+    figure = next(figure for figure in FIGURES if figure.name == name)
+    return f"{name} ({bound})" if len(figure.bounds(section.key.tier)) > 1 else name
+
+
+def _noticed(section: Section) -> Shown:
+    lines: list[Line] = [("ARM", *(f"{chance:.0%}" for chance in CHANCES))]
+    for arm, rows in section.rows.items():
+        read = [[row.noticed[chance_key(chance)].success for row in rows] for chance in CHANCES]
+        lines.append((arm, *(_number(math.fsum(one) / len(one), "share") for one in read)))
+    return Shown("Success by the chance that a stub is noticed", tuple(lines))
+
+
+def _actions(section: Section) -> Shown:
+    kinds = sorted({kind for rows in section.rows.values() for row in rows for kind in row.actions})
+    lines: list[Line] = [("ARM", *kinds)]
+    for arm, rows in section.rows.items():
+        lines.append((arm, *(f"{sum(row.actions.get(kind, 0) for row in rows):,}" for kind in kinds)))
+    return Shown("Edits by kind, in all stories", tuple(lines))
+
+
+def _head(section: Section) -> dict[str, Cell]:
+    key = section.key
+    return {"tier": key.tier, "part": key.part, "prices": key.regime, "stories": section.stories}
+
+
+def _numbers(found: Interval) -> dict[str, Cell]:
+    return {
+        name: None if math.isnan(number) else number
+        for name, number in (("value", found.value), ("low", found.low), ("high", found.high))
+    }
+
+
+def _number(value: float, unit: Unit) -> str:
+    if math.isnan(value):
+        return "-"
+    if unit == "tokens":
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if abs(value) < 100 else f"{value:,.0f}"
+
+
+def _ends(found: Interval, unit: Unit) -> str:
+    return f"[{_number(found.low, unit)}, {_number(found.high, unit)}]"
+
+
+def _signed(found: Interval, name: str) -> str:
+    if math.isnan(found.value):
+        return "-"
+    if name == "TOKENS":
+        return f"×{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
+    return f"{found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]"
