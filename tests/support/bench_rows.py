@@ -7,12 +7,13 @@ from pathlib import Path
 import msgspec
 
 from trimtab.lab.arms.arm import ArmKind
+from trimtab.lab.bench.folder import Manifest
 from trimtab.lab.bench.row import BOUNDS, CHANCES, Judged, Needs, Quality, Row
 from trimtab.lab.env.facts import Tier
-from trimtab.lab.report.reading import AblationRow, Manifest, PathStep
+from trimtab.lab.report.reading import AblationRow, Timing
 
 ARMS: tuple[tuple[str, ArmKind, float, float, float], ...] = (
-    ("keep-all", "keep", 0.66, 1.0, 1.0),
+    ("none", "keep", 0.66, 1.0, 1.0),
     ("truncate", "rule", 0.48, 0.62, 0.45),
     ("mask(last=10)", "rule", 0.63, 1.35, 0.50),
     ("summary", "rule", 0.68, 0.97, 0.60),
@@ -22,8 +23,8 @@ ARMS: tuple[tuple[str, ArmKind, float, float, float], ...] = (
     ("claude-code", "peer", 0.64, 0.90, 0.55),
     ("codex", "peer", 0.62, 0.93, 0.57),
     ("random(rate=0.1)", "random", 0.55, 0.95, 0.62),
-    ("learned(supervised)", "learned", 0.76, 0.72, 0.50),
-    ("learned(rl)", "learned", 0.755, 0.70, 0.48),
+    ("supervised", "learned", 0.76, 0.72, 0.50),
+    ("rl", "learned", 0.755, 0.70, 0.48),
     ("clairvoyant", "bound", 0.90, 0.51, 0.40),
 )
 """Name, kind, success, cost and tokens, the last two as shares of keeping everything."""
@@ -32,7 +33,7 @@ PROJECTS = ("entire-cli", "git-sync", "ledger")
 REGIMES = ("quarter", "tenth")
 
 
-def row(arm: str = "keep-all", kind: ArmKind = "keep", story: str = "s", seed: int = 0, **more: object) -> Row:
+def row(arm: str = "none", kind: ArmKind = "keep", story: str = "s", seed: int = 0, **more: object) -> Row:
     """A row with the least in it, and whatever is said otherwise."""
     found: dict[str, object] = {
         "arm": arm, "kind": kind, "tier": "T0", "part": "test", "family": "dependency", "story": story, "seed": seed, "window": 16_000,
@@ -59,12 +60,14 @@ def _group(tier: Tier, part: str, number: int, seed: int, steps: int) -> Iterato
         chance = min(1.0, max(0.0, success + hard + dice.uniform(-0.05, 0.05)))
         usd = unit * cost * dice.uniform(0.93, 1.07)
         curve, edits = _curve(length, tokens, dice)
-        judged = {bound: _judged(chance, usd, unit, bound) for bound in (BOUNDS if tier == "T1" else ("expected",))}
+        judged: dict[str, Judged] = {
+            bound: _judged(chance, usd, unit, bound) for bound in (BOUNDS if tier == "T1" else ("expected",))
+        }
         hidden = 0 if kind == "keep" else 2 * edits
         lost = round((1 - success) * 6)
         yield Row(
             arm=arm, kind=kind, tier=tier, part=part, family=families[number % len(families)],
-            project=PROJECTS[number % len(PROJECTS)] if tier == "T1" else "", story=f"{tier} {part} {number}", seed=seed, window=16_000,
+            project=PROJECTS[number % len(PROJECTS)] if tier == "T1" else "", story=f"{tier} {part} {number} {seed}", slot=f"{part}-{number}", seed=seed, window=16_000,
             regime=REGIMES[number % 2], keep_all_usd=unit, judged=judged,
             noticed={f"{one:g}": _judged(max(0.0, chance - 0.25 * (1 - one) * (kind != "keep")), usd, unit, "expected") for one in CHANCES},
             steps=length, curve=curve, cached=int(0.7 * sum(curve)), output=length * 150, needs=Needs(10 - lost, lost // 2, lost - lost // 2),
@@ -106,24 +109,18 @@ def ablation(seeds: int = 5) -> tuple[AblationRow, ...]:
     )  # fmt: skip
 
 
-PATH = (
-    PathStep(label="fixed summary", arm="summary"),
-    PathStep(label="occupancy rule", arm="rules"),
-    PathStep(label="logs", note="2,400 decisions of the rule were logged."),
-    PathStep(label="supervised", arm="learned(supervised)"),
-    PathStep(label="RL", arm="learned(rl)"),
-)
-
-
 def folder(at: Path, rows: Sequence[Row], *, extras: bool = True) -> Path:
     """Write a folder as a bench and a training run leave it."""
     at.mkdir(parents=True, exist_ok=True)
     (at / "rows.jsonl").write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in rows))
     if extras:
         (at / "ablation.jsonl").write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in ablation()))
-        (at / "path.json").write_bytes(msgspec.json.encode(PATH))
-        made = Manifest(command="trimtab bench --tier T0 --part test --out lab/bench", seconds=312.4, machine="2 cores")
+        made = Manifest(content="c0de", trimtab="0.1", python="3.11", arguments={"part": "test", "seeds": "5"})
         (at / "manifest.json").write_bytes(msgspec.json.encode(made))
+        took = Timing(
+            command="trimtab bench --part test --candidate rl --out lab/bench", seconds=312.4, machine="2 cores"
+        )
+        (at / "timings.jsonl").write_bytes(msgspec.json.encode(took) + b"\n")
     return at
 
 

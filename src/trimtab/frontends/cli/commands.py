@@ -11,5 +11,6 @@ COMMANDS: Mapping[str, str] = {
     "doctor": "what is configured, what answers, what is missing",
     "models": "list models",
     "replay": "recorded sessions under another context policy",
+    "report": "what benches and training found, as one page",
     "sessions": "list and show sessions",
 }

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import altair as alt
 
 from trimtab.lab.corpora.intervals import Interval
-from trimtab.lab.report.sample import bounded
+from trimtab.lab.report.bearing import bounded
 from trimtab.lab.report.table import Cell, Form, Table, told
 
 Spec: TypeAlias = dict[str, Any]
@@ -223,13 +223,18 @@ def bounds(table: Table, roles: Roles) -> Plot:
 def path(table: Table, roles: Roles) -> Plot:
     """Success, cost and reward of each step with their intervals, one below the other."""
     steps = [str(row["step"]) for row in table.rows]
-    panels = []
-    for key, title, form, spelt in (
+    shown: tuple[tuple[str, str, Form, str], ...] = (
         ("success", "success", "share", _PERCENT),
         ("cost", "cost (less is better)", "share", _PERCENT),
         ("reward", "reward", "number", ""),
-    ):
-        rows = [_with_ends(row, key, form, str(row["step"])) for row in table.rows if isinstance(row.get(key), Interval)]  # fmt: skip
+    )
+    panels = []
+    for key, title, form, spelt in shown:
+        rows = [
+            {**_with_ends(row, key, form, str(row["step"])), "place": place}
+            for place, row in enumerate(table.rows)
+            if isinstance(row.get(key), Interval)
+        ]
         y = _names(steps, "step", labels=key == "success")
         x = alt.X("value:Q", title=title, axis=alt.Axis(format=spelt, tickCount=3), scale=alt.Scale(zero=False, padding=8))  # fmt: skip
         base = alt.Chart(_data(rows)).encode(y=y, x=x)

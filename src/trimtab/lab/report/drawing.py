@@ -7,6 +7,8 @@ import html
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module, metadata
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 from trimtab.types.errors import UsageError
@@ -18,18 +20,26 @@ PACKAGES = ("altair", "vl-convert-python")
 _ID = re.compile(r'\b(id="|url\(#|href="#)')
 _COLOR = re.compile(r'"(#0a00[0-9a-f]{2})"')
 _SAID = re.compile(r'<path ([^>]*?)aria-label="([^"]*)"([^>]*?)/>')
+_EMPTY = re.compile(r'<path class="(?:back|fore)ground"(?:(?!stroke=)[^>])*?/>')
+_NEEDLESS = re.compile(
+    r' (?:aria-(?:hidden|roledescription|label)|role|class|font-family|pointer-events|opacity="1"|stroke-miterlimit)(?:(?<=1")|="[^"]*")'
+)
+_LONG = re.compile(r"-?\d+\.\d{2,}(?!\d)(?=[^<>]*>)")
+"""Digits that nobody sees, in attributes; those of texts stay."""
 _ROOT = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)" viewBox="([^"]+)"[^>]*>')
 
 
-def charts() -> Any:
-    """Return the module that knows all plots. Raises `UsageError` where the extra isn't installed."""
-    try:
-        import_module("vl_convert")
-        return import_module("trimtab.lab.report.charts")
-    except ModuleNotFoundError as error:
-        if error.name not in ("altair", "vl_convert"):
-            raise
-        raise UsageError(f"plots need {error.name}, which isn't installed", hint=f"{EXTRA}.") from error
+def require() -> None:
+    """Raise `UsageError` where something that a report is made with isn't installed."""
+    for module in ("numpy", "altair", "vl_convert"):
+        if find_spec(module) is None:
+            raise UsageError(f"a report needs {module}, which isn't installed", hint=f"{EXTRA}.")
+
+
+def charts() -> ModuleType:
+    """Return the module that knows all plots. Raises as `require` does."""
+    require()
+    return import_module("trimtab.lab.report.charts")
 
 
 def versions() -> dict[str, str]:
@@ -49,8 +59,9 @@ def placed(svg: str, *, name: str, title: str, roles: Mapping[str, str]) -> str:
     svg = _COLOR.sub(lambda found: f'"var(--{colors[found[1]]})"', svg)
     svg = _ID.sub(lambda found: f"{found[1]}{name}-", svg)
     svg = _SAID.sub(r"<path \1\3><title>\2</title></path>", svg)
-    svg = re.sub(r' aria-(hidden|roledescription|label)="[^"]*"| role="[^"]*"', "", svg)
-    svg = re.sub(r' font-family="[^"]*"', "", svg)
+    svg = _EMPTY.sub("", svg)
+    svg = _NEEDLESS.sub("", svg)
+    svg = _LONG.sub(lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), svg)
     label = html.escape(title)
     return _ROOT.sub(
         lambda root: f'<svg role="img" aria-label="{label}" width="{root[1]}" height="{root[2]}" viewBox="{root[3]}">',

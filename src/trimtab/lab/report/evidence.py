@@ -1,20 +1,22 @@
-"""Which rows belong together, which arm stands for its kind, and what may be said of an arm beside keeping everything.
+"""What is put side by side: a section of the bench, the arm that stands for each kind there, and differences as the page tells them.
 
-    rows ──▶ Block (one tier, one part) ──▶ its Sample, its bound, its champions, its verdicts
+    rows ──sections of the bench──▶ Block: tier, part and prices, its champions, gains and changes
 
-Arms that stand for a kind are chosen on the part `validation` where there is one, never on the part that judges. Where there is none, the page says so.
+Statistics are the bench's, so a page and a table of `trimtab bench` say the same. Arms that stand for a kind are chosen on the part `validation` where there is one, never on the
+part that judges; the candidate for which the test part was opened is the learned one there. Where nothing chose, the page says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from trimtab.lab.arms.arm import ArmKind
-from trimtab.lab.bench.figures import REWARD, SUCCESS, TOKENS, Figure
+from trimtab.lab.bench.figures import REWARD, Figure
 from trimtab.lab.bench.row import Row
-from trimtab.lab.bench.verdict import verdict
+from trimtab.lab.bench.section import Key, Section, sections_of
+from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.env.facts import Tier
-from trimtab.lab.report.sample import Sample, known
+from trimtab.lab.report.bearing import UNKNOWN
 from trimtab.lab.rewards.facts import Bound
 
 TIERS: tuple[tuple[Tier, str], ...] = (
@@ -31,99 +33,122 @@ _LEARNED = 3
 
 @dataclass(frozen=True)
 class Block:
-    """Rows of one tier and part. `choosing`: the rows on which champions are chosen."""
+    """A section with what chose between its arms: another section, an opened candidate, or nothing. `leads`: it is of the part that judges its tier."""
 
-    tier: Tier
-    part: str
-    rows: tuple[Row, ...]
-    choosing: tuple[Row, ...]
-
-    @cached_property
-    def sample(self) -> Sample:
-        """The rows, ready to be asked."""
-        return Sample(self.rows)
+    section: Section
+    chosen_on: Section | None = None
+    candidate: str = ""
+    leads: bool = True
 
     @property
-    def bound(self) -> Bound:
-        """How they are judged where one figure is wanted: a recording's story has no expectation, so its upper bound."""
-        return "optimistic" if self.tier == "T1" else "expected"
-
-    def bounds(self, figure: Figure) -> tuple[Bound, ...]:
-        """The bounds of a figure that all rows have."""
-        found = tuple(bound for bound in figure.bounds(self.tier) if all(bound in row.judged for row in self.rows))
-        return found or (self.bound,)
-
-    @cached_property
-    def kinds(self) -> dict[str, ArmKind]:
-        """The kind of each arm."""
-        return {row.arm: row.kind for row in self.rows}
-
-    def of(self, *kinds: ArmKind) -> tuple[str, ...]:
-        """The arms of these kinds."""
-        return tuple(arm for arm in self.sample.arms if self.kinds[arm] in kinds)
+    def tier(self) -> Tier:
+        """Where its numbers come from."""
+        return self.section.key.tier
 
     @property
-    def base(self) -> str | None:
-        """The arm that keeps everything, as it is sent."""
-        kept = self.of("keep")
-        return next((arm for arm in kept if arm in ("keep-all", "none")), next(iter(kept), None))
-
-    @property
-    def chosen_elsewhere(self) -> bool:
-        """Whether champions were chosen on another part than the one that judges them."""
-        return self.choosing is not self.rows
-
-    def champion(self, *kinds: ArmKind) -> str | None:
-        """The arm with the largest mean reward of these kinds, of equals the first by name. None without any."""
-        sample = Sample(self.choosing)
-        rewards = {arm: sample.value(arm, REWARD, self.bound) for arm in self.of(*kinds) if arm in sample.by_arm}
-        return min(rewards, key=lambda arm: (-rewards[arm], arm)) if rewards else None
-
-    @property
-    def scope(self) -> str:
-        """Tier, part, n and seeds, as each table says them."""
-        seeds = self.sample.seeds
-        each = sorted({len(rows) for rows in self.sample.by_arm.values()})
-        n = " to ".join(f"{count:,}" for count in dict.fromkeys((each[0], each[-1])))
-        part = f" · {self.part}" if self.part else ""
-        shown = ", ".join(map(str, seeds[:8])) + (", …" if len(seeds) > 8 else "")
-        stories = counted(self.sample.stories, "story", "stories")
-        return f"{self.tier}{part} · {stories}, {counted(len(seeds), 'seed')} ({shown}) · n = {n} an arm"
-
-    def verdict(self, arm: str) -> str:
-        """The bench's verdict on an arm beside keeping everything as it is sent; none for what is no rival."""
-        base = self.base
-        if base is None or self.kinds[arm] in ("keep", "bound"):
-            return "reference"
-        tokens = self.sample.change(arm, base, TOKENS, self.bound)
-        success = self.sample.gain(arm, base, SUCCESS, self.bound)
-        return verdict(success, 1 + tokens.value) if known(success) and known(tokens) else "no data"
-
-    @cached_property
-    def featured(self) -> tuple[str, ...]:
-        """The arms that plots show by name: one for each kind, and learned ones up to three."""
-        rewards = {arm: self.sample.value(arm, REWARD, self.bound) for arm in self.of("learned")}
-        learned = sorted(rewards, key=lambda arm: (-rewards[arm], arm))[:_LEARNED]
-        chosen = (self.base, self.champion("rule"), self.champion("peer"), *learned, *self.of("bound")[:1])
-        return tuple(dict.fromkeys(arm for arm in chosen if arm is not None))
+    def part(self) -> str:
+        """Which part of the suite, or of the recordings."""
+        return self.section.key.part
 
     @property
     def name(self) -> str:
         """As names of files and anchors have it."""
-        return f"{self.tier}-{self.part}".strip("-").lower()
+        key = self.section.key
+        return "-".join(filter(None, (key.tier, key.part, key.regime))).lower()
+
+    @property
+    def title(self) -> str:
+        """As a heading has it."""
+        key = self.section.key
+        return " · ".join(filter(None, (key.tier, key.part, key.regime and f"{key.regime} prices")))
+
+    @property
+    def bound(self) -> Bound:
+        """How it is judged where one figure is wanted: nobody knows what a recorded agent would have noticed, so its upper end."""
+        return "optimistic" if self.tier == "T1" else "expected"
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All rows of all arms."""
+        return tuple(row for rows in self.section.rows.values() for row in rows)
+
+    @cached_property
+    def kinds(self) -> Mapping[str, ArmKind]:
+        """The kind of each arm."""
+        return {arm: rows[0].kind for arm, rows in self.section.rows.items()}
+
+    def of(self, *kinds: ArmKind) -> tuple[str, ...]:
+        """The arms of these kinds."""
+        return tuple(arm for arm in self.section.arms if self.kinds[arm] in kinds)
+
+    @property
+    def base(self) -> str | None:
+        """The arm that keeps everything."""
+        return next(iter(self.of("keep")), None)
+
+    def champion(self, kind: ArmKind) -> str | None:
+        """The arm with the largest reward of a kind, of equals the first by name; the candidate, where the test part was opened for one. None without any."""
+        if self.kinds.get(self.candidate) == kind:
+            return self.candidate
+        section = self.chosen_on or self.section
+        rewards = {arm: section.figure(arm, REWARD, self.bound).value for arm in self.of(kind) if arm in section.arms}
+        return min(rewards, key=lambda arm: (-rewards[arm], arm)) if rewards else None
+
+    @cached_property
+    def featured(self) -> tuple[str, ...]:
+        """The arms that plots show by name: one for each kind, and learned ones up to three."""
+        learned = sorted(self.of("learned"), key=lambda arm: (-self.section.figure(arm, REWARD, self.bound).value, arm))
+        best = self.champion("learned")
+        chosen = (self.base, self.champion("rule"), self.champion("peer"), best, *learned[:_LEARNED], self.champion("bound"))  # fmt: skip
+        return tuple(dict.fromkeys(arm for arm in chosen if arm is not None))
+
+    @property
+    def scope(self) -> str:
+        """Tier, part, n and seeds, as each table says them."""
+        section = self.section
+        one, many, task = ("project", "projects", "session") if self.tier == "T1" else ("family", "families", "task")
+        parts = [counted(len(section.units), one, many), counted(section.tasks, task)]
+        if self.tier != "T1":
+            seeds = sorted({row.seed for row in self.rows})
+            parts.append(f"{counted(len(seeds), 'seed')} ({', '.join(map(str, seeds[:8]))}{', …' if len(seeds) > 8 else ''})")  # fmt: skip
+        return f"{self.title} · {', '.join(parts)} · n = {section.stories:,} an arm"
+
+    def gain(self, arm: str, base: str, figure: Figure, bound: Bound) -> Interval:
+        """By how much a figure of an arm is above that of another."""
+        section = self.section
+        return section.paired.gain(section.parts(arm, figure, bound), section.parts(base, figure, bound))
+
+    def change(self, arm: str, base: str, figure: Figure, bound: Bound) -> Interval:
+        """The same as a share of the other arm's."""
+        section = self.section
+        times = section.paired.ratio(section.parts(arm, figure, bound), section.parts(base, figure, bound))
+        return Interval(times.value - 1, times.low - 1, times.high - 1)
+
+    def gains_by_prices(self, arm: str, base: str) -> dict[str, Interval]:
+        """The gain in reward at each kind of prices by itself."""
+        found = {}
+        for regime in sorted({row.regime for row in self.rows}):
+            mine = [row for row in self.rows if row.regime == regime]
+            part = Block(Section(Key(self.tier, self.part, regime), (arm, base), mine))
+            both = {arm, base} <= set(part.section.arms) and part.section.stories
+            found[regime] = part.gain(arm, base, REWARD, self.bound) if both else UNKNOWN
+        return found
 
 
-def blocks(rows: Sequence[Row]) -> tuple[Block, ...]:
-    """Return the rows by tier and part: the weightiest tier first, the part that judges before the one that chose."""
+def blocks_of(rows: Sequence[Row], candidates: Mapping[str, str] | None = None) -> tuple[Block, ...]:
+    """Return the rows by tier, part and prices: the weightiest tier first, the part that judges before the one that chose. `candidates`: by part, for which arm it was opened."""
+    arms = tuple(dict.fromkeys(row.arm for row in rows))
     order = [tier for tier, _ in TIERS]
-    found: dict[tuple[Tier, str], list[Row]] = {}
-    for row in rows:
-        found.setdefault((row.tier, row.part), []).append(row)
+    sections = sorted(
+        sections_of(rows, arms), key=lambda one: (order.index(one.key.tier), *_rank(one.key.part), one.key.regime)
+    )
     made = []
-    for (tier, part), mine in sorted(found.items(), key=lambda one: (order.index(one[0][0]), _rank(one[0][1]))):
-        own = tuple(mine)
-        choosing = own if part == "validation" else tuple(found.get((tier, "validation"), ()))
-        made.append(Block(tier, part, own, choosing or own))
+    for section in sections:
+        key = section.key
+        leads = next(one.key.part for one in sections if one.key.tier == key.tier) == key.part
+        chose = Key(key.tier, "validation", key.regime)
+        chosen_on = next((one for one in sections if one.key == chose and one is not section), None)
+        made.append(Block(section, chosen_on, (candidates or {}).get(key.part, ""), leads))
     return tuple(made)
 
 

@@ -21,9 +21,9 @@ _SHOWN = 0.25
 def pareto_points(block: Block, weight: float = DEFAULT.cost) -> tuple[ParetoPoint, ...]:
     """Return a point for each arm under one weight of cost."""
     made = []
-    for arm, rows in block.sample.by_arm.items():
-        judged = [row.judged[block.bound] for row in rows.values()]
-        costs = [one.usd / row.keep_all_usd for one, row in zip(judged, rows.values(), strict=True)]
+    for arm, rows in block.section.rows.items():
+        judged = [row.judged[block.bound] for row in rows]
+        costs = [one.usd / row.keep_all_usd for one, row in zip(judged, rows, strict=True)]
         rewards = [one.reward + (DEFAULT.cost - weight) * each for one, each in zip(judged, costs, strict=True)]
         succeeded = [one.success for one in judged]
         made.append(ParetoPoint(arm, block.tier, weight, _mean(rewards), _mean(succeeded), _mean(costs), len(rows)))
@@ -82,9 +82,7 @@ def curves_table(block: Block) -> Table:
         Column("high", "quarter above", "count"),
         Column("n", "n", "count", "stories that came so far"),
     )
-    rows = [
-        point for arm in block.featured for point in _curve(arm, [r.curve for r in block.sample.by_arm[arm].values()])
-    ]
+    rows = [point for arm in block.featured for point in _curve(arm, [row.curve for row in block.section.rows[arm]])]
     return _table("curves", "Tokens of each request", columns, rows, block)
 
 
@@ -111,15 +109,15 @@ def regret_table(block: Block) -> Table:
         missing = "No arm that knows the future has played here."
         return _table("regret", "Regret to the clairvoyant arm", columns, [], block, missing=missing)
     base = block.base
-    rows: list[dict[str, Cell]] = []
-    for arm in block.sample.arms:
+    found: list[tuple[float, str, dict[str, Cell]]] = []
+    for arm in block.section.arms:
         if arm == bound:
             continue
-        regret = block.sample.gain(bound, arm, REWARD, block.bound)
-        gap = block.sample.gain(bound, base, REWARD, block.bound).value if base else 0.0
+        regret = block.gain(bound, arm, REWARD, block.bound)
+        gap = block.gain(bound, base, REWARD, block.bound).value if base else 0.0
         closed = 1 - regret.value / gap if gap else None
-        rows.append({"arm": arm, "kind": block.kinds[arm], "regret": regret, "gap": closed})
-    rows.sort(key=lambda row: (_value(row["regret"]), str(row["arm"])))
+        found.append((regret.value, arm, {"arm": arm, "kind": block.kinds[arm], "regret": regret, "gap": closed}))
+    rows = [row for _, _, row in sorted(found, key=lambda one: one[:2])]
     about = f"Below {bound}, which knows what no policy can know."
     return _table("regret", "Regret to the clairvoyant arm", columns, rows, block, about=about)
 
@@ -137,18 +135,18 @@ def bounds_table(block: Block) -> Table:
     if not all({"optimistic", "pessimistic", "fails"} <= row.judged.keys() for row in block.rows):
         missing = "These rows aren't judged by the bounds of a replay."
         return _table("bounds", "Bounds of the replay", columns, [], block, missing=missing)
+    costs = {arm: block.section.figure(arm, COST, "optimistic").value for arm in block.section.arms}
     rows: list[dict[str, Cell]] = [
         {
             "arm": arm,
             "kind": block.kinds[arm],
-            "cost_low": block.sample.value(arm, COST, "optimistic"),
-            "cost_high": block.sample.value(arm, COST, "pessimistic"),
-            "success_high": block.sample.value(arm, SUCCESS, "optimistic"),
-            "success_low": block.sample.value(arm, SUCCESS, "fails"),
+            "cost_low": costs[arm],
+            "cost_high": block.section.figure(arm, COST, "pessimistic").value,
+            "success_high": block.section.figure(arm, SUCCESS, "optimistic").value,
+            "success_low": block.section.figure(arm, SUCCESS, "fails").value,
         }
-        for arm in block.sample.arms
+        for arm in sorted(costs, key=lambda arm: (costs[arm], arm))
     ]
-    rows.sort(key=lambda row: (_value(row["cost_low"]), str(row["arm"])))
     return _table("bounds", "Bounds of the replay", columns, rows, block)
 
 
@@ -163,7 +161,7 @@ def noticed_table(block: Block) -> Table:
     )
     rows: list[dict[str, Cell]] = []
     for arm in block.featured:
-        mine = [row for row in block.sample.by_arm[arm].values() if row.noticed]
+        mine = [row for row in block.section.rows[arm] if row.noticed]
         for chance in sorted({float(chance) for row in mine for chance in row.noticed}):
             judged = [one for row in mine for key, one in row.noticed.items() if float(key) == chance]
             rows.append(
@@ -190,10 +188,6 @@ def _table(
     missing: str = "",
 ) -> Table:
     return Table(f"{name}-{block.name}", title, columns, tuple(rows), block.scope, about, missing=missing)
-
-
-def _value(cell: Cell) -> float:
-    return getattr(cell, "value", cell)  # type: ignore[no-any-return]
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
+from trimtab.lab.bench.folder import Manifest, Opened
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.report.checklist import CHECKLIST
 from trimtab.lab.report.markup import Html, join, prose, tag
-from trimtab.lab.report.reading import Manifest
+from trimtab.lab.report.reading import Timing
 from trimtab.lab.report.sections import Figure, Part, Report, Section
 from trimtab.lab.report.table import NOTHING, Column, Table, told
 from trimtab.lab.report.words import Said
@@ -20,7 +21,7 @@ GUIDE = (
     ("Tier", "Where a number comes from: T0 generated tasks, T1 replays of recorded sessions, T2 a scripted agent in real repositories with real tests, T3 a live model. Success in T2 weighs most; T1 assumes that later actions don't change."),
     ("Interval", "Of 95 %. Stories are drawn anew, then what was played of each, and two arms are compared on the same draws. Of training runs: Student's, over seeds."),
     ("Cost", "Dollars with the prompt cache, summaries and reloads among them, as a share of what keeping everything costs at the same prices, cut off hard where it doesn't fit."),
-    ("Verdict", "“over-compressed”: fewer tokens, and the interval of success is below keeping everything. “not managing”: success equal, tokens within 5 %. “costs more”: more tokens than that. “good”: fewer tokens, and success isn't shown to be below."),
+    ("Verdict", "Beside keeping everything. “over-compressed”: tokens down, and the interval of success is below. “not managing”: success equal, tokens within 5 %. “good”: success above, or equal with fewer tokens. “worse”: the rest. Once beside a window that holds everything, once as it is sent, where keeping everything fails when it doesn't fit."),
     ("Bounds", "“optimistic”: what was hidden is fetched at once. “pessimistic”: the original call is made again, too. “fails”: what was hidden is missed. “expected”: by the chance that a stub is noticed."),
     ("bound", "An arm of this kind knows the future. It shows what could be had; no policy is its rival."),
 )  # fmt: skip
@@ -35,6 +36,8 @@ class Facts:
     command: str
     date: str = ""
     manifests: tuple[Manifest, ...] = ()
+    timings: tuple[Timing, ...] = ()
+    opened: tuple[Opened, ...] = ()
     notes: tuple[str, ...] = ()
     to_root: str | None = None
 
@@ -139,7 +142,7 @@ def _side(column: Column) -> str:
 def _cell(cell: object, column: Column, *, first: bool) -> Html:
     assert cell is None or isinstance(cell, str | int | float | Interval)
     text = told(cell, column.form)
-    if column.key in ("verdict", "says") and text != NOTHING and text:
+    if column.key in ("verdict", "as_sent", "says") and text != NOTHING and text:
         inner: Html = tag("span", text, class_=f"says {text.replace(' ', '-')}")
     elif isinstance(cell, Interval) and " [" in text:
         value, _, interval = text.partition(" [")
@@ -186,23 +189,26 @@ def _guide() -> Html:
 
 
 def _facts(facts: Facts) -> Html:
+    commands = [*facts.timings, Timing(command=facts.command)]
     made = [
         tag("tr", tag("td", tag("code", one.command), class_="text wide"), tag("td", _seconds(one.seconds), class_="number"), tag("td", one.machine or NOTHING, class_="text"))
-        for one in facts.manifests
+        for one in commands
     ]  # fmt: skip
-    made.append(tag("tr", tag("td", tag("code", facts.command), class_="text wide"), tag("td", NOTHING, class_="number"), tag("td", NOTHING, class_="text")))  # fmt: skip
     head = tag("tr", *(tag("th", title, scope="col", class_=side) for title, side in (("command", "text"), ("took", "number"), ("machine", "text"))))  # fmt: skip
-    versions: dict[str, str] = {key: value for one in facts.manifests for key, value in one.versions.items()}
-    versions |= facts.versions
-    notes = tag("ul", *(tag("li", note) for note in facts.notes)) if facts.notes else None
+    lines = [f"The test part was opened on {one.at} for {one.candidate}." for one in facts.opened]
+    lines += dict.fromkeys(
+        f"Rows by Trimtab {one.trimtab} on Python {one.python}"
+        + (f", with {', '.join(f'{key} {value}' for key, value in one.arguments.items())}." if one.arguments else ".")
+        for one in facts.manifests
+    )
+    lines += facts.notes
     return tag(
         "section",
         _heading(2, "How it was made", "facts"),
         tag("p", "These commands rebuild it. The same rows give the same page, byte for byte."),
         tag("div", tag("table", tag("thead", head), tag("tbody", *made)), class_="scroll", tabindex="0", role="region", aria_label="Commands"),
-        tag("p", "Versions: " + ", ".join(f"{name} {version}" for name, version in sorted(versions.items())) + "."),
-        tag("p", "Read with these notes:") if notes else None,
-        notes,
+        tag("p", "Versions: " + ", ".join(f"{name} {version}" for name, version in sorted(facts.versions.items())) + "."),
+        tag("ul", *(tag("li", line) for line in lines)) if lines else None,
     )  # fmt: skip
 
 

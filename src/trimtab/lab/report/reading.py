@@ -1,9 +1,10 @@
 """What lies in the folders of a bench and of a training run, read as the report needs it.
 
-    rows*.jsonl       a `Row` a line, of one tier or several                                     needed
+    rows.jsonl        a `Row` a line, of one tier or several                                     needed
+    manifest.json     the bench's: arguments and versions
+    opened.jsonl      the bench's: when the test part was opened, and for which candidate
     ablation*.json*   an `AblationRow` each: what a variant of training came to with one seed
-    path.json         the steps from a fixed summary to reinforcement learning, each with its arm
-    manifest*.json    the command that made the folder, and how long it took
+    timings.jsonl     a `Timing` a line: commands that had a part in it, and how long each took
 
 A folder is read with all that lies below it. What can't be read is said in words, with file and line. The last line of a run that was broken off may be torn: it is left
 out and told of. A line that is whole but no row is an error, since a page that leaves out what it doesn't understand would be about something else.
@@ -16,6 +17,7 @@ from typing import TypeVar
 
 import msgspec
 
+from trimtab.lab.bench.folder import Manifest, Opened
 from trimtab.lab.bench.row import Row
 from trimtab.types.errors import TrimtabError, UsageError
 
@@ -37,21 +39,12 @@ class AblationRow(msgspec.Struct, frozen=True, kw_only=True):
     episodes: int = 0
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """How a folder was made. `versions`: of whatever had a part in it."""
+class Timing(msgspec.Struct, frozen=True, kw_only=True):
+    """A command that had a part in what is shown, and how long it took, in seconds."""
 
     command: str
     seconds: float | None = None
     machine: str = ""
-    versions: dict[str, str] = {}
-
-
-class PathStep(msgspec.Struct, frozen=True, kw_only=True):
-    """A step of the path: what it is called, the arm that stands for it (none for a step that only collects), and what is to be said of it."""
-
-    label: str
-    arm: str = ""
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +54,14 @@ class Found:
     rows: tuple[Row, ...]
     ablation: tuple[AblationRow, ...] = ()
     manifests: tuple[Manifest, ...] = ()
-    path: tuple[PathStep, ...] = ()
+    timings: tuple[Timing, ...] = ()
+    opened: tuple[Opened, ...] = ()
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def candidates(self) -> dict[str, str]:
+        """For which arm the test part was opened: the last time, if it was opened more than once."""
+        return {"test": self.opened[-1].candidate} if self.opened else {}
 
 
 class NoRows(TrimtabError):
@@ -83,16 +82,19 @@ def read(folders: Sequence[Path]) -> Found:
         if not folder.exists():
             raise UsageError(f"{folder}: no such folder", hint="Name the folder that `trimtab bench` wrote.")
     notes: list[str] = []
-    rows = _unlike(_of(Row, _files(folders, "rows*.jsonl"), notes), notes)
+    rows = _unlike(_of(Row, _files(folders, "rows.jsonl"), notes), notes)
     if not rows:
         names = ", ".join(map(str, folders))
         raise NoRows(
             f"no rows in {names}", hint="`trimtab bench` writes them, as rows.jsonl; name the folder that it wrote."
         )
     ablation = _of(AblationRow, _files(folders, "ablation*.json*"), notes)
-    manifests = _of(Manifest, _files(folders, "manifest*.json"), notes)
-    path = _of(PathStep, _files(folders, "path.json"), notes)
-    return Found(tuple(rows), tuple(ablation), tuple(manifests), tuple(path), tuple(notes))
+    manifests = _of(Manifest, _files(folders, "manifest.json"), notes)
+    timings = _of(Timing, _files(folders, "timings.jsonl"), notes)
+    opened = sorted(_of(Opened, _files(folders, "opened.jsonl"), notes), key=lambda one: one.at)
+    if len(opened) > 1:
+        notes.append(f"The test part was opened {len(opened)} times; what was judged later knew more than the first.")
+    return Found(tuple(rows), tuple(ablation), tuple(manifests), tuple(timings), tuple(opened), tuple(notes))
 
 
 def _files(folders: Sequence[Path], pattern: str) -> list[Path]:
@@ -152,7 +154,7 @@ def _unlike(rows: Iterable[Row], notes: list[str]) -> list[Row]:
     found: dict[tuple[object, ...], Row] = {}
     doubled = 0
     for row in rows:
-        key = (row.tier, row.part, row.arm, row.group)
+        key = (row.tier, row.part, row.slot, row.arm, row.group)
         doubled += key in found
         found[key] = row
     if doubled:

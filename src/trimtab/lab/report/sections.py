@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from trimtab.lab.report.arm_tables import arm_tables, split_table
-from trimtab.lab.report.evidence import TIERS, Block, blocks
+from trimtab.lab.report.arm_tables import arm_tables, prices_table, units_table
+from trimtab.lab.report.evidence import TIERS, Block, blocks_of
 from trimtab.lab.report.figure_data import (
     bounds_table,
     curves_table,
@@ -24,6 +24,9 @@ from trimtab.lab.report.reading import Found
 from trimtab.lab.report.table import Table
 from trimtab.lab.report.training import ablation_table, path_table
 from trimtab.lab.report.words import Said, summary
+
+SEEDS = 5
+"""Tellings of each task that a claim takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +71,9 @@ class Report:
 
 def report_of(found: Found) -> Report:
     """Return the report of what was read."""
-    known = blocks(found.rows)
+    known = blocks_of(found.rows, found.candidates)
     leading = _leading(known)
-    path = path_table(leading, found.path)
+    path = path_table(leading)
     ablation = ablation_table(found.ablation)
     made = (
         *_evidence(known),
@@ -116,14 +119,14 @@ def _evidence(known: Sequence[Block]) -> Iterator[Section]:
         if not mine:
             lines = (f"Skipped: these folders hold no row of {tier}, {about}. None of its tables is on this page.",)
             yield Section(tier.lower(), f"{tier}: no data", lines, warns=True)
-        for number, block in enumerate(mine):
-            yield _block(block, about, first=number == 0)
+        for block in mine:
+            yield _block(block, about)
 
 
-def _block(block: Block, about: str, *, first: bool) -> Section:
-    title = f"{block.tier} · {block.part}: {about}" if block.part else f"{block.tier}: {about}"
+def _block(block: Block, about: str) -> Section:
+    title = f"{block.title}: {about}"
     tables = arm_tables(block)
-    if not first:
+    if not block.leads:
         return Section(block.name, title, _lines(block), tables, folded=True)
     effect, efficiency, quality = tables
     roles = _roles(block)
@@ -136,11 +139,7 @@ def _block(block: Block, about: str, *, first: bool) -> Section:
         "regret": Figure("regret", regret_table(block), "Paired on the same stories, with the interval of 95 %.", roles),
         "noticed": Figure("noticed", noticed_table(block), "A stub that nobody notices is a need that is missed.", roles),
     }  # fmt: skip
-    splits = [split_table(block, "prices", "By prices", lambda row: row.regime, arm, base)]
-    if any(row.project for row in block.rows):
-        splits.append(split_table(block, "project", "By project", lambda row: row.project, arm, base))
-    if any(row.family for row in block.rows):
-        splits.append(split_table(block, "family", "By family", lambda row: row.family, arm, base))
+    splits = (prices_table(block, arm, base), units_table(block, arm, base))
     replay: tuple[Part, ...] = ()
     if block.tier == "T1":
         caption = "A replay doesn't know what the agent would have done: every figure is an interval between two readings of the same recording."
@@ -162,17 +161,21 @@ def _block(block: Block, about: str, *, first: bool) -> Section:
 
 
 def _lines(block: Block) -> tuple[str, ...]:
+    """What a reader must know of a block before its figures."""
+    section = block.section
     lines = [block.scope + "."]
-    seeds = len(block.sample.seeds)
-    if block.tier in ("T0", "T2") and seeds < 5:
-        lines.append(f"Small: {seeds} of the 5 seeds that a claim takes. Read its intervals as a first look.")
+    if block.tier in ("T0", "T2") and section.seeds < SEEDS:
+        lines.append(f"Small: {section.seeds} of the {SEEDS} seeds that a claim takes. Read it as a first look.")
+    if len(section.units) < 2:
+        lines.append(f"One {section.unit} only: its intervals say nothing about others.")
     if block.base is None:
         lines.append("Keeping everything hasn't played here, so there are no verdicts.")
-    if not block.chosen_elsewhere and block.part != "validation" and len(block.of("rule")) > 1:
-        lines.append("No validation rows of this tier: the best rule was chosen on the part that judges it.")
-    uneven = {len(rows) for rows in block.sample.by_arm.values()}
-    if len(uneven) > 1:
-        lines.append("Not every arm played every story; each difference is over those that both played.")
+    if block.leads and block.chosen_on is None and not block.candidate and block.part not in ("validation", "train"):
+        lines.append(
+            "Nothing was played on a validation part of this tier: the best of each kind was chosen on what judges it."
+        )
+    if section.left_out:
+        lines.append(f"{section.left_out:,} stories are left out, because some arm didn't play them.")
     return tuple(lines)
 
 

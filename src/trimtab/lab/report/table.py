@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from trimtab.lab.corpora.intervals import Interval
-from trimtab.lab.report.sample import bounded, known
+from trimtab.lab.report.bearing import bounded, known
 
 Form: TypeAlias = Literal["text", "count", "share", "change", "number", "signed", "points", "decimal"]
 Cell: TypeAlias = str | float | Interval | None

@@ -1,25 +1,17 @@
 """What training did: the ablation of credit and branching, and the path from a fixed summary to reinforcement learning, each step against the one before.
 
-Runs of an ablation differ by their seed, so their interval is over seeds; two ways are compared seed by seed, where both ran it.
+The path is the bench's (`bench/steps.py`). Runs of an ablation differ by their seed, so their interval is over seeds; two ways are compared seed by seed, where both ran it.
 """
 
 from collections.abc import Sequence
 
 from trimtab.lab.bench.figures import COST, REWARD, SUCCESS
-from trimtab.lab.report.arm_tables import says
+from trimtab.lab.bench.steps import walked
+from trimtab.lab.report.bearing import over_runs, says
 from trimtab.lab.report.evidence import Block
-from trimtab.lab.report.reading import AblationRow, PathStep
-from trimtab.lab.report.sample import over_runs
+from trimtab.lab.report.reading import AblationRow
 from trimtab.lab.report.table import Cell, Column, Table
 
-PATH: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("fixed summary", ("summary",)),
-    ("occupancy rule", ("threshold", "rules")),
-    ("logs", ()),
-    ("supervised", ("supervised", "learned(supervised)")),
-    ("RL", ("rl", "learned(rl)")),
-)
-"""The steps by their names, and the arms that may stand for each where no `path.json` says so; the first that played is taken."""
 ABLATION = (
     Column("variant", "credit"),
     Column("branching", "branch points"),
@@ -71,61 +63,43 @@ def ablation_table(rows: Sequence[AblationRow]) -> Table:
     )
 
 
-PATH_COLUMNS = (
+PATH = (
     Column("step", "step"),
     Column("arm", "arm"),
+    Column("before", "against"),
     Column("success", "success", "share"),
     Column("cost", "cost", "share"),
     Column("reward", "reward", "number"),
-    Column("success_change", "Δ success, points", "points", "against the step before that has an arm, paired"),
+    Column("success_change", "Δ success, points", "points", "against the last step before it that played, paired"),
     Column("cost_change", "Δ cost", "change"),
     Column("reward_change", "Δ reward", "signed"),
     Column("says", "so"),
-    Column("note", "note"),
+    Column("note", "what it is"),
 )
 
 
-def path_table(block: Block, named: Sequence[PathStep]) -> Table:
-    """Return the path: each step against the last one before it that has rows."""
-    sample, bound = block.sample, block.bound
-    steps = list(named) or [PathStep(label=label, arm=_first(block, specs)) for label, specs in PATH]
+def path_table(block: Block) -> Table:
+    """Return the bench's path: each step against the last one before it that played."""
+    bound = block.bound
     made: list[dict[str, Cell]] = []
-    before: str | None = None
-    for step in steps:
-        row: dict[str, Cell] = {"step": step.label, "arm": step.arm or None, "note": step.note or None}
-        if step.arm in sample.by_arm:
+    for step in walked(block.section):
+        row: dict[str, Cell] = {"step": step.stage.name, "arm": step.arm or None, "before": step.before or None}
+        if step.arm:
             row |= {
-                "success": sample.figure(step.arm, SUCCESS, bound),
-                "cost": sample.figure(step.arm, COST, bound),
-                "reward": sample.figure(step.arm, REWARD, bound),
+                "success": block.section.figure(step.arm, SUCCESS, bound),
+                "cost": block.section.figure(step.arm, COST, bound),
+                "reward": block.section.figure(step.arm, REWARD, bound),
+                "note": step.stage.about,
             }
-            if before is not None:
-                gained = sample.gain(step.arm, before, REWARD, bound)
-                row |= {
-                    "success_change": sample.gain(step.arm, before, SUCCESS, bound),
-                    "cost_change": sample.change(step.arm, before, COST, bound),
-                    "reward_change": gained,
-                    "says": says(gained),
-                }
-            before = step.arm
         else:
-            row["note"] = step.note or ("this arm didn't play here" if step.arm else "no arm by itself")
+            row["note"] = f"missing: no {' or '.join(step.stage.arms)} was played"
+        if step.arm and step.before:
+            gained = block.gain(step.arm, step.before, REWARD, bound)
+            row |= {
+                "success_change": block.gain(step.arm, step.before, SUCCESS, bound),
+                "cost_change": block.change(step.arm, step.before, COST, bound),
+                "reward_change": gained,
+                "says": says(gained),
+            }
         made.append(row)
-    about = "Each step against the last one before it that played, on the same stories."
-    return Table(
-        f"path-{block.name}",
-        "From a fixed summary to reinforcement learning",
-        PATH_COLUMNS,
-        tuple(made),
-        block.scope,
-        about,
-    )
-
-
-def _first(block: Block, specs: Sequence[str]) -> str:
-    """The arm that stands for a step: one of these names, or one of them with parameters."""
-    for spec in specs:
-        for arm in block.sample.arms:
-            if arm == spec or arm.startswith(f"{spec}("):
-                return arm
-    return ""
+    return Table(f"path-{block.name}", "From a fixed summary to reinforcement learning", PATH, tuple(made), block.scope)

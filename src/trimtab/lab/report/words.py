@@ -10,10 +10,11 @@ The figures stand in the sentence, so whoever doubts it can check it.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from trimtab.lab.bench.figures import COST, REWARD, SUCCESS, Figure
+from trimtab.lab.bench.figures import COST, SUCCESS, Figure
+from trimtab.lab.bench.projects import Claim, claims
 from trimtab.lab.corpora.intervals import Interval
+from trimtab.lab.report.bearing import bounded, known, side
 from trimtab.lab.report.evidence import TIERS, Block
-from trimtab.lab.report.sample import Sample, bounded, known, side
 from trimtab.lab.report.table import Form, Table, number, told
 
 EQUAL = 0.03
@@ -86,12 +87,13 @@ def against(block: Block, arm: str, base: str) -> str:
     """Return what may be said of an arm of a block beside another: cost, then success."""
 
     def by_bound(figure: Figure, *, relative: bool) -> dict[str, Interval]:
-        ask = block.sample.change if relative else block.sample.gain
-        return {bound: ask(arm, base, figure, bound) for bound in block.bounds(figure)}
+        ask = block.change if relative else block.gain
+        return {bound: ask(arm, base, figure, bound) for bound in figure.bounds(block.tier)}
 
     paid = under_bounds(by_bound(COST, relative=True), "change", PAID)
     succeeded = under_bounds(by_bound(SUCCESS, relative=False), "points", SUCCEEDED)
-    return f"`{arm}` beside `{base}`: {paid}; {succeeded}."
+    other = f"keeping everything (`{base}`)" if base == block.base else f"`{base}`"
+    return f"`{arm}` beside {other}: {paid}; {succeeded}."
 
 
 def gate(found: Mapping[str, Interval], arm: str, rule: str) -> str:
@@ -105,21 +107,13 @@ def gate(found: Mapping[str, Interval], arm: str, rule: str) -> str:
     )
 
 
-def _gains(block: Block, arm: str, base: str, key: str) -> dict[str, Interval]:
-    """The gain in reward of an arm within each value of a field."""
-    mine = [row for row in block.rows if row.arm in (arm, base)]
-    values = sorted({getattr(row, key) for row in mine})
-    samples = {value: Sample([row for row in mine if getattr(row, key) == value]) for value in values}
-    return {value: sample.gain(arm, base, REWARD, block.bound) for value, sample in samples.items()}
-
-
 def summary(blocks: Sequence[Block], path: Table, ablation: Table) -> tuple[Said, ...]:
     """Return the page in a few sentences: each tier, the weightiest first, the path, the ablation, and what there is no data for."""
     said: list[Said] = []
-    for tier, _ in TIERS:
-        block = next((one for one in blocks if one.tier == tier), None)
-        if block is not None:
-            said.append(Said(f"{block.tier}, {block.part}" if block.part else block.tier, _of_block(block)))
+    for block in blocks:
+        if block.leads:
+            same = [one for one in blocks if (one.tier, one.part) == (block.tier, block.part)]
+            said.append(Said(block.title, _of_block(block, same)))
     said += [Said("The path", _steps(path)), Said("Credit", _ablated(ablation))]
     missing = "; ".join(f"{tier}, {about}" for tier, about in TIERS if not any(block.tier == tier for block in blocks))
     if missing:
@@ -127,7 +121,8 @@ def summary(blocks: Sequence[Block], path: Table, ablation: Table) -> tuple[Said
     return tuple(one for one in said if one.lines)
 
 
-def _of_block(block: Block) -> tuple[str, ...]:
+def _of_block(block: Block, same: Sequence[Block]) -> tuple[str, ...]:
+    """`same`: the blocks of its tier and part, one for each kind of prices; the gate is over all of them, and is told with the first."""
     arm, rule, base = block.champion("learned"), block.champion("rule"), block.base
     lines = []
     if arm and rule:
@@ -135,24 +130,24 @@ def _of_block(block: Block) -> tuple[str, ...]:
     best = arm or rule
     if best and base:
         lines.append(against(block, best, base))
+    if arm and rule and block is same[0] and block.part not in _CHOSE:
+        gains = {prices: gain for one in same for prices, gain in one.gains_by_prices(arm, rule).items()}
+        lines.append(gate(gains, arm, rule))
     if arm and rule:
-        if block.part not in _CHOSE:
-            lines.append(gate(_gains(block, arm, rule, "regime"), arm, rule))
-        projects = _gains(block, arm, rule, "project")
-        if len(projects) > 1:
-            lines.append(by_project(projects, arm, rule))
+        found = [claim for claim in claims(block.section, rule) if claim.arm == arm]
+        lines += [by_unit(found, block.section.unit)] if found else []
     return tuple(lines) or ("There is no learned arm and no rule to compare.",)
 
 
-def by_project(found: Mapping[str, Interval], arm: str, rule: str) -> str:
-    """Return where an arm is above another: a claim holds for the projects that it names, not for others."""
-    words = {1: "above", -1: "below", 0: "not shown to differ"}
+def by_unit(found: Sequence[Claim], unit: str) -> str:
+    """Return where an arm is above another: a claim holds for the projects (or families) that it names, not for others."""
+    words = {"above": "above", "below": "below", "not told apart from": "not shown to differ"}
     parts = []
-    for where in (1, -1, 0):
-        named = [f"{project} ({told(one, 'signed')})" for project, one in found.items() if side(one) == where]
+    for stand, word in words.items():
+        named = [claim.project or "(none named)" for claim in found if claim.stand == stand]
         if named:
-            parts.append(f"{words[where]} on {', '.join(named)}")
-    return f"By project, in reward, `{arm}` beside `{rule}`: {'; '.join(parts)}."
+            parts.append(f"{word} in {', '.join(named)}")
+    return f"By {unit}, in reward, `{found[0].arm}` beside `{found[0].against}`: {'; '.join(parts)}."
 
 
 def _steps(path: Table) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ The page is written last and whole, or not at all.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from trimtab.lab.report import drawing
 from trimtab.lab.report.markup import Html, join, tag
 from trimtab.lab.report.page import Facts, page
 from trimtab.lab.report.sections import Figure, Report
-from trimtab.types.errors import TrimtabError
+from trimtab.types.errors import TrimtabError, UsageError
 
 
 class NotWritten(TrimtabError):
@@ -37,6 +38,8 @@ class Written:
 
 def write(report: Report, facts: Facts, out: Path, *, told: Callable[[str], object] = lambda _: None) -> Written:
     """Write the report to `out`. `told` hears of each plot before it is drawn. Raises `NotWritten`, and `UsageError` where what draws isn't installed."""
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"{out} doesn't end in .html", hint="The page is one HTML file: --out FILE.html.")
     charts = drawing.charts()
     plots = 0
 
@@ -52,21 +55,29 @@ def write(report: Report, facts: Facts, out: Path, *, told: Callable[[str], obje
         ]
         return join([tag("div", *keys, class_="legend") if keys else None, Html(svg)])
 
-    whole = page(report, facts, picture).encode()
     beside = out.with_name(f"{out.stem}-tables")
-    try:
-        beside.mkdir(parents=True, exist_ok=True)
+    with _told(out):
+        beside.mkdir(parents=True, exist_ok=True)  # before anything is drawn, which takes a while
+    whole = page(report, facts, picture).encode()
+    with _told(out):
         for table in report.tables:
             (beside / f"{table.name}.csv").write_text(table.as_csv(), "utf-8")
             (beside / f"{table.name}.json").write_bytes(table.as_json())
-        half = out.with_name(f".{out.name}.{os.getpid()}")
+        half = out.with_name(f".{out.name}.new")
         half.write_bytes(whole)
         half.replace(out)
+    return Written(out, len(whole), beside, len(report.tables), plots)
+
+
+@contextmanager
+def _told(out: Path) -> Iterator[None]:
+    """Whatever the disk says, as an error with a next step."""
+    try:
+        yield
     except OSError as error:
         raise NotWritten(
             f"{out} can't be written: {error.strerror}", hint="Name a file in a folder that you may write to."
         ) from error
-    return Written(out, len(whole), beside, len(report.tables), plots)
 
 
 def way_to_repository(out: Path) -> str | None:
