@@ -10,7 +10,7 @@ other code are set aside under another name. A line that was cut off by whatever
 import hashlib
 import os
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,9 +56,8 @@ class Folder:
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def add(self, rows: Iterable[Row]) -> None:
+    def add(self, made: Sequence[Row]) -> None:
         """Append rows. They are on disk when this returns."""
-        made = list(rows)
         with _told(self.path / ROWS) as path, path.open("ab") as file:
             file.write(b"".join(msgspec.json.encode(row) + b"\n" for row in made))
             file.flush()

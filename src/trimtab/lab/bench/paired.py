@@ -6,7 +6,10 @@
 Stories of one family are more alike than others, and so are the tellings of one task. So what is drawn first is families, then tasks within each that was drawn, then
 tellings; a family that was drawn twice draws its tasks twice. Both arms of a comparison are counted by the same draws: what makes a story hard is hard for both.
 
-A figure is a sum of parts over a sum of parts, so a mean has 1 below. With few families an interval says little about others; with one, nothing.
+A figure is a sum of parts over a sum of parts, so a mean has 1 below.
+
+Of three families one may be drawn three times in more than 1 draw of 27, so an interval is as wide as what the families differ by. That is right for a claim about families
+that nobody saw. What is said of these very families takes them as they are (`fixed`), and draws within each.
 """
 
 import math
@@ -27,11 +30,11 @@ Path: TypeAlias = Sequence[str]
 Array: TypeAlias = npt.NDArray[np.float64]
 
 
-def counts_of(paths: Sequence[Path], draws: int = DRAWS, seed: int = 0) -> Array:
-    """Return how often each of `paths` counts in each draw, as `draws` rows. The same arguments always give the same."""
+def counts_of(paths: Sequence[Path], draws: int = DRAWS, seed: int = 0, *, fixed: int = 0) -> Array:
+    """Return how often each of `paths` counts in each draw, as `draws` rows. The outer `fixed` levels aren't drawn. The same arguments always give the same."""
     dice = np.random.default_rng(seed)
     counts = np.zeros((draws, len(paths)))
-    _draw(dice, counts, list(range(len(paths))), paths, 0, np.ones(draws, dtype=np.int64))
+    _draw(dice, counts, list(range(len(paths))), paths, 0, np.ones(draws, dtype=np.int64), fixed)
     return counts
 
 
@@ -42,30 +45,34 @@ def _draw(
     paths: Sequence[Path],
     level: int,
     times: npt.NDArray[np.int64],
+    fixed: int,
 ) -> None:
     """Draw below a node that was itself drawn `times` times. Each time it draws as many children as it has; over all of its times that is one multinomial."""
     children: dict[str | int, list[int]] = {}
     for place in places:
         deeper = level < len(paths[place])
         children.setdefault(paths[place][level] if deeper else place, []).append(place)
-    drawn = dice.multinomial(times * len(children), np.full(len(children), 1 / len(children)))
+    if level < fixed:
+        drawn = np.repeat(times[:, None], len(children), axis=1)
+    else:
+        drawn = dice.multinomial(times * len(children), np.full(len(children), 1 / len(children)))
     for column, (name, below) in enumerate(children.items()):
         if isinstance(name, int):
             counts[:, name] = drawn[:, column]
         else:
-            _draw(dice, counts, below, paths, level + 1, drawn[:, column])
+            _draw(dice, counts, below, paths, level + 1, drawn[:, column], fixed)
 
 
 class Paired:
     """Stories that all arms of a comparison played. Parts are given in the order of `paths`."""
 
-    def __init__(self, paths: Sequence[Path], *, draws: int = DRAWS, seed: int = 0) -> None:
-        self.paths, self._draws, self._seed = tuple(paths), draws, seed
+    def __init__(self, paths: Sequence[Path], *, draws: int = DRAWS, seed: int = 0, fixed: int = 0) -> None:
+        self.paths, self._draws, self._seed, self._fixed = tuple(paths), draws, seed, fixed
 
     @cached_property
     def counts(self) -> Array:
         """How often each story counts in each draw."""
-        return counts_of(self.paths, self._draws, self._seed)
+        return counts_of(self.paths, self._draws, self._seed, fixed=self._fixed)
 
     def share(self, parts: Sequence[Part]) -> Interval:
         """Return a figure with its 95 % interval."""

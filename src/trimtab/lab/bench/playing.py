@@ -127,6 +127,12 @@ def lacking(jobs: Sequence[Job], rows: Iterable[Row]) -> list[Job]:
     return [job for job in (_without(job, there.get(job.key, [])) for job in jobs) if job.arms]
 
 
+def asked_for(jobs: Sequence[Job], rows: Iterable[Row]) -> list[Row]:
+    """Return the rows that belong to these jobs: a folder may hold others too."""
+    prices = {job.key: job.prices if isinstance(job, FileJob) else () for job in jobs}
+    return [row for row in rows if (of := prices.get(key_of(row))) is not None and (not of or row.regime in of)]
+
+
 def _without(job: Job, rows: Sequence[Row]) -> Job:
     if isinstance(job, TaskJob):
         played = {row.arm for row in rows}

@@ -3,7 +3,8 @@
     section ──each project (family, where stories are generated) held out in turn──▶ on the others: the arm with the largest reward is chosen
                                                                                   └▶ on the one:   that arm, and every other, against the base
 
-A claim is worded per project. `above` and `below` say that the interval leaves out 0, under every bound that a recording has; anything else isn't told apart.
+A claim is worded per project. `above` and `below` say that the interval leaves out 0, under every bound that a recording has; anything else isn't told apart. Of fewer
+than five stories an interval by resampling says nothing, so nothing is claimed of them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,9 @@ from trimtab.lab.bench.section import Section
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.rewards.facts import Bound
 
-Stand: TypeAlias = Literal["above", "below", "not told apart from"]
+Stand: TypeAlias = Literal["above", "below", "not told apart from", "played too little beside"]
+FEWEST = 5
+"""Stories of a project of which something is claimed."""
 _NO_CANDIDATES = frozenset({"bound", "random", "keep"})
 
 
@@ -33,6 +36,8 @@ class Claim:
     @property
     def stand(self) -> Stand:
         """In a word."""
+        if self.stories < FEWEST:
+            return "played too little beside"
         if all(gain.low > 0 for _, gain in self.gains):
             return "above"
         return "below" if all(gain.high < 0 for _, gain in self.gains) else "not told apart from"

@@ -19,8 +19,6 @@ from trimtab.lab.rewards.facts import Bound
 
 COMPARED: tuple[Figure, ...] = (SUCCESS, COST, TOKENS, REWARD)
 """What is compared with another arm."""
-KEEP = "none"
-"""The arm that keeps everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +68,13 @@ class Section:
 
     @cached_property
     def paired(self) -> Paired:
-        """The draws that all figures of this section share."""
+        """The draws that all figures of this section share: families, tasks, tellings. For what is said beyond these families."""
         return Paired(self.paths)
+
+    @cached_property
+    def within(self) -> Paired:
+        """Draws of tasks and tellings within each family (project), for what is said of these very ones."""
+        return Paired(self.paths, fixed=1)
 
     @property
     def stories(self) -> int:
@@ -98,18 +101,24 @@ class Section:
         """How many tellings a task has at most."""
         return len({row.seed for row in self.rows[self.arms[0]]})
 
+    @property
+    def keep(self) -> str:
+        """The arm that keeps everything; empty where none was played."""
+        return next((arm for arm, rows in self.rows.items() if rows and rows[0].kind == "keep"), "")
+
     def parts(self, arm: str, figure: Figure, bound: Bound) -> list[Part]:
         """The parts of a figure of an arm, one for each story."""
         return [figure.part(row, bound) for row in self.rows[arm]]
 
-    def figure(self, arm: str, figure: Figure, bound: Bound) -> Interval:
-        """A figure of an arm."""
-        return self.paired.share(self.parts(arm, figure, bound))
+    def figure(self, arm: str, figure: Figure, bound: Bound, *, within: bool = False) -> Interval:
+        """A figure of an arm. `within`: with the interval that is about these families alone."""
+        return (self.within if within else self.paired).share(self.parts(arm, figure, bound))
 
-    def gain(self, arm: str, against: str, figure: Figure, bound: Bound) -> Interval:
+    def gain(self, arm: str, against: str, figure: Figure, bound: Bound, *, within: bool = False) -> Interval:
         """By how much a figure of an arm is above that of another; of tokens how many times it is that."""
         mine, theirs = self.parts(arm, figure, bound), self.parts(against, figure, bound)
-        return self.paired.ratio(mine, theirs) if figure is TOKENS else self.paired.gain(mine, theirs)
+        paired = self.within if within else self.paired
+        return paired.ratio(mine, theirs) if figure is TOKENS else paired.gain(mine, theirs)
 
     def only(self, units: Iterable[str]) -> "Section":
         """The section of some families or projects alone."""
@@ -118,19 +127,19 @@ class Section:
 
     def verdicts(self) -> list[Verdicts]:
         """The verdicts on all arms; none where keeping everything wasn't played."""
-        if KEEP not in self.rows:
+        if not self.keep:
             return []
         return [self._verdicts(arm, bound) for arm in self.arms for bound in SUCCESS.bounds(self.key.tier)]
 
     def _verdicts(self, arm: str, bound: Bound) -> Verdicts:
-        mine, sent = self.parts(arm, SUCCESS, bound), self.parts(KEEP, SUCCESS, bound)
-        fitting = [(met(row, bound), 1.0) for row in self.rows[KEEP]]
-        tokens = self.gain(arm, KEEP, TOKENS, bound).value
+        mine, sent = self.parts(arm, SUCCESS, bound), self.parts(self.keep, SUCCESS, bound)
+        fitting = [(met(row, bound), 1.0) for row in self.rows[self.keep]]
+        tokens = self.gain(arm, self.keep, TOKENS, bound).value
         return Verdicts(
             arm,
             bound,
-            verdict(self.paired.gain(mine, fitting), tokens),
-            verdict(self.paired.gain(mine, sent), tokens),
+            verdict(self.within.gain(mine, fitting), tokens),
+            verdict(self.within.gain(mine, sent), tokens),
         )
 
 

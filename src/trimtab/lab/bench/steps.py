@@ -2,14 +2,13 @@
 
     fixed summary ▶ occupancy rule ▶ logs ▶ supervised ▶ RL
 
-A step is whichever of its arms was played; with several, the one with the larger reward. A step of which none was played is said to be missing, and the next one is held
+A step is the first of its arms that was played, never the one that did best on what is shown. A step of which none was played is said to be missing, and the next one is held
 against the last that there is.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trimtab.lab.bench.figures import REWARD
 from trimtab.lab.bench.section import COMPARED, Section
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.rewards.facts import Bound
@@ -17,7 +16,7 @@ from trimtab.lab.rewards.facts import Bound
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A step of the path. `arms`: names of arms, without their parameters."""
+    """A step of the path. `arms`: names of arms, without their parameters; those in front are what it means, the others stand in for them."""
 
     name: str
     about: str
@@ -26,9 +25,9 @@ class Stage:
 
 PATH: tuple[Stage, ...] = (
     Stage("fixed summary", "a summary whenever the window is nearly full", ("summary",)),
-    Stage("occupancy rule", "rules that act on how full the window is", ("rules",)),
+    Stage("occupancy rule", "rules that act on how full the window is", ("occupancy", "rules")),
     Stage("logs", "break-even, with what recorded sessions say of how long things are needed", ("break-even",)),
-    Stage("supervised", "a network that says what is needed again, and break-even", ("supervised", "learned")),
+    Stage("supervised", "a network that says what is needed again, and break-even", ("supervised",)),
     Stage("RL", "that network, trained on rewards", ("rl",)),
 )
 
@@ -49,17 +48,16 @@ def walked(section: Section, path: Sequence[Stage] = PATH) -> list[Step]:
     steps: list[Step] = []
     before = ""
     for stage in path:
-        arm = _best(section, stage)
+        arm = _played(section, stage)
         gains = _gains(section, arm, before) if arm and before else ()
         steps.append(Step(stage, arm, before if arm else "", gains))
         before = arm or before
     return steps
 
 
-def _best(section: Section, stage: Stage) -> str:
-    found = [arm for arm in section.arms if arm.partition("(")[0].strip() in stage.arms]
-    bound = REWARD.bounds(section.key.tier)[0]
-    return max(found, key=lambda arm: section.figure(arm, REWARD, bound).value, default="")
+def _played(section: Section, stage: Stage) -> str:
+    names = [arm.partition("(")[0].strip() for arm in section.arms]
+    return next((section.arms[names.index(name)] for name in stage.arms if name in names), "")
 
 
 def _gains(section: Section, arm: str, before: str) -> tuple[tuple[str, Bound, Interval], ...]:

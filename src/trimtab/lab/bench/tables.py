@@ -1,27 +1,19 @@
-"""Tables: what a bench says, as records for files and as rows for people.
+"""Tables: what a bench says, as rows for people.
 
-    sections ──records──▶ tidy tables, one number a line, with tier, part and prices ──▶ CSV, JSON
-        └──────shown────▶ text: a heading, then a table a group of figures                ──▶ the terminal
-
-Both are made of the same sections, so what is shown stands in the files too, with its interval.
+section ──▶ a heading, a table for each group of figures, differences, the sweep, the path      its numbers, and their intervals, stand in the files too: `records`
 """
 
-import csv
-import io
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from trimtab.lab.bench.figures import FIGURES, SUCCESS, Figure, Group, Unit, in_group
-from trimtab.lab.bench.projects import Claim
 from trimtab.lab.bench.row import CHANCES, chance_key
-from trimtab.lab.bench.section import COMPARED, Section, readings
+from trimtab.lab.bench.section import COMPARED, Section
 from trimtab.lab.bench.steps import Step
 from trimtab.lab.corpora.intervals import Interval
 
-Cell: TypeAlias = str | int | float | None
-Record: TypeAlias = Mapping[str, Cell]
 Line: TypeAlias = tuple[str, ...]
 GROUPS: Mapping[Group, str] = {
     "effect": "Effect",
@@ -32,101 +24,12 @@ GROUPS: Mapping[Group, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A table for people: the first line is its head, and `legend` says what the columns hold."""
+    """A table for people: the first line is its head. `notes` belong to it; `legend` says what the columns hold."""
 
     title: str
     lines: tuple[Line, ...]
+    notes: tuple[str, ...] = ()
     legend: tuple[str, ...] = ()
-
-
-def figure_records(section: Section) -> Iterator[Record]:
-    """Yield every figure of every arm, with its interval."""
-    for arm in section.arms:
-        for figure, bound in readings(section.key.tier):
-            found = section.figure(arm, figure, bound)
-            yield {**_head(section), "arm": arm, "figure": figure.name, "bound": bound, **_numbers(found)}
-
-
-def difference_records(section: Section, against: str) -> Iterator[Record]:
-    """Yield by how much each arm is above another; of tokens how many times they are that."""
-    for arm in section.arms if against in section.arms else ():
-        for figure in COMPARED:
-            for bound in figure.bounds(section.key.tier):
-                found = section.gain(arm, against, figure, bound)
-                yield {
-                    **_head(section),
-                    "arm": arm,
-                    "against": against,
-                    "figure": figure.name,
-                    "bound": bound,
-                    **_numbers(found),
-                }
-
-
-def verdict_records(section: Section) -> Iterator[Record]:
-    """Yield the verdict on each arm under each bound."""
-    for one in section.verdicts():
-        yield {**_head(section), "arm": one.arm, "bound": one.bound, "verdict": one.fitting, "as_sent": one.sent}
-
-
-def noticed_records(section: Section) -> Iterator[Record]:
-    """Yield success, cost and reward of each arm by the chance that a stub is noticed."""
-    for arm, rows in section.rows.items():
-        for chance in CHANCES:
-            read = [(row.noticed[chance_key(chance)], row.keep_all_usd) for row in rows]
-            for name, parts in (
-                ("SUCCESS", [(judged.success, 1.0) for judged, _ in read]),
-                ("COST", [(judged.usd / unit, 1.0) for judged, unit in read]),
-                ("REWARD", [(judged.reward, 1.0) for judged, _ in read]),
-            ):
-                found = section.paired.share(parts)
-                yield {**_head(section), "arm": arm, "chance": chance, "figure": name, **_numbers(found)}
-
-
-def action_records(section: Section) -> Iterator[Record]:
-    """Yield how many edits of each kind an arm made in all."""
-    for arm, rows in section.rows.items():
-        for kind in sorted({kind for row in rows for kind in row.actions}):
-            count = sum(row.actions.get(kind, 0) for row in rows)
-            yield {**_head(section), "arm": arm, "action": kind, "count": count, "a_story": count / len(rows)}
-
-
-def path_records(section: Section, steps: Sequence[Step]) -> Iterator[Record]:
-    """Yield what each step of the path is above the one before; one line without a number for a step that is missing or first."""
-    for step in steps:
-        head = {**_head(section), "step": step.stage.name, "arm": step.arm, "before": step.before}
-        for name, bound, gain in step.gains:
-            yield {**head, "figure": name, "bound": bound, **_numbers(gain)}
-        if not step.gains:
-            yield {**head, "figure": "", "bound": "", "value": None, "low": None, "high": None}
-
-
-def project_records(section: Section, found: Iterable[Claim]) -> Iterator[Record]:
-    """Yield the claims by project."""
-    for claim in found:
-        for bound, gain in claim.gains:
-            yield {
-                **_head(section),
-                section.unit: claim.project,
-                "arm": claim.arm,
-                "against": claim.against,
-                "figure": "REWARD",
-                "bound": bound,
-                **_numbers(gain),
-                "stand": claim.stand,
-                "chosen_on_the_others": claim.chosen,
-                "stories_there": claim.stories,
-            }
-
-
-def csv_of(records: Sequence[Record]) -> bytes:
-    """Return records as CSV. What isn't known is empty."""
-    names = dict.fromkeys(name for record in records for name in record)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(names), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return text.getvalue().encode()
 
 
 def shown(section: Section, against: str) -> Iterator[Shown]:
@@ -152,14 +55,16 @@ def sizes(section: Section) -> str:
 
 
 def path_shown(section: Section, steps: Sequence[Step]) -> Shown:
-    """The path as a table."""
+    """The path as a table, with what is missing of it."""
     heads = [(f.name, bound) for f in COMPARED for bound in f.bounds(section.key.tier)]
     lines: list[Line] = [("STEP", "ARM", "AGAINST", *(_with_bound(name, b, section) for name, b in heads))]
     for step in steps:
-        cells = {(name, bound): _signed(gain, name) for name, bound, gain in step.gains}
-        arm = step.arm or f"missing: no {' or '.join(step.stage.arms)} was played"
-        lines.append((step.stage.name, arm, step.before or "-", *(cells.get(head, "-") for head in heads)))
-    return Shown("The path: each step against the one before", tuple(lines), (_GAINS,))
+        if step.arm:
+            cells = {(name, bound): _signed(gain, name) for name, bound, gain in step.gains}
+            lines.append((step.stage.name, step.arm, step.before or "-", *(cells.get(head, "-") for head in heads)))
+    missing = "; ".join(f"{s.stage.name} (no {' or '.join(s.stage.arms)} was played)" for s in steps if not s.arm)
+    notes = (f"Missing: {missing}.",) if missing else ()
+    return Shown("The path: each step against the one before", tuple(lines), notes, (_GAINS,))
 
 
 def _group(section: Section, group: Group, title: str, verdicts: Mapping[str, Line]) -> Shown:
@@ -168,7 +73,7 @@ def _group(section: Section, group: Group, title: str, verdicts: Mapping[str, Li
     lines: list[Line] = [("ARM", *(figure.name for figure in figures), *heads)]
     for arm in section.arms:
         lines.append((arm, *(_cell(section, arm, figure) for figure in figures), *verdicts.get(arm, ())))
-    return Shown(title, tuple(lines), _legend(section, figures, verdicts=bool(verdicts)))
+    return Shown(title, tuple(lines), (), _legend(section, figures, verdicts=bool(verdicts)))
 
 
 def _known(section: Section, figure: Figure) -> bool:
@@ -198,7 +103,7 @@ def _legend(section: Section, figures: Sequence[Figure], *, verdicts: bool) -> t
         )
     if verdicts:
         lines.append(
-            "VERDICT: beside keeping everything in a window that holds it. AS SENT: beside keeping everything and failing where that doesn't fit."
+            "VERDICT: beside keeping everything in a window that holds it. AS SENT: beside keeping everything and failing where that doesn't fit. Both of these very stories' families."
         )
     return tuple(lines)
 
@@ -221,7 +126,7 @@ def _differences(section: Section, against: str) -> Shown:
         if arm != against:
             gains = (_signed(section.gain(arm, against, figure, bound), figure.name) for figure, bound in heads)
             lines.append((arm, *gains))
-    return Shown(f"Against {against}", tuple(lines), (_GAINS,))
+    return Shown(f"Against {against}", tuple(lines), (), (_GAINS,))
 
 
 def _with_bound(name: str, bound: str, section: Section) -> str:
@@ -243,18 +148,6 @@ def _actions(section: Section) -> Shown:
     for arm, rows in section.rows.items():
         lines.append((arm, *(f"{sum(row.actions.get(kind, 0) for row in rows):,}" for kind in kinds)))
     return Shown("Edits by kind, in all stories", tuple(lines))
-
-
-def _head(section: Section) -> dict[str, Cell]:
-    key = section.key
-    return {"tier": key.tier, "part": key.part, "prices": key.regime, "stories": section.stories}
-
-
-def _numbers(found: Interval) -> dict[str, Cell]:
-    return {
-        name: None if math.isnan(number) else number
-        for name, number in (("value", found.value), ("low", found.low), ("high", found.high))
-    }
 
 
 def _number(value: float, unit: Unit) -> str:

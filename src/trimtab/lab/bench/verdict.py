@@ -8,6 +8,8 @@
     same      worse               not managing      good
     up        worse               worse             good
 
+The interval is that of these very families (`Section.within`): a verdict says what an arm did, not what it would do elsewhere.
+
 There are two ways to keep everything. In a window that holds it, nothing is hidden and nothing is lost: that is what a verdict is about, and what an arm that hides
 anything is held against. As it is sent, a request that doesn't fit can't be made, so keeping everything fails in a small window; beside that, an arm may look good that only
 threw away what would have failed anyway. Both verdicts are given, and neither compares an arm with another arm: for that there are differences.

@@ -1,0 +1,248 @@
+"""`trimtab bench`: context policies side by side on the same stories, with intervals and a verdict on each.
+
+arms × (suite | recordings) ──jobs──▶ what DIR lacks is played ──rows──▶ DIR/rows.jsonl ──sections──▶ tables: printed, and as CSV and JSON in DIR
+"""
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trimtab.frontends.cli import completers
+from trimtab.frontends.cli.bench_stories import EACH, SEEDS, Wish, jobs_of
+from trimtab.frontends.cli.numbers import WINDOW
+from trimtab.frontends.cli.printable import json_text, one_line
+from trimtab.frontends.cli.progress import arriving
+from trimtab.frontends.cli.screen import counted, stacked, width_of, wrapped
+from trimtab.types.errors import UsageError
+
+if TYPE_CHECKING:
+    from trimtab.lab.bench.findings import Findings
+    from trimtab.lab.bench.folder import Folder
+    from trimtab.lab.bench.playing import Job, Unplayed
+    from trimtab.lab.bench.row import Row
+    from trimtab.lab.executor import Executor
+
+DEFAULT_ARMS = ("none", "truncate", "mask", "summary", "rules", "claude-code", "codex")
+"""What is played where no arm is named."""
+_COUNT = click.IntRange(min=1, max=100_000)
+
+
+@click.command("bench")
+@click.argument("arms", nargs=-1, metavar="[ARM…]", shell_complete=completers.policies)
+@click.option(
+    "--part",
+    type=click.Choice(("train", "validation", "test")),
+    help="Which generated tasks. Default: validation. The test part takes --candidate and --out.",
+)
+@click.option(
+    "--each", type=_COUNT, metavar="N", help=f"Tasks of each family ({EACH}), or sessions of each project (all)."
+)
+@click.option("--seeds", type=_COUNT, metavar="N", help=f"Tellings of each task. Default: {SEEDS}.")
+@click.option(
+    "--sessions",
+    multiple=True,
+    metavar="PATH",
+    shell_complete=completers.files,
+    help="Recorded sessions in place of generated tasks: a file, or a folder, which counts as a project. May be repeated.",
+)
+@click.option("--split", metavar="NAME", help="Recorded sessions of this split of the index in the data folder.")
+@click.option(
+    "--data",
+    metavar="FOLDER",
+    shell_complete=completers.folders,
+    help="The folder with sessions/index.jsonl. Default: TRIMTAB_DATA.",
+)
+@click.option(
+    "--window", type=WINDOW, metavar="N", help="Tokens of the window of recorded sessions. Default: each one's own."
+)
+@click.option(
+    "--prices",
+    metavar="NAME,NAME",
+    help="Prices at which recorded sessions are played. Default: quarter,tenth-written.",
+)
+@click.option(
+    "--against", metavar="ARM", help="The arm that the others are held against. Default: rules, else the first."
+)
+@click.option("--by-project", is_flag=True, help="Also what holds in each project, or family, by itself.")
+@click.option("--workers", type=_COUNT, default=1, metavar="N", help="Processes to play in. Default: 1.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    shell_complete=completers.folders,
+    help="Keep what is played, and the tables, in DIR; go on there.",
+)
+@click.option("--candidate", metavar="ARM", help="The one arm that the test part is to judge.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def command(
+    *,
+    arms: tuple[str, ...],
+    part: str | None,
+    each: int | None,
+    seeds: int | None,
+    sessions: tuple[str, ...],
+    split: str | None,
+    data: str | None,
+    window: int | None,
+    prices: str | None,
+    against: str | None,
+    by_project: bool,
+    workers: int,
+    out: str | None,
+    candidate: str | None,
+    as_json: bool,
+) -> int:
+    """Hold context policies against each other on the same stories.
+
+    ARM is a policy, with parameters and wrappers as `trimtab replay --policy` takes them. Without any, the baselines are played.
+
+    The stories are generated tasks (tier T0) or recorded sessions (tier T1), never both in one table. Nothing is asked of a model. With --out, what was played is kept as it
+    comes: the same command goes on where it was stopped, and one with more arms or stories plays what is new.
+    """
+    _require_numpy()
+    names = _arms(arms, candidate)
+    wish = Wish(part, each, seeds, sessions, split, data, window, prices)
+    if (wish.part == "test") != (candidate is not None):
+        raise UsageError(
+            "the test part judges one candidate, and no other part does",
+            hint="Choose on validation, then take --part test --candidate ARM --out DIR.",
+        )
+    jobs = jobs_of(wish, names)
+    folder = None if out is None else _folder(Path(out), names, wish, jobs)
+    if candidate is not None:
+        _open_test(folder, candidate)
+    rows, failed = _played(jobs, folder, workers)
+    findings = _findings(rows, names, _against(names, against), by_project=by_project)
+    if folder is not None:
+        for name, content in findings.files():
+            folder.write(name, content)
+    if as_json:
+        click.echo(json_text(findings.as_data()))
+    else:
+        _print(findings)
+    for line in (*_cautions(findings), *_failures(failed)):
+        click.echo(one_line(line), err=True)
+    return 1 if failed or not findings.sections else 0
+
+
+def _require_numpy() -> None:
+    if find_spec("numpy") is None:
+        raise UsageError("trimtab bench needs numpy, which isn't installed", hint="pip install 'trimtab[lab]'")
+
+
+def _arms(given: Sequence[str], candidate: str | None) -> tuple[str, ...]:
+    """The arms, each once, the candidate among them. Raises `UsageError` for one that isn't there."""
+    from trimtab.lab.arms.registry import find_arm
+
+    names = tuple(dict.fromkeys((*(given or DEFAULT_ARMS), *([candidate] if candidate else []))))
+    for name in names:
+        find_arm(name)
+    return names
+
+
+def _against(names: Sequence[str], against: str | None) -> str:
+    if against is None:
+        return "rules" if "rules" in names else names[0]
+    if against not in names:
+        raise UsageError(f"{against!r} isn't among the arms", hint=f"Add it to them: {', '.join(names)}.")
+    return against
+
+
+def _folder(path: Path, names: Sequence[str], wish: Wish, jobs: "Sequence[Job]") -> "Folder":
+    from trimtab.lab.bench.folder import open_folder
+    from trimtab.lab.bench.playing import FileJob
+
+    files = {job.place.name: job.path for job in jobs if isinstance(job, FileJob)}
+    folder = open_folder(path, {"arms": " ".join(names), **wish.told()}, files)
+    for note in folder.notes:
+        click.echo(one_line(f"note: {note}"), err=True)
+    return folder
+
+
+def _open_test(folder: "Folder | None", candidate: str) -> None:
+    """Write down that the test part is opened, and say when it was before."""
+    if folder is None:
+        raise UsageError(
+            "the test part is opened on the record", hint="Add --out DIR: when it was opened is kept there."
+        )
+    for before in folder.opened():
+        said = f"the test part was opened before, at {before.at}, to judge {before.candidate}: what is chosen after a look at it is no longer judged by it"
+        click.echo(one_line(f"warning: {said}"), err=True)
+    folder.open_test(candidate, at=datetime.now(UTC).isoformat(timespec="seconds"))
+
+
+def _played(jobs: "Sequence[Job]", folder: "Folder | None", workers: int) -> "tuple[list[Row], list[Unplayed]]":
+    """Play what isn't there yet. Returns all rows that the jobs ask for, and what couldn't be played."""
+    from trimtab.lab.bench.playing import asked_for, lacking, played
+    from trimtab.lab.executor import Here
+
+    rows: list[Row] = [] if folder is None else folder.rows
+    left = lacking(jobs, rows)
+    failed: list[Unplayed] = []
+    executor: Executor = Here()
+    try:
+        for done in arriving(executor.map(played, left), len(left), lambda done: done.name):
+            if folder is None:
+                rows += done.rows
+            else:
+                folder.add(done.rows)
+            failed += done.failed
+    except KeyboardInterrupt:
+        if folder is not None:
+            click.echo(
+                one_line(
+                    f"stopped; {counted(len(rows), 'row')} are kept in {folder.path}, and the same command goes on"
+                ),
+                err=True,
+            )
+        raise
+    finally:
+        executor.close()
+    return asked_for(jobs, rows), failed
+
+
+def _findings(rows: "Sequence[Row]", names: tuple[str, ...], against: str, *, by_project: bool) -> "Findings":
+    from trimtab.lab.bench.findings import Findings
+
+    return Findings(rows, names, against, by_project)
+
+
+def _print(findings: "Findings") -> None:
+    from trimtab.lab.bench.tables import sizes
+
+    width = width_of(sys.stdout)
+    for number, section in enumerate(findings.sections):
+        click.echo(wrapped(one_line(f"{section.key.title}: {sizes(section)}"), width))
+        for table in findings.shown(number):
+            click.echo(f"\n{one_line(table.title)}")
+            for line in stacked(table.lines, width) if table.lines else ():
+                click.echo(one_line(line))
+            for line in (*table.notes, *(table.legend if width is not None else ())):
+                click.echo(wrapped(one_line(line), width))
+        click.echo()
+
+
+def _cautions(findings: "Findings") -> list[str]:
+    """What a reader should know of how little the numbers rest on."""
+    lines = []
+    for section in findings.sections:
+        few = section.key.tier == "T0" and section.seeds < SEEDS
+        if few:
+            lines.append(f"note: {section.key.title}: {counted(section.seeds, 'seed')}; a claim takes {SEEDS} or more")
+        if section.left_out:
+            lines.append(
+                f"note: {section.key.title}: {counted(section.left_out, 'story')} left out, which not every arm played"
+            )
+    return lines
+
+
+def _failures(failed: "Sequence[Unplayed]") -> list[str]:
+    lines = [f"trimtab: {one.name} is skipped: {one.why}" for one in failed]
+    return [
+        *lines,
+        *(f"  {hint[:1].upper()}{hint[1:]}." for hint in dict.fromkeys(one.hint.rstrip(".") for one in failed) if hint),
+    ]
