@@ -4,6 +4,7 @@ Of a replay, a figure that hangs on what is assumed of hidden things has a colum
 """
 
 import math
+from collections.abc import Mapping
 
 from trimtab.lab.bench.figures import COST, REWARD, SUCCESS, TOKENS, Figure, Group, in_group
 from trimtab.lab.bench.projects import claims
@@ -26,7 +27,7 @@ _TOKENS_CHANGE = Column("tokens_change", "Δ keep-all", "change", "tokens of a r
 
 def arm_tables(block: Block) -> tuple[Table, Table, Table]:
     """Return effect, efficiency and edit quality of all arms, the largest reward first."""
-    rewards = {arm: block.section.figure(arm, REWARD, block.bound).value for arm in block.section.arms}
+    rewards = {arm: block.figure(arm, REWARD, block.bound).value for arm in block.section.arms}
     order = sorted(rewards, key=lambda arm: (-rewards[arm], arm))
     verdicts = _verdicts(block)
     rows = tuple({**_figures(block, arm), **verdicts.get(arm, {})} for arm in order)
@@ -84,7 +85,7 @@ def form_of(figure: Figure) -> Form:
 def _figures(block: Block, arm: str) -> dict[str, Cell]:
     row: dict[str, Cell] = {"arm": arm, "kind": block.kinds[arm]}
     for figure, bound in readings(block.tier):
-        found = block.section.figure(arm, figure, bound)
+        found = block.figure(arm, figure, bound)
         if figure in _WITH_INTERVAL:
             row[_key(figure, bound)] = found
         else:
@@ -129,7 +130,7 @@ def units_table(block: Block, arm: str | None, base: str | None) -> Table:
             "arm": claim.arm,
             "n": claim.stories,
             **{f"reward_{bound}": gain for bound, gain in claim.gains},
-            "says": claim.stand if claim.stand != "not told apart from" else "not shown",
+            "says": STANDS.get(claim.stand, claim.stand),
             "chosen": "yes" if claim.chosen else None,
         }
         for claim in claims(block.section, base)
@@ -140,4 +141,6 @@ def units_table(block: Block, arm: str | None, base: str | None) -> Table:
     return Table(name, title, columns, tuple(rows), block.scope, about, missing=missing)
 
 
+STANDS: Mapping[str, str] = {"not told apart from": "not shown", "played too little beside": "too little"}
+"""Words of the bench for where an arm stands, as a cell has them; the others stay."""
 _NO_TWO = "No two arms to compare: a learned arm and a rule, or a rule and keeping everything, must have played."

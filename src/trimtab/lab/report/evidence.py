@@ -2,7 +2,8 @@
 
     rows ──sections of the bench──▶ Block: tier, part and prices, its champions, gains and changes
 
-Statistics are the bench's, so a page and a table of `trimtab bench` say the same. Arms that stand for a kind are chosen on the part `validation` where there is one, never on the
+Statistics are the bench's, so a page and a table of `trimtab bench` say the same. Its intervals are about the families that were played; only what is claimed of others, as at
+the gate, draws families too. Arms that stand for a kind are chosen on the part `validation` where there is one, never on the
 part that judges; the candidate for which the test part was opened is the learned one there. Where nothing chose, the page says so.
 """
 
@@ -65,7 +66,7 @@ class Block:
     @property
     def bound(self) -> Bound:
         """How it is judged where one figure is wanted: nobody knows what a recorded agent would have noticed, so its upper end."""
-        return "optimistic" if self.tier == "T1" else "expected"
+        return bound_of(self.tier)
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -84,14 +85,15 @@ class Block:
     @property
     def base(self) -> str | None:
         """The arm that keeps everything."""
-        return next(iter(self.of("keep")), None)
+        return self.section.keep or None
 
     def champion(self, kind: ArmKind) -> str | None:
         """The arm with the largest reward of a kind, of equals the first by name; the candidate, where the test part was opened for one. None without any."""
         if self.kinds.get(self.candidate) == kind:
             return self.candidate
         section = self.chosen_on or self.section
-        rewards = {arm: section.figure(arm, REWARD, self.bound).value for arm in self.of(kind) if arm in section.arms}
+        bound = bound_of(section.key.tier)
+        rewards = {arm: section.figure(arm, REWARD, bound).value for arm in self.of(kind) if arm in section.arms}
         return min(rewards, key=lambda arm: (-rewards[arm], arm)) if rewards else None
 
     @cached_property
@@ -113,30 +115,39 @@ class Block:
             parts.append(f"{counted(len(seeds), 'seed')} ({', '.join(map(str, seeds[:8]))}{', …' if len(seeds) > 8 else ''})")  # fmt: skip
         return f"{self.title} · {', '.join(parts)} · n = {section.stories:,} an arm"
 
+    def figure(self, arm: str, figure: Figure, bound: Bound) -> Interval:
+        """A figure of an arm, with the interval that is about these families (or projects)."""
+        return self.section.figure(arm, figure, bound, within=True)
+
     def gain(self, arm: str, base: str, figure: Figure, bound: Bound) -> Interval:
-        """By how much a figure of an arm is above that of another."""
+        """By how much a figure of an arm is above that of another, in these families."""
         section = self.section
-        return section.paired.gain(section.parts(arm, figure, bound), section.parts(base, figure, bound))
+        return section.within.gain(section.parts(arm, figure, bound), section.parts(base, figure, bound))
 
     def change(self, arm: str, base: str, figure: Figure, bound: Bound) -> Interval:
         """The same as a share of the other arm's."""
         section = self.section
-        times = section.paired.ratio(section.parts(arm, figure, bound), section.parts(base, figure, bound))
+        times = section.within.ratio(section.parts(arm, figure, bound), section.parts(base, figure, bound))
         return Interval(times.value - 1, times.low - 1, times.high - 1)
 
     def gains_by_prices(self, arm: str, base: str) -> dict[str, Interval]:
-        """The gain in reward at each kind of prices by itself."""
+        """The gain in reward at each kind of prices by itself, with the interval that is about families that nobody saw."""
         found = {}
         for regime in sorted({row.regime for row in self.rows}):
             mine = [row for row in self.rows if row.regime == regime]
             part = Block(Section(Key(self.tier, self.part, regime), (arm, base), mine))
             both = {arm, base} <= set(part.section.arms) and part.section.stories
-            found[regime] = part.gain(arm, base, REWARD, self.bound) if both else UNKNOWN
+            found[regime] = part.section.gain(arm, base, REWARD, self.bound) if both else UNKNOWN
         return found
 
 
-def blocks_of(rows: Sequence[Row], candidates: Mapping[str, str] | None = None) -> tuple[Block, ...]:
-    """Return the rows by tier, part and prices: the weightiest tier first, the part that judges before the one that chose. `candidates`: by part, for which arm it was opened."""
+def bound_of(tier: Tier) -> Bound:
+    """Return the bound under which a tier is judged where one figure is wanted."""
+    return "optimistic" if tier == "T1" else "expected"
+
+
+def blocks_of(rows: Sequence[Row], candidate: str = "") -> tuple[Block, ...]:
+    """Return the rows by tier, part and prices: the weightiest tier first, the part that judges before the one that chose. `candidate`: for which arm the test part was opened."""
     arms = tuple(dict.fromkeys(row.arm for row in rows))
     order = [tier for tier, _ in TIERS]
     sections = sorted(
@@ -146,10 +157,20 @@ def blocks_of(rows: Sequence[Row], candidates: Mapping[str, str] | None = None) 
     for section in sections:
         key = section.key
         leads = next(one.key.part for one in sections if one.key.tier == key.tier) == key.part
-        chose = Key(key.tier, "validation", key.regime)
-        chosen_on = next((one for one in sections if one.key == chose and one is not section), None)
-        made.append(Block(section, chosen_on, (candidates or {}).get(key.part, ""), leads))
+        made.append(Block(section, _chooser(section, sections), candidate, leads))
     return tuple(made)
+
+
+def _chooser(section: Section, sections: Sequence[Section]) -> Section | None:
+    """The section on which the arms that stand for a kind are chosen: validation of the same tier and prices, else of generated tasks, which all tiers' arms play."""
+    key = section.key
+    if key.part == "validation":
+        return section
+    for chose in (Key(key.tier, "validation", key.regime), Key("T0", "validation")):
+        found = next((one for one in sections if one.key == chose), None)
+        if found is not None:
+            return found
+    return None
 
 
 def _rank(part: str) -> tuple[int, str]:

@@ -135,15 +135,15 @@ def bounds_table(block: Block) -> Table:
     if not all({"optimistic", "pessimistic", "fails"} <= row.judged.keys() for row in block.rows):
         missing = "These rows aren't judged by the bounds of a replay."
         return _table("bounds", "Bounds of the replay", columns, [], block, missing=missing)
-    costs = {arm: block.section.figure(arm, COST, "optimistic").value for arm in block.section.arms}
+    costs = {arm: block.figure(arm, COST, "optimistic").value for arm in block.section.arms}
     rows: list[dict[str, Cell]] = [
         {
             "arm": arm,
             "kind": block.kinds[arm],
             "cost_low": costs[arm],
-            "cost_high": block.section.figure(arm, COST, "pessimistic").value,
-            "success_high": block.section.figure(arm, SUCCESS, "optimistic").value,
-            "success_low": block.section.figure(arm, SUCCESS, "fails").value,
+            "cost_high": block.figure(arm, COST, "pessimistic").value,
+            "success_high": block.figure(arm, SUCCESS, "optimistic").value,
+            "success_low": block.figure(arm, SUCCESS, "fails").value,
         }
         for arm in sorted(costs, key=lambda arm: (costs[arm], arm))
     ]

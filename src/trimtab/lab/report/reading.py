@@ -59,9 +59,9 @@ class Found:
     notes: tuple[str, ...] = field(default=())
 
     @property
-    def candidates(self) -> dict[str, str]:
+    def candidate(self) -> str:
         """For which arm the test part was opened: the last time, if it was opened more than once."""
-        return {"test": self.opened[-1].candidate} if self.opened else {}
+        return self.opened[-1].candidate if self.opened else ""
 
 
 class NoRows(TrimtabError):

@@ -71,7 +71,7 @@ class Report:
 
 def report_of(found: Found) -> Report:
     """Return the report of what was read."""
-    known = blocks_of(found.rows, found.candidates)
+    known = blocks_of(found.rows, found.candidate)
     leading = _leading(known)
     path = path_table(leading)
     ablation = ablation_table(found.ablation)
@@ -170,13 +170,18 @@ def _lines(block: Block) -> tuple[str, ...]:
         lines.append(f"One {section.unit} only: its intervals say nothing about others.")
     if block.base is None:
         lines.append("Keeping everything hasn't played here, so there are no verdicts.")
-    if block.leads and block.chosen_on is None and not block.candidate and block.part not in ("validation", "train"):
-        lines.append(
-            "Nothing was played on a validation part of this tier: the best of each kind was chosen on what judges it."
-        )
+    if block.leads:
+        lines.append(_chosen(block))
     if section.left_out:
         lines.append(f"{section.left_out:,} stories are left out, because some arm didn't play them.")
     return tuple(lines)
+
+
+def _chosen(block: Block) -> str:
+    """What chose between the arms of a kind."""
+    where = f"on {block.chosen_on.key.title}" if block.chosen_on else "here, since nothing was played on validation: the figures of the best of each kind are too good"  # fmt: skip
+    opened = f"; the test part was opened for {block.candidate}" if block.candidate else ""
+    return f"The best of each kind was chosen {where}{opened}."
 
 
 def _figure(kind: str, table: Table, caption: str) -> Figure:

@@ -86,9 +86,9 @@ def path_table(block: Block) -> Table:
         row: dict[str, Cell] = {"step": step.stage.name, "arm": step.arm or None, "before": step.before or None}
         if step.arm:
             row |= {
-                "success": block.section.figure(step.arm, SUCCESS, bound),
-                "cost": block.section.figure(step.arm, COST, bound),
-                "reward": block.section.figure(step.arm, REWARD, bound),
+                "success": block.figure(step.arm, SUCCESS, bound),
+                "cost": block.figure(step.arm, COST, bound),
+                "reward": block.figure(step.arm, REWARD, bound),
                 "note": step.stage.about,
             }
         else:

@@ -102,7 +102,7 @@ def gate(found: Mapping[str, Interval], arm: str, rule: str) -> str:
     figures = ", ".join(f"{prices} {told(one, 'signed')}" for prices, one in found.items())
     verdict = "clears it" if clear >= SURE else "doesn't clear it"
     return (
-        f"The gate for a default, a reward above the best rule with the whole interval at {SURE} prices: `{arm}` {verdict}, "
+        f"The gate for a default, a reward above the best rule with the whole interval over unseen families at {SURE} prices: `{arm}` {verdict}, "
         f"being above `{rule}` at {clear} of {len(found)} ({figures})."
     )
 
@@ -141,7 +141,12 @@ def _of_block(block: Block, same: Sequence[Block]) -> tuple[str, ...]:
 
 def by_unit(found: Sequence[Claim], unit: str) -> str:
     """Return where an arm is above another: a claim holds for the projects (or families) that it names, not for others."""
-    words = {"above": "above", "below": "below", "not told apart from": "not shown to differ"}
+    words = {
+        "above": "above",
+        "below": "below",
+        "not told apart from": "not shown to differ",
+        "played too little beside": "played too little",
+    }
     parts = []
     for stand, word in words.items():
         named = [claim.project or "(none named)" for claim in found if claim.stand == stand]
