@@ -81,6 +81,7 @@ def _config() -> Spec:
 
 def pareto(table: Table, roles: Roles) -> Plot:
     """Success against cost, the front as a line, and a name at each arm that there is room for."""
+    data = Datasets()
     points = [
         {**row, "says": f"{row['arm']}: cost {told(row['cost'], 'share')}, success {told(row['success'], 'share')}"}
         for row in table.rows
@@ -89,12 +90,12 @@ def pareto(table: Table, roles: Roles) -> Plot:
     x = alt.X("cost:Q", title="cost, as a share of keeping everything (less is better)", axis=alt.Axis(format=_PERCENT, tickCount=7), scale=alt.Scale(zero=False, padding=24))  # fmt: skip
     y = alt.Y("success:Q", title="success", axis=alt.Axis(format=_PERCENT, tickCount=6), scale=alt.Scale(zero=False, padding=24))  # fmt: skip
     shape = alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=[_SHAPES[kind][0] for kind in kinds]), legend=None)
-    front = _data([point for point in points if point["front"] == "yes"])
+    front = data.add([point for point in points if point["front"] == "yes"])
     line = alt.Chart(front).mark_line(interpolate="step-after", strokeWidth=1.2, strokeDash=[5, 4], color=ROLES["soft"])
-    dots = alt.Chart(_data(points)).mark_point(size=90, filled=True, opacity=0.95)
+    dots = alt.Chart(data.add(points)).mark_point(size=90, filled=True, opacity=0.95)
     named = _labels([point for point in points if point["arm"] in roles or point["front"] != "no"])
     at = alt.Y("at:Q", title="success")
-    words = alt.Chart(_data(named)).encode(x=x, y=at, text="arm:N")
+    words = alt.Chart(data.add(named)).encode(x=x, y=at, text="arm:N")
     layers = (
         line.encode(x=x, y=y),
         words.mark_text(align="left", dx=9, fontSize=11.5, color=ROLES["paper"], stroke=ROLES["paper"], strokeWidth=4),
@@ -102,7 +103,7 @@ def pareto(table: Table, roles: Roles) -> Plot:
         dots.encode(x=x, y=y, color=_kind_color(points), shape=shape, description="says:N"),
     )
     legend = (*_kinds_key(points, shapes=True), Key("the front: no other arm beats these", "soft", "╌"))
-    return Plot(_spec(alt.layer(*layers).properties(width=_WIDTH, height=340)), legend)
+    return Plot(data.spec(alt.layer(*layers).properties(width=_WIDTH, height=340)), legend)
 
 
 def _labels(points: Sequence[Record]) -> list[Record]:
@@ -146,13 +147,14 @@ def _lines(
     *,
     bound: bool = True,
 ) -> Plot:
+    data = Datasets()
     rows = [
         {**row, "says": f"{row['arm']} at {told(row[x], 'number')}: {told(row[y], form)}"}
         for row in table.rows
         if bound or roles.get(str(row["arm"])) != "bound"
     ]
     arms = list(dict.fromkeys(str(row["arm"]) for row in rows))
-    base = alt.Chart(_data(rows)).encode(
+    base = alt.Chart(data.add(rows)).encode(
         x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(tickCount=6)),
         y=alt.Y(f"{y}:Q", title=y_title, axis=alt.Axis(format=spelt, tickCount=6), scale=alt.Scale(zero=False)),
         color=alt.Color(
@@ -161,11 +163,12 @@ def _lines(
     )
     dots = base.mark_point(filled=True, size=45, opacity=1).encode(description="says:N")
     legend = tuple(Key(arm, _role(arm, roles), "━") for arm in arms)
-    return Plot(_spec((base.mark_line(strokeWidth=2) + dots).properties(width=_WIDTH, height=280)), legend)
+    return Plot(data.spec((base.mark_line(strokeWidth=2) + dots).properties(width=_WIDTH, height=280)), legend)
 
 
 def curves(table: Table, roles: Roles) -> Plot:
     """A panel an arm: the median with the middle half, and keeping everything as a thin line in each."""
+    data = Datasets()
     arms = list(dict.fromkeys(str(row["arm"]) for row in table.rows))
     kept = [row for row in table.rows if roles.get(str(row["arm"])) == "keep"]
     top = max(float(_number(row["high"])) for row in table.rows)
@@ -177,32 +180,34 @@ def curves(table: Table, roles: Roles) -> Plot:
         color = ROLES[_role(arm, roles)]
         x = alt.X("step:Q", title="request", scale=x_scale, axis=alt.Axis(grid=False, tickCount=4))
         y = alt.Y("median:Q", title="tokens", scale=y_scale, axis=alt.Axis(format="~s", tickCount=4))
-        band = alt.Chart(_data(mine)).mark_area(opacity=0.22, color=color).encode(x=x, y=alt.Y("low:Q", title="tokens", scale=y_scale), y2="high:Q")  # fmt: skip
-        line = alt.Chart(_data(mine)).mark_line(strokeWidth=2, color=color).encode(x=x, y=y)
-        behind = alt.Chart(_data([dict(row) for row in kept])).mark_line(strokeWidth=1, strokeDash=[3, 3], color=ROLES["soft"]).encode(x=x, y=y)  # fmt: skip
+        band = alt.Chart(data.add(mine)).mark_area(opacity=0.22, color=color).encode(x=x, y=alt.Y("low:Q", title="tokens", scale=y_scale), y2="high:Q")  # fmt: skip
+        line = alt.Chart(data.add(mine)).mark_line(strokeWidth=2, color=color).encode(x=x, y=y)
+        behind = alt.Chart(data.add([dict(row) for row in kept])).mark_line(strokeWidth=1, strokeDash=[3, 3], color=ROLES["soft"]).encode(x=x, y=y)  # fmt: skip
         layers = (band, line) if not kept or roles.get(arm) == "keep" else (behind, band, line)
         panels.append(alt.layer(*layers).properties(width=188, height=130, title=arm))
     legend = (Key("median", "ink", "━"), Key("middle half", "grid", "■"))
     return Plot(
-        _spec(alt.concat(*panels, columns=3, spacing=26)),
+        data.spec(alt.concat(*panels, columns=3, spacing=26)),
         (*legend, Key("keeping everything", "soft", "╌")) if kept else legend,
     )
 
 
 def regret(table: Table, roles: Roles) -> Plot:
     """Regret with its interval, the least first."""
+    data = Datasets()
     title = "regret: reward of the clairvoyant arm less its own (less is better)"
     rows = [{**_with_ends(row, "regret", "number", str(row["arm"])), "arm": row["arm"], "kind": row["kind"]} for row in table.rows]  # fmt: skip
-    base = alt.Chart(_data(rows)).encode(y=_names([str(row["arm"]) for row in rows], "arm"), color=_kind_color(rows))
+    base = alt.Chart(data.add(rows)).encode(y=_names([str(row["arm"]) for row in rows], "arm"), color=_kind_color(rows))
     bars = base.mark_rule(strokeWidth=2.5).encode(x=alt.X("low:Q", title=title), x2="high:Q")
     x = alt.X("value:Q", title=title, axis=alt.Axis(tickCount=6), scale=alt.Scale(zero=True))
     dots = base.mark_point(filled=True, size=80, opacity=1).encode(x=x, description="says:N")
     chart = (bars + dots).properties(width=_WIDTH - 140, height=_ROW * len(rows))
-    return Plot(_spec(chart), _kinds_key(rows))
+    return Plot(data.spec(chart), _kinds_key(rows))
 
 
 def bounds(table: Table, roles: Roles) -> Plot:
     """Each arm from one bound to the other: cost on the left, success on the right."""
+    data = Datasets()
     rows = [dict(row) for row in table.rows]
     order = [str(row["arm"]) for row in rows]
     panels = []
@@ -215,13 +220,14 @@ def bounds(table: Table, roles: Roles) -> Plot:
         first = low == "cost_low"
         y = _names(order, "arm", labels=first)
         x = alt.X(f"{low}:Q", title=title, axis=alt.Axis(format=_PERCENT, tickCount=5), scale=alt.Scale(zero=False))
-        base = alt.Chart(_data(rows)).encode(y=y, x=x, x2=f"{high}:Q", color=_kind_color(rows), description=f"{low}_says:N")  # fmt: skip
+        base = alt.Chart(data.add(rows)).encode(y=y, x=x, x2=f"{high}:Q", color=_kind_color(rows), description=f"{low}_says:N")  # fmt: skip
         panels.append(base.mark_bar(height=7, cornerRadius=3).properties(width=250, height=_ROW * len(rows)))
-    return Plot(_spec(alt.hconcat(*panels, spacing=24)), _kinds_key(rows))
+    return Plot(data.spec(alt.hconcat(*panels, spacing=24)), _kinds_key(rows))
 
 
 def path(table: Table, roles: Roles) -> Plot:
     """Success, cost and reward of each step with their intervals, one below the other."""
+    data = Datasets()
     steps = [str(row["step"]) for row in table.rows]
     shown: tuple[tuple[str, str, Form, str], ...] = (
         ("success", "success", "share", _PERCENT),
@@ -237,16 +243,17 @@ def path(table: Table, roles: Roles) -> Plot:
         ]
         y = _names(steps, "step", labels=key == "success")
         x = alt.X("value:Q", title=title, axis=alt.Axis(format=spelt, tickCount=3), scale=alt.Scale(zero=False, padding=8))  # fmt: skip
-        base = alt.Chart(_data(rows)).encode(y=y, x=x)
+        base = alt.Chart(data.add(rows)).encode(y=y, x=x)
         trail = base.mark_line(strokeWidth=1, color=ROLES["soft"]).encode(order="place:Q")
         bars = base.mark_rule(strokeWidth=2.5, color=ROLES["learned"]).encode(x=alt.X("low:Q", title=title), x2="high:Q")  # fmt: skip
         dots = base.mark_point(filled=True, size=80, opacity=1, color=ROLES["learned"]).encode(description="says:N")
         panels.append((trail + bars + dots).properties(width=168, height=34 * len(steps)))
-    return Plot(_spec(alt.hconcat(*panels, spacing=22)))
+    return Plot(data.spec(alt.hconcat(*panels, spacing=22)))
 
 
 def ablation(table: Table, roles: Roles) -> Plot:
     """Reward of each variant, with context-aware branch points and with random ones side by side."""
+    data = Datasets()
     rows = [
         {
             **_with_ends(row, "reward", "number", f"{row['variant']}, {row['branching']}"),
@@ -264,11 +271,11 @@ def ablation(table: Table, roles: Roles) -> Plot:
     y = _names(variants, "variant")
     offset = alt.YOffset("branching:N", sort=ways)
     x = alt.X("value:Q", title="reward, mean over seeds", axis=alt.Axis(tickCount=6), scale=alt.Scale(zero=False, padding=8))  # fmt: skip
-    base = alt.Chart(_data(rows)).encode(y=y, yOffset=offset, color=color)
+    base = alt.Chart(data.add(rows)).encode(y=y, yOffset=offset, color=color)
     bars = base.mark_rule(strokeWidth=2.5).encode(x=alt.X("low:Q", title="reward, mean over seeds"), x2="high:Q")
     dots = base.mark_point(filled=True, size=80, opacity=1).encode(x=x, description="says:N")
     chart = (bars + dots).properties(width=_WIDTH - 80, height=52 * len(variants))
-    return Plot(_spec(chart), tuple(Key(f"{way} branch points", colors[way]) for way in ways))
+    return Plot(data.spec(chart), tuple(Key(f"{way} branch points", colors[way]) for way in ways))
 
 
 CHARTS: Mapping[str, Callable[[Table, Roles], Plot]] = {
@@ -322,15 +329,24 @@ def _role(arm: str, roles: Roles) -> str:
     return roles.get(arm, "soft")
 
 
-def _data(rows: Sequence[Mapping[str, Any]]) -> Any:
-    return alt.Data(values=[{key: value for key, value in row.items() if not isinstance(value, Interval)} for row in rows])  # fmt: skip
-
-
 def _number(cell: Cell) -> float:
     assert isinstance(cell, int | float)
     return cell
 
 
-def _spec(chart: Any) -> Spec:
-    spec: Spec = chart.to_dict(validate=False)  # the tests draw every kind
-    return {**spec, "config": _config()}
+class Datasets:
+    """The rows that a specification shows, beside it and by name: altair looks at whatever it carries itself, a row at a time."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, list[Record]] = {}
+
+    def add(self, rows: Sequence[Mapping[str, Any]]) -> Any:
+        """Keep rows, without their intervals, and return what a chart refers to them by."""
+        name = f"data-{len(self._rows)}"
+        self._rows[name] = [{k: v for k, v in row.items() if not isinstance(v, Interval)} for row in rows]
+        return alt.NamedData(name=name)
+
+    def spec(self, chart: Any) -> Spec:
+        """Return a chart as a specification with its rows and the page's style."""
+        made: Spec = chart.to_dict(validate=False)  # the tests draw every kind
+        return {**made, "datasets": self._rows, "config": _config()}

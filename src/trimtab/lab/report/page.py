@@ -107,7 +107,7 @@ def _section(section: Section, picture: Callable[[Figure], Html]) -> Html:
 def _part(part: Part, picture: Callable[[Figure], Html]) -> Html:
     if isinstance(part, Figure):
         return _figure(part, picture)
-    return join([_heading(3, part.title, part.name), _table(part)])
+    return join([_heading(3, part.title, f"{part.name}-table"), _table(part)])
 
 
 def _figure(figure: Figure, picture: Callable[[Figure], Html]) -> Html:
