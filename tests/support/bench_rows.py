@@ -10,7 +10,7 @@ from trimtab.lab.arms.arm import ArmKind
 from trimtab.lab.bench.folder import Manifest
 from trimtab.lab.bench.row import BOUNDS, CHANCES, Judged, Needs, Quality, Row
 from trimtab.lab.env.facts import Tier
-from trimtab.lab.report.reading import AblationRow, Timing
+from trimtab.lab.report.reading import AblationRow, Estimate, Timing
 
 ARMS: tuple[tuple[str, ArmKind, float, float, float], ...] = (
     ("none", "keep", 0.66, 1.0, 1.0),
@@ -94,18 +94,26 @@ def _curve(length: int, tokens: float, dice: random.Random) -> tuple[tuple[int, 
     return tuple(found), edits
 
 
-def ablation(seeds: int = 5) -> tuple[AblationRow, ...]:
-    """Every variant of credit with every way to branch."""
-    dice = random.Random(0)
-    means = {"traj": 0.415, "snapshot": 0.425, "parent": 0.40}
-    return tuple(
-        AblationRow(
-            variant=variant, branching=branching, seed=seed, episodes=240, cost=0.7 + dice.uniform(-0.03, 0.03),
-            reward=mean + (0.008 if branching == "context" else 0.0) + dice.uniform(-0.03, 0.03), success=0.7 + dice.uniform(-0.02, 0.02),
-        )
-        for variant, mean in means.items()
-        for branching in ("context", "random")
-        for seed in range(seeds)
+def _estimate(mean: float, half: float = 0.02) -> Estimate:
+    return Estimate(mean, mean - half, mean + half)
+
+
+def ablation() -> tuple[AblationRow, ...]:
+    """A rule, the clone, and every variant of credit: only `parent` is shown to differ."""
+    means = {"traj": 0.432, "snapshot": 0.441, "parent": 0.40}
+    cells = (("traj", "none"), *((variant, way) for variant in means for way in ("context", "random")))
+    return (
+        *(
+            AblationRow(variant=name, seeds=seeds, tasks=24, reward=_estimate(mean), success=_estimate(0.7), cost=_estimate(0.7))
+            for name, seeds, mean in (("break-even", 1, 0.41), ("clone", 5, 0.435))
+        ),
+        *(
+            AblationRow(
+                variant=variant, branching=way, seeds=5, tasks=24, decisions=60_000, reward=_estimate(means[variant]), success=_estimate(0.71),
+                cost=_estimate(0.68), sampled=_estimate(means[variant] - 0.01), gain=_estimate(means[variant] - 0.435, 0.015),
+            )
+            for variant, way in cells
+        ),
     )  # fmt: skip
 
 
@@ -114,7 +122,7 @@ def folder(at: Path, rows: Sequence[Row], *, extras: bool = True) -> Path:
     at.mkdir(parents=True, exist_ok=True)
     (at / "rows.jsonl").write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in rows))
     if extras:
-        (at / "ablation.jsonl").write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in ablation()))
+        (at / "ablation.json").write_bytes(msgspec.json.encode(ablation()))
         made = Manifest(content="c0de", trimtab="0.1", python="3.11", arguments={"part": "test", "seeds": "5"})
         (at / "manifest.json").write_bytes(msgspec.json.encode(made))
         took = Timing(

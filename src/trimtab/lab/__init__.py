@@ -5,6 +5,7 @@
     env        both played step by step through the real engine
     rewards    what an episode was worth, in parts
     credit     from rewards at the leaves of a tree to advantages
+    bench      arms side by side on the same stories
 
 Nothing of it is loaded by the agent.
 """

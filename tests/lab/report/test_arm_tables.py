@@ -1,13 +1,11 @@
 """The tables of arms, of prices and projects, of the path and the ablation, and of plays that deceive."""
 
-import pytest
-
-from support.bench_rows import row
+from support.bench_rows import ablation, row
 from trimtab.lab.report.arm_tables import arm_tables, prices_table, units_table
 from trimtab.lab.report.evidence import Block, blocks_of
 from trimtab.lab.report.hacking import hacking_table
-from trimtab.lab.report.reading import AblationRow
 from trimtab.lab.report.training import ablation_table, path_table
+from trimtab.lab.report.words import _ablated
 
 
 def test_arms_stand_in_the_order_of_their_reward_and_the_chosen_one_is_marked(blocks: dict[str, Block]) -> None:
@@ -68,29 +66,22 @@ def test_a_step_that_nobody_played_is_said_to_be_missing() -> None:
     assert rows["RL"]["before"] == "summary"
 
 
-def runs(variant: str, branching: str, *rewards: float) -> list[AblationRow]:
-    return [
-        AblationRow(variant=variant, branching=branching, seed=seed, reward=reward, success=0.7, cost=0.7, episodes=10)
-        for seed, reward in enumerate(rewards)
-    ]
+def test_each_variant_is_told_beside_the_clone_that_it_began_with() -> None:
+    table = ablation_table(ablation())
+    told = [(line["variant"], line["branching"], line["says"]) for line in table.rows]
+    assert told[:3] == [("break-even", None, "reference"), ("clone", None, "reference"), ("traj", "none", "not shown")]
+    assert told[-1] == ("parent", "random", "worse")
+    assert table.scope == "T0 · validation, tasks that chose nothing · 5 seeds · n = 24 tasks a run"
 
 
-def test_an_ablation_is_held_against_trajectories_with_random_branch_points_seed_by_seed() -> None:
-    rows = [*runs("snapshot", "context", 0.6, 0.71, 0.8), *runs("traj", "random", 0.4, 0.5, 0.6)]
-    first, second = ablation_table(rows).rows
-    assert (first["variant"], first["branching"], first["says"]) == ("traj", "random", "reference")
-    assert second["change"].value == pytest.approx(0.2033, abs=1e-3)  # type: ignore[union-attr]
-    assert (second["says"], second["seeds"]) == ("better", "0, 1, 2")
-    assert ablation_table(rows).scope == "T0 · validation · 6 runs · n = 10 a run"
-
-
-def test_one_seed_shows_nothing() -> None:
-    rows = ablation_table([*runs("traj", "random", 0.4), *runs("parent", "random", 0.9)]).rows
-    assert rows[1]["says"] == "no data"
+def test_a_variant_is_said_to_differ_only_where_its_interval_does() -> None:
+    (line,) = _ablated(ablation_table(ablation()))
+    assert "`parent` branching random (−0.035 [−0.050, −0.020]): below it." in line
+    assert "`snapshot` branching random (+0.006 [−0.009, +0.021]): not shown to differ" in line
 
 
 def test_without_runs_the_ablation_says_so() -> None:
-    assert ablation_table([]).missing == "No training run of an ablation lies in these folders."
+    assert ablation_table([]).missing == "No ablation.json of `trimtab train` lies in these folders."
 
 
 def test_the_plays_that_deceive_have_more_points_than_decency_and_less_reward_than_nothing() -> None:

@@ -103,7 +103,7 @@ def test_a_tier_without_rows_is_said_loudly_in_its_place(whole: tuple[str, Seen]
 
 def test_what_no_data_is_there_for_keeps_its_place_and_says_why() -> None:
     text, _ = made(Found(tuple(rows_of("T0", "test", stories=3, seeds=(0,)))))
-    assert "No data: No training run of an ablation lies in these folders." in text
+    assert "No data: No ablation.json of" in text
     assert "Small: 1 of the 5 seeds that a claim takes." in text
     assert "the figures of the best of each kind are too good" in text
 

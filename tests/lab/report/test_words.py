@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trimtab.lab.corpora.intervals import Interval
-from trimtab.lab.report.bearing import over_runs, says, side
+from trimtab.lab.report.bearing import says, side
 from trimtab.lab.report.words import PAID, SUCCEEDED, difference, gate, under_bounds
 
 LESS, MORE, AROUND = Interval(-0.12, -0.15, -0.09), Interval(0.2, 0.1, 0.3), Interval(0.01, -0.1, 0.12)
@@ -71,11 +71,3 @@ def test_a_sentence_claims_a_side_only_where_both_ends_are_told_on_it(ends: tupl
 )
 def test_the_gate_takes_two_prices(gains: dict[str, Interval], words: str) -> None:
     assert words in gate(gains, "rl", "rules")
-
-
-def test_the_interval_of_runs_is_students() -> None:
-    # mean 2, deviation 1, three runs: 4.303 · 1 / √3
-    found = over_runs([1.0, 2.0, 3.0])
-    assert found == Interval(2.0, pytest.approx(2 - 2.4844, abs=1e-3), pytest.approx(2 + 2.4844, abs=1e-3))
-    assert math.isnan(over_runs([1.0]).low)
-    assert math.isnan(over_runs([]).value)

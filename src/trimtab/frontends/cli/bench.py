@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from trimtab.lab.bench.folder import Folder
     from trimtab.lab.bench.playing import Job, Unplayed
     from trimtab.lab.bench.row import Row
-    from trimtab.lab.executor import Executor
 
-DEFAULT_ARMS = ("none", "truncate", "mask", "summary", "rules", "claude-code", "codex")
-"""What is played where no arm is named."""
+PEERS = ("claude-code", "codex")
+"""What of other agents is played, beside the baselines, where no arm is named."""
 _COUNT = click.IntRange(min=1, max=100_000)
 
 
@@ -105,6 +104,7 @@ def command(
     """
     _require_numpy()
     names = _arms(arms, candidate)
+    base = _against(names, against)
     wish = Wish(part, each, seeds, sessions, split, data, window, prices)
     if (wish.part == "test") != (candidate is not None):
         raise UsageError(
@@ -116,7 +116,7 @@ def command(
     if candidate is not None:
         _open_test(folder, candidate)
     rows, failed = _played(jobs, folder, workers)
-    findings = _findings(rows, names, _against(names, against), by_project=by_project)
+    findings = _findings(rows, names, base, by_project=by_project)
     if folder is not None:
         for name, content in findings.files():
             folder.write(name, content)
@@ -136,9 +136,9 @@ def _require_numpy() -> None:
 
 def _arms(given: Sequence[str], candidate: str | None) -> tuple[str, ...]:
     """The arms, each once, the candidate among them. Raises `UsageError` for one that isn't there."""
-    from trimtab.lab.arms.registry import find_arm
+    from trimtab.lab.arms.registry import BASELINES, find_arm
 
-    names = tuple(dict.fromkeys((*(given or DEFAULT_ARMS), *([candidate] if candidate else []))))
+    names = tuple(dict.fromkeys((*(given or (*BASELINES, *PEERS)), *([candidate] if candidate else []))))
     for name in names:
         find_arm(name)
     return names
@@ -178,12 +178,12 @@ def _open_test(folder: "Folder | None", candidate: str) -> None:
 def _played(jobs: "Sequence[Job]", folder: "Folder | None", workers: int) -> "tuple[list[Row], list[Unplayed]]":
     """Play what isn't there yet. Returns all rows that the jobs ask for, and what couldn't be played."""
     from trimtab.lab.bench.playing import asked_for, lacking, played
-    from trimtab.lab.executor import Here
+    from trimtab.lab.executor import executor_for
 
     rows: list[Row] = [] if folder is None else folder.rows
     left = lacking(jobs, rows)
     failed: list[Unplayed] = []
-    executor: Executor = Here()
+    executor = executor_for(workers)
     try:
         for done in arriving(executor.map(played, left), len(left), lambda done: done.name):
             if folder is None:

@@ -14,4 +14,5 @@ COMMANDS: Mapping[str, str] = {
     "replay": "recorded sessions under another context policy",
     "report": "what benches and training found, as one page",
     "sessions": "list and show sessions",
+    "train": "train a context policy on generated tasks, offline",
 }

@@ -39,7 +39,7 @@ def arriving(
     results: Iterable[T], total: int, said: Callable[[T], str], *, now: Callable[[], float] = time.monotonic
 ) -> Iterator[T]:
     """Yield each of `total` results as it comes, and tell a person at standard error how far it is, and how long the rest takes if it goes on so."""
-    if not sys.stderr.isatty():
+    if not total or not sys.stderr.isatty():
         yield from results
         return
     width = (width_of(sys.stderr) or 80) - 1

@@ -16,7 +16,7 @@ from trimtab.lab.bench.section import Section
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.rewards.facts import Bound
 
-Stand: TypeAlias = Literal["above", "below", "not told apart from", "played too little beside"]
+Stand: TypeAlias = Literal["above", "below", "not told apart from", "not judged against"]
 FEWEST = 5
 """Stories of a project of which something is claimed."""
 _NO_CANDIDATES = frozenset({"bound", "random", "keep"})
@@ -37,7 +37,7 @@ class Claim:
     def stand(self) -> Stand:
         """In a word."""
         if self.stories < FEWEST:
-            return "played too little beside"
+            return "not judged against"
         if all(gain.low > 0 for _, gain in self.gains):
             return "above"
         return "below" if all(gain.high < 0 for _, gain in self.gains) else "not told apart from"

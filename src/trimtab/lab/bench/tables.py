@@ -103,7 +103,7 @@ def _legend(section: Section, figures: Sequence[Figure], *, verdicts: bool) -> t
         )
     if verdicts:
         lines.append(
-            "VERDICT: beside keeping everything in a window that holds it. AS SENT: beside keeping everything and failing where that doesn't fit. Both of these very stories' families."
+            "VERDICT: beside keeping everything in a window that holds it. AS SENT: beside keeping everything and failing where that doesn't fit. Both are about these families alone."
         )
     return tuple(lines)
 

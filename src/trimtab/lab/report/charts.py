@@ -256,26 +256,34 @@ def ablation(table: Table, roles: Roles) -> Plot:
     data = Datasets()
     rows = [
         {
-            **_with_ends(row, "reward", "number", f"{row['variant']}, {row['branching']}"),
+            **_with_ends(
+                row,
+                "reward",
+                "number",
+                ", branching ".join(filter(None, map(str, (row["variant"], row["branching"] or "")))),
+            ),
             "variant": row["variant"],
-            "branching": row["branching"],
+            "branching": row["branching"] or "no training",
         }
         for row in table.rows
     ]
     ways = list(dict.fromkeys(str(row["branching"]) for row in rows))
-    colors = {way: role for way, role in zip(ways, ("learned", "rule", "bound", "peer"), strict=False)} | {
-        "random": "random"
-    }
-    color = alt.Color("branching:N", scale=alt.Scale(domain=ways, range=[ROLES[colors[way]] for way in ways]), legend=None)  # fmt: skip
+    colors = {"context": "learned", "none": "rule"} | {"random": "random", "no training": "soft"}
+    color = alt.Color("branching:N", scale=alt.Scale(domain=ways, range=[ROLES[colors.get(way, "bound")] for way in ways]), legend=None)  # fmt: skip
     variants = list(dict.fromkeys(str(row["variant"]) for row in rows))
     y = _names(variants, "variant")
     offset = alt.YOffset("branching:N", sort=ways)
-    x = alt.X("value:Q", title="reward, mean over seeds", axis=alt.Axis(tickCount=6), scale=alt.Scale(zero=False, padding=8))  # fmt: skip
+    x = alt.X("value:Q", title="reward, mean over seeds and tasks", axis=alt.Axis(tickCount=6), scale=alt.Scale(zero=False, padding=8))  # fmt: skip
     base = alt.Chart(data.add(rows)).encode(y=y, yOffset=offset, color=color)
-    bars = base.mark_rule(strokeWidth=2.5).encode(x=alt.X("low:Q", title="reward, mean over seeds"), x2="high:Q")
+    bars = base.mark_rule(strokeWidth=2.5).encode(
+        x=alt.X("low:Q", title="reward, mean over seeds and tasks"), x2="high:Q"
+    )
     dots = base.mark_point(filled=True, size=80, opacity=1).encode(x=x, description="says:N")
     chart = (bars + dots).properties(width=_WIDTH - 80, height=52 * len(variants))
-    return Plot(data.spec(chart), tuple(Key(f"{way} branch points", colors[way]) for way in ways))
+    return Plot(
+        data.spec(chart),
+        tuple(Key(way if way == "no training" else f"branching {way}", colors.get(way, "bound")) for way in ways),
+    )
 
 
 CHARTS: Mapping[str, Callable[[Table, Roles], Plot]] = {

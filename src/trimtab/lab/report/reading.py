@@ -3,7 +3,7 @@
     rows.jsonl        a `Row` a line, of one tier or several                                     needed
     manifest.json     the bench's: arguments and versions
     opened.jsonl      the bench's: when the test part was opened, and for which candidate
-    ablation*.json*   an `AblationRow` each: what a variant of training came to with one seed
+    ablation.json     training's: what each variant of credit came to
     timings.jsonl     a `Timing` a line: commands that had a part in it, and how long each took
 
 A folder is read with all that lies below it. What can't be read is said in words, with file and line. The last line of a run that was broken off may be torn: it is left
@@ -24,19 +24,30 @@ from trimtab.types.errors import TrimtabError, UsageError
 T = TypeVar("T")
 
 
+class Estimate(msgspec.Struct, frozen=True):
+    """A mean with its 95 % interval, as training writes it."""
+
+    mean: float
+    low: float
+    high: float
+
+
 class AblationRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One training run: a variant of credit, a way to choose branch points, a seed, and what its policy came to on `episodes` of `part`, as means."""
+    """A line of training's `ablation.json`: a variant of credit with a way to branch, or something that it is compared with (`branching` is empty then).
+
+    The shape is that of `lab/train/ablation.py`, which can't be loaded without the training library. `gain`: reward above the clone of the same seed, on the same tasks.
+    """
 
     variant: str
-    branching: str
-    seed: int
-    reward: float
-    success: float
-    cost: float
-    """1: as much as keeping everything."""
-    tier: str = "T0"
-    part: str = "validation"
-    episodes: int = 0
+    branching: str = ""
+    seeds: int
+    tasks: int
+    decisions: int = 0
+    reward: Estimate
+    success: Estimate
+    cost: Estimate
+    sampled: Estimate | None = None
+    gain: Estimate | None = None
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +99,7 @@ def read(folders: Sequence[Path]) -> Found:
         raise NoRows(
             f"no rows in {names}", hint="`trimtab bench` writes them, as rows.jsonl; name the folder that it wrote."
         )
-    ablation = _of(AblationRow, _files(folders, "ablation*.json*"), notes)
+    ablation = _of(AblationRow, _files(folders, "ablation.json"), notes)
     manifests = _of(Manifest, _files(folders, "manifest.json"), notes)
     timings = _of(Timing, _files(folders, "timings.jsonl"), notes)
     opened = sorted(_of(Opened, _files(folders, "opened.jsonl"), notes), key=lambda one: one.at)

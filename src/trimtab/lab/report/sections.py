@@ -88,11 +88,9 @@ def report_of(found: Found) -> Report:
         Section(
             "ablation",
             "Ablation",
+            ("Credit by trajectory, by snapshot or by parent; branch points chosen by context or at random, or none.",),
             (
-                "Credit by trajectory, by snapshot or by parent; branch points chosen by context or at random. One run is one seed.",
-            ),
-            (
-                _figure("ablation", ablation, "Mean over seeds with Student's interval of 95 %."),
+                _figure("ablation", ablation, "Means with the interval of 95 %, over seeds and tasks."),
                 ablation,
             ),
         ),

@@ -1,66 +1,66 @@
 """What training did: the ablation of credit and branching, and the path from a fixed summary to reinforcement learning, each step against the one before.
 
-The path is the bench's (`bench/steps.py`). Runs of an ablation differ by their seed, so their interval is over seeds; two ways are compared seed by seed, where both ran it.
+The path is the bench's (`bench/steps.py`), the ablation is training's (`train/ablation.py`); each interval is theirs.
 """
 
 from collections.abc import Sequence
 
 from trimtab.lab.bench.figures import COST, REWARD, SUCCESS
 from trimtab.lab.bench.steps import walked
-from trimtab.lab.report.bearing import over_runs, says
+from trimtab.lab.corpora.intervals import Interval
+from trimtab.lab.report.bearing import says
 from trimtab.lab.report.evidence import Block
-from trimtab.lab.report.reading import AblationRow
+from trimtab.lab.report.reading import AblationRow, Estimate
 from trimtab.lab.report.table import Cell, Column, Table
 
 ABLATION = (
     Column("variant", "credit"),
     Column("branching", "branch points"),
-    Column("reward", "reward", "number", "mean over seeds"),
+    Column("reward", "reward", "number", "mean over seeds and tasks, greedy"),
     Column("success", "success", "share"),
-    Column("cost", "cost", "share"),
-    Column("change", "Δ reward", "signed", "against the first row, seed by seed"),
-    Column("says", "so"),
-    Column("seeds", "seeds"),
+    Column("cost", "cost", "share", "of keeping everything"),
+    Column("sampled", "reward, sampled", "number", "the same policy, drawing its actions"),
+    Column(
+        "gain", "Δ clone", "signed", "reward above the clone that training began with, seed by seed and task by task"
+    ),
+    Column("says", "so", about="what the interval over the clone bears"),
+    Column("seeds", "seeds", "count"),
+    Column("decisions", "decisions", "count", "of all its runs"),
 )
 
 
 def ablation_table(rows: Sequence[AblationRow]) -> Table:
-    """Return a row for each variant and way to branch. What they are held against is `traj` with random branch points, or the first there is."""
+    """Return what each variant of credit and way to branch came to, beside the clone that all began with and the arms that it is compared with."""
     title = "Credit and branch points"
     if not rows:
-        return Table("ablation", title, ABLATION, (), missing="No training run of an ablation lies in these folders.")
-    found: dict[tuple[str, str], dict[int, AblationRow]] = {}
-    for row in rows:
-        found.setdefault((row.variant, row.branching), {})[row.seed] = row
-    order = {"traj": 0, "snapshot": 1, "parent": 2}
-    ways = sorted(found, key=lambda way: (order.get(way[0], 3), way[0], way[1] != "random", way[1]))
-    base = found[ways[0]]
-    made: list[dict[str, Cell]] = []
-    for way in ways:
-        runs = found[way]
-        both = sorted(runs.keys() & base.keys())
-        change = over_runs(runs[seed].reward - base[seed].reward for seed in both) if way != ways[0] else None
-        made.append(
-            {
-                "variant": way[0],
-                "branching": way[1],
-                "reward": over_runs(run.reward for run in runs.values()),
-                "success": over_runs(run.success for run in runs.values()),
-                "cost": over_runs(run.cost for run in runs.values()),
-                "change": change,
-                "says": "reference" if change is None else says(change),
-                "seeds": ", ".join(map(str, sorted(runs))),
-            }
+        return Table(
+            "ablation", title, ABLATION, (), missing="No ablation.json of `trimtab train` lies in these folders."
         )
-    scopes = sorted({f"{row.tier} · {row.part}" for row in rows})
-    episodes = sorted({row.episodes for row in rows if row.episodes})
-    each = (
-        f" · n = {' to '.join(f'{n:,}' for n in dict.fromkeys((episodes[0], episodes[-1])))} a run" if episodes else ""
+    made: tuple[dict[str, Cell], ...] = tuple(
+        {
+            "variant": row.variant,
+            "branching": row.branching or None,
+            "reward": _interval(row.reward),
+            "success": _interval(row.success),
+            "cost": _interval(row.cost),
+            "sampled": None if row.sampled is None else _interval(row.sampled),
+            "gain": None if row.gain is None else _interval(row.gain),
+            "says": "reference" if row.gain is None else says(_interval(row.gain)),
+            "seeds": row.seeds,
+            "decisions": row.decisions or None,
+        }
+        for row in rows
     )
-    scope = f"{', '.join(scopes)} · {len(rows)} runs{each}"
+    seeds, tasks = (sorted({getattr(row, key) for row in rows if row.gain}) or [0] for key in ("seeds", "tasks"))
+    n = [" to ".join(f"{one:,}" for one in dict.fromkeys((some[0], some[-1]))) for some in (seeds, tasks)]
+    scope = f"T0 · validation, tasks that chose nothing · {n[0]} seeds · n = {n[1]} tasks a run"
     return Table(
-        "ablation", title, ABLATION, tuple(made), scope, f"Held against {' with '.join(ways[0])} branch points."
+        "ablation", title, ABLATION, made, scope, "all from the same clones, with the same budget of decisions"
     )
+
+
+def _interval(one: Estimate) -> Interval:
+    return Interval(one.mean, one.low, one.high)
 
 
 PATH = (

@@ -173,18 +173,12 @@ def _steps(path: Table) -> tuple[str, ...]:
 
 
 def _ablated(ablation: Table) -> tuple[str, ...]:
-    rows = [row for row in ablation.rows if isinstance(row.get("change"), Interval)]
-    if not rows:
-        return ()
-    reference = next(row for row in ablation.rows if row["says"] == "reference")
-    base = f"`{reference['variant']}` with {reference['branching']} branch points"
-    shown = [
-        f"`{row['variant']}` with {row['branching']} branch points is {row['says']} ({told(row['change'], 'signed')})"
-        for row in rows
-        if row["says"] in ("better", "worse")
-    ]
-    if not shown:
-        return (f"No variant is shown to differ in reward from {base}, over seeds {reference['seeds']}.",)
-    rest = len(rows) - len(shown)
-    more = f"; {rest} other{'s are' if rest > 1 else ' is'} not shown to differ" if rest else ""
-    return (f"In reward beside {base}: {', '.join(shown)}{more}.",)
+    """What each variant is over the clone that it began with: by what is shown."""
+    found: dict[str, list[str]] = {}
+    for row in ablation.rows:
+        if isinstance(row.get("gain"), Interval):
+            told_as = f"`{row['variant']}` branching {row['branching']} ({told(row['gain'], 'signed')})"
+            found.setdefault(str(row["says"]), []).append(told_as)
+    heads = {"better": "above it", "worse": "below it", "not shown": "not shown to differ", "no data": "without data"}
+    parts = [f"{', '.join(found[key])}: {head}" for key, head in heads.items() if key in found]
+    return (f"Reward over the clone that training began with. {'. '.join(parts)}.",) if parts else ()
