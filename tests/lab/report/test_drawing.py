@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("altair", reason="plots need the extra `report`")
 pytest.importorskip("vl_convert", reason="plots need the extra `report`")
 
-from support.bench_rows import row
+from support.bench_rows import ablation, row, rows_of
 from trimtab.lab.report import drawing
 from trimtab.lab.report.page import Facts
 from trimtab.lab.report.reading import Found

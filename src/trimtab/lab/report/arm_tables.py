@@ -141,6 +141,6 @@ def units_table(block: Block, arm: str | None, base: str | None) -> Table:
     return Table(name, title, columns, tuple(rows), block.scope, about, missing=missing)
 
 
-STANDS: Mapping[str, str] = {"not told apart from": "not shown", "played too little beside": "too little"}
+STANDS: Mapping[str, str] = {"not told apart from": "not shown", "not judged against": "too little"}
 """Words of the bench for where an arm stands, as a cell has them; the others stay."""
 _NO_TWO = "No two arms to compare: a learned arm and a rule, or a rule and keeping everything, must have played."
