@@ -30,7 +30,8 @@ def report() -> Report:
 def pictures(report: Report) -> dict[str, str]:
     """One picture of each kind, the last of it on the page."""
     charts = drawing.charts()
-    figures = {part.kind: part for section in report.sections for part in section.parts if isinstance(part, Figure)}
+    parts = [part for section in report.sections for part in section.parts]
+    figures = {part.kind: part for part in parts if isinstance(part, Figure) and part.table.rows}
     assert figures.keys() == charts.CHARTS.keys()
     return {
         kind: drawing.drawn(

@@ -11,7 +11,7 @@ from support.pages import ROOT
 from trimtab.lab.bench.folder import Manifest, Opened
 from trimtab.lab.report.markup import Html, join, prose, tag
 from trimtab.lab.report.page import Facts, page
-from trimtab.lab.report.reading import Found, Timing
+from trimtab.lab.report.reading import Found, Run, Timing
 from trimtab.lab.report.sections import Figure, report_of
 
 FACTS = Facts(
@@ -20,6 +20,7 @@ FACTS = Facts(
     "2026-11-30",
     (Manifest(content="c0de", arguments={"part": "test"}),),
     (Timing(command="trimtab bench --part test", seconds=312.4, machine="2 cores"),),
+    (Run(stage="rl", seconds=30.0, decisions=400), Run(stage="rl", seconds=90.0, decisions=600)),
     (Opened("2026-11-29", "rl"),),
     ("A line was left out.",),
     "..",
@@ -124,6 +125,7 @@ def test_it_says_how_it_was_made_how_long_that_took_and_what_was_opened(whole: t
         "trimtab 1.2.3",
         "<code>trimtab bench --part test</code>",
         "5.2 min",
+        "Training runs of the stage “rl”: 2, 2.0 min in all, 1,000 decisions.",
         "The test part was opened on 2026-11-29 for rl.",
         "with part test.",
         "A line was left out.",

@@ -50,6 +50,7 @@ def command(*, folders: tuple[str, ...], out: str | None, date: str) -> int:
             date,
             found.manifests,
             found.timings,
+            found.runs,
             found.opened,
             found.notes,
             way_to_repository(page),

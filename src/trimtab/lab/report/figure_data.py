@@ -83,7 +83,8 @@ def curves_table(block: Block) -> Table:
         Column("n", "n", "count", "stories that came so far"),
     )
     rows = [point for arm in block.featured for point in _curve(arm, [row.curve for row in block.section.rows[arm]])]
-    return _table("curves", "Tokens of each request", columns, rows, block)
+    missing = "" if rows else "A curve takes two stories of an arm."
+    return _table("curves", "Tokens of each request", columns, rows, block, missing=missing)
 
 
 def _curve(arm: str, curves: Sequence[Sequence[int]]) -> Iterator[dict[str, Cell]]:

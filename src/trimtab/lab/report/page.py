@@ -11,7 +11,7 @@ from trimtab.lab.bench.folder import Manifest, Opened
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.report.checklist import CHECKLIST
 from trimtab.lab.report.markup import Html, join, prose, tag
-from trimtab.lab.report.reading import Timing
+from trimtab.lab.report.reading import Run, Timing
 from trimtab.lab.report.sections import Figure, Part, Report, Section
 from trimtab.lab.report.table import NOTHING, Column, Table, told
 from trimtab.lab.report.words import Said
@@ -37,6 +37,7 @@ class Facts:
     date: str = ""
     manifests: tuple[Manifest, ...] = ()
     timings: tuple[Timing, ...] = ()
+    runs: tuple[Run, ...] = ()
     opened: tuple[Opened, ...] = ()
     notes: tuple[str, ...] = ()
     to_root: str | None = None
@@ -201,6 +202,10 @@ def _facts(facts: Facts) -> Html:
         + (f", with {', '.join(f'{key} {value}' for key, value in one.arguments.items())}." if one.arguments else ".")
         for one in facts.manifests
     )
+    lines += [
+        _runs(stage, [run for run in facts.runs if run.stage == stage])
+        for stage in sorted({run.stage for run in facts.runs})
+    ]
     lines += facts.notes
     return tag(
         "section",
@@ -210,6 +215,14 @@ def _facts(facts: Facts) -> Html:
         tag("p", "Versions: " + ", ".join(f"{name} {version}" for name, version in sorted(facts.versions.items())) + "."),
         tag("ul", *(tag("li", line) for line in lines)) if lines else None,
     )  # fmt: skip
+
+
+def _runs(stage: str, runs: Sequence[Run]) -> str:
+    took = _seconds(sum(run.seconds for run in runs))
+    decisions = sum(run.decisions for run in runs)
+    return f"Training runs of the stage “{stage}”: {len(runs):,}, {took} in all" + (
+        f", {decisions:,} decisions." if decisions else "."
+    )
 
 
 def _seconds(seconds: float | None) -> str:

@@ -4,6 +4,7 @@
     manifest.json     the bench's: arguments and versions
     opened.jsonl      the bench's: when the test part was opened, and for which candidate
     ablation.json     training's: what each variant of credit came to
+    record.json       training's, of each run: how long it took
     timings.jsonl     a `Timing` a line: commands that had a part in it, and how long each took
 
 A folder is read with all that lies below it. What can't be read is said in words, with file and line. The last line of a run that was broken off may be torn: it is left
@@ -50,6 +51,14 @@ class AblationRow(msgspec.Struct, frozen=True, kw_only=True):
     gain: Estimate | None = None
 
 
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What training's `record.json` says of a run: what was trained, how long it took, in seconds, and how many decisions it made."""
+
+    stage: str
+    seconds: float = 0.0
+    decisions: int = 0
+
+
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
     """A command that had a part in what is shown, and how long it took, in seconds."""
 
@@ -66,6 +75,7 @@ class Found:
     ablation: tuple[AblationRow, ...] = ()
     manifests: tuple[Manifest, ...] = ()
     timings: tuple[Timing, ...] = ()
+    runs: tuple[Run, ...] = ()
     opened: tuple[Opened, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
@@ -102,10 +112,13 @@ def read(folders: Sequence[Path]) -> Found:
     ablation = _of(AblationRow, _files(folders, "ablation.json"), notes)
     manifests = _of(Manifest, _files(folders, "manifest.json"), notes)
     timings = _of(Timing, _files(folders, "timings.jsonl"), notes)
+    runs = _of(Run, _files(folders, "record.json"), notes)
     opened = sorted(_of(Opened, _files(folders, "opened.jsonl"), notes), key=lambda one: one.at)
     if len(opened) > 1:
         notes.append(f"The test part was opened {len(opened)} times; what was judged later knew more than the first.")
-    return Found(tuple(rows), tuple(ablation), tuple(manifests), tuple(timings), tuple(opened), tuple(notes))
+    return Found(
+        tuple(rows), tuple(ablation), tuple(manifests), tuple(timings), tuple(runs), tuple(opened), tuple(notes)
+    )
 
 
 def _files(folders: Sequence[Path], pattern: str) -> list[Path]:

@@ -141,17 +141,12 @@ def _of_block(block: Block, same: Sequence[Block]) -> tuple[str, ...]:
 
 def by_unit(found: Sequence[Claim], unit: str) -> str:
     """Return where an arm is above another: a claim holds for the projects (or families) that it names, not for others."""
-    words = {
-        "above": "above",
-        "below": "below",
-        "not told apart from": "not shown to differ",
-        "played too little beside": "played too little",
-    }
+    words = {"not told apart from": "not shown to differ", "not judged against": "played too little"}
     parts = []
-    for stand, word in words.items():
+    for stand in ("above", "below", *words):
         named = [claim.project or "(none named)" for claim in found if claim.stand == stand]
         if named:
-            parts.append(f"{word} in {', '.join(named)}")
+            parts.append(f"{words.get(stand, stand)} in {', '.join(named)}")
     return f"By {unit}, in reward, `{found[0].arm}` beside `{found[0].against}`: {'; '.join(parts)}."
 
 
