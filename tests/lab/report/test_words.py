@@ -20,6 +20,7 @@ LESS, MORE, AROUND = Interval(-0.12, -0.15, -0.09), Interval(0.2, 0.1, 0.3), Int
         (MORE, "it costs more (+20.0 % [+10.0, +30.0])"),
         (AROUND, "whether it costs less or more isn't shown (+1.0 % [−10.0, +12.0])"),
         (Interval(0.003, -0.011, 0.009), "cost is equal within 1.1 % (+0.3 % [−1.1, +0.9])"),
+        (Interval(0.0, 0.0, 0.0), "cost is equal (0.0 % [0.0, 0.0])"),
         (Interval(-0.5, math.nan, math.nan), "whether it costs less or more isn't shown by one story (−50.0 %)"),
         (
             Interval(math.nan, math.nan, math.nan),

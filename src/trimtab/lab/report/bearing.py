@@ -7,7 +7,8 @@ import math
 
 from trimtab.lab.corpora.intervals import Interval
 
-_ZERO = 0.0005
+ZERO = 0.0005
+"""Told as zero, whatever the form."""
 UNKNOWN = Interval(math.nan, math.nan, math.nan)
 """Of what nobody played."""
 
@@ -26,7 +27,7 @@ def side(found: Interval) -> int:
     """Return on which side of zero the whole interval is: −1, +1, or 0 for none."""
     if not (known(found) and bounded(found)):
         return 0
-    return 1 if found.low >= _ZERO else -1 if found.high <= -_ZERO else 0
+    return 1 if found.low >= ZERO else -1 if found.high <= -ZERO else 0
 
 
 def says(found: Interval) -> str:

@@ -242,7 +242,7 @@ def path(table: Table, roles: Roles) -> Plot:
             if isinstance(row.get(key), Interval)
         ]
         y = _names(steps, "step", labels=key == "success")
-        x = alt.X("value:Q", title=title, axis=alt.Axis(format=spelt, tickCount=3), scale=alt.Scale(zero=False, padding=8))  # fmt: skip
+        x = alt.X("value:Q", title=title, axis=alt.Axis(format=spelt, tickCount=3, labelOverlap=True), scale=alt.Scale(zero=False, padding=8))  # fmt: skip
         base = alt.Chart(data.add(rows)).encode(y=y, x=x)
         trail = base.mark_line(strokeWidth=1, color=ROLES["soft"]).encode(order="place:Q")
         bars = base.mark_rule(strokeWidth=2.5, color=ROLES["learned"]).encode(x=alt.X("low:Q", title=title), x2="high:Q")  # fmt: skip

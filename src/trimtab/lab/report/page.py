@@ -137,7 +137,9 @@ def _table(table: Table) -> Html:
 
 
 def _side(column: Column) -> str:
-    return "text" if column.form == "text" else "number"
+    if column.form != "text":
+        return "number"
+    return "text wide" if column.key in ("does", "note") else "text"
 
 
 def _cell(cell: object, column: Column, *, first: bool) -> Html:

@@ -16,14 +16,14 @@ from trimtab.lab.report.table import Cell, Column, Table
 ABLATION = (
     Column("variant", "credit"),
     Column("branching", "branch points"),
-    Column("reward", "reward", "number", "mean over seeds and tasks, greedy"),
-    Column("success", "success", "share"),
-    Column("cost", "cost", "share", "of keeping everything"),
-    Column("sampled", "reward, sampled", "number", "the same policy, drawing its actions"),
+    Column("says", "so", about="what the interval over the clone bears"),
     Column(
         "gain", "Δ clone", "signed", "reward above the clone that training began with, seed by seed and task by task"
     ),
-    Column("says", "so", about="what the interval over the clone bears"),
+    Column("reward", "reward", "number", "mean over seeds and tasks, greedy"),
+    Column("sampled", "reward, sampled", "number", "the same policy, drawing its actions"),
+    Column("success", "success", "share"),
+    Column("cost", "cost", "share", "of keeping everything"),
     Column("seeds", "seeds", "count"),
     Column("decisions", "decisions", "count", "of all its runs"),
 )
@@ -67,13 +67,13 @@ PATH = (
     Column("step", "step"),
     Column("arm", "arm"),
     Column("before", "against"),
-    Column("success", "success", "share"),
-    Column("cost", "cost", "share"),
-    Column("reward", "reward", "number"),
+    Column("says", "so"),
+    Column("reward_change", "Δ reward", "signed"),
     Column("success_change", "Δ success, points", "points", "against the last step before it that played, paired"),
     Column("cost_change", "Δ cost", "change"),
-    Column("reward_change", "Δ reward", "signed"),
-    Column("says", "so"),
+    Column("reward", "reward", "number"),
+    Column("success", "success", "share"),
+    Column("cost", "cost", "share"),
     Column("note", "what it is"),
 )
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from trimtab.lab.bench.figures import COST, SUCCESS, Figure
 from trimtab.lab.bench.projects import Claim, claims
 from trimtab.lab.corpora.intervals import Interval
-from trimtab.lab.report.bearing import bounded, known, side
+from trimtab.lab.report.bearing import ZERO, bounded, known, side
 from trimtab.lab.report.evidence import TIERS, Block
 from trimtab.lab.report.table import Form, Table, number, told
 
@@ -59,6 +59,8 @@ def difference(found: Interval, form: Form, verbs: Verbs) -> str:
     if where:
         return f"it {verbs.above if where > 0 else verbs.below} ({figures})"
     within = max(-found.low, found.high)
+    if within < ZERO:
+        return f"{verbs.equal} ({figures})"
     if within <= EQUAL:
         spelt = number(within, "share").removesuffix(" %") + (verbs.unit or " %")
         return f"{verbs.equal} within {spelt} ({figures})"
