@@ -10,7 +10,7 @@ from trimtab.lab.arms.arm import ArmKind
 from trimtab.lab.bench.folder import Manifest
 from trimtab.lab.bench.row import BOUNDS, CHANCES, Judged, Needs, Quality, Row
 from trimtab.lab.env.facts import Tier
-from trimtab.lab.report.reading import AblationRow, Estimate, Timing
+from trimtab.lab.report.reading import AblationRow, Estimate, Run, TaskReward, Timing
 
 ARMS: tuple[tuple[str, ArmKind, float, float, float], ...] = (
     ("none", "keep", 0.66, 1.0, 1.0),
@@ -117,6 +117,22 @@ def ablation() -> tuple[AblationRow, ...]:
     )  # fmt: skip
 
 
+def runs(seeds: int = 5) -> tuple[Run, ...]:
+    """The runs behind an ablation: all of one configuration, on the same tasks, only `parent` worse."""
+    means = {"traj": 0.432, "snapshot": 0.436, "parent": 0.39}
+    made = []
+    for variant, mean in means.items():
+        for way in ("context", "random"):
+            for seed in range(seeds):
+                dice = random.Random(f"{variant} {way} {seed}")
+                figures = tuple(
+                    TaskReward(f"task {n}", mean + 0.1 * (n % 3) + dice.uniform(-0.01, 0.01)) for n in range(8)
+                )
+                config = {"seed": seed, "learning": {"variant": variant, "branching": way, "rate": 0.003}}
+                made.append(Run(stage="rl", seconds=61.0, decisions=12_000, config=config, figures=figures))
+    return tuple(made)
+
+
 def folder(at: Path, rows: Sequence[Row], *, extras: bool = True) -> Path:
     """Write a folder as a bench and a training run leave it."""
     at.mkdir(parents=True, exist_ok=True)
@@ -129,6 +145,19 @@ def folder(at: Path, rows: Sequence[Row], *, extras: bool = True) -> Path:
             command="trimtab bench --part test --candidate rl --out lab/bench", seconds=312.4, machine="2 cores"
         )
         (at / "timings.jsonl").write_bytes(msgspec.json.encode(took) + b"\n")
+        for run in runs():
+            variant, way = run.way or ("", "")
+            place = at / "runs" / f"{variant}-{way}-{run.seed}"
+            place.mkdir(parents=True, exist_ok=True)
+            record = {
+                "stage": run.stage,
+                "seconds": run.seconds,
+                "decisions": run.decisions,
+                "config": run.config,
+                "ended": "budget",
+            }
+            (place / "record.json").write_bytes(msgspec.json.encode(record))
+            (place / "scores.json").write_bytes(msgspec.json.encode([{"name": "trained", "figures": run.figures}]))
     return at
 
 

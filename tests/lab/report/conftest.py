@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("numpy", reason="a report needs numpy")
 
-from support.bench_rows import ablation, full
+from support.bench_rows import ablation, full, runs
 from trimtab.lab.report.evidence import Block, blocks_of
 from trimtab.lab.report.reading import Found
 
@@ -12,7 +12,7 @@ from trimtab.lab.report.reading import Found
 @pytest.fixture(scope="session")
 def found() -> Found:
     """Three tiers, both parts of the suite, and an ablation."""
-    return Found(tuple(full(6)), ablation())
+    return Found(tuple(full(6)), ablation(), runs=runs())
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from trimtab.lab.report.arm_tables import arm_tables, prices_table, units_table
 from trimtab.lab.report.evidence import Block, blocks_of
 from trimtab.lab.report.hacking import hacking_table
 from trimtab.lab.report.training import ablation_table, path_table
-from trimtab.lab.report.words import _ablated
+from trimtab.lab.report.words import ablated
 
 
 def test_arms_stand_in_the_order_of_their_reward_and_the_chosen_one_is_marked(blocks: dict[str, Block]) -> None:
@@ -75,7 +75,7 @@ def test_each_variant_is_told_beside_the_clone_that_it_began_with() -> None:
 
 
 def test_a_variant_is_said_to_differ_only_where_its_interval_does() -> None:
-    (line,) = _ablated(ablation_table(ablation()))
+    (line,) = ablated(ablation_table(ablation()))
     assert "`parent` branching random (−0.035 [−0.050, −0.020]): below it." in line
     assert "`snapshot` branching random (+0.006 [−0.009, +0.021]): not shown to differ" in line
 

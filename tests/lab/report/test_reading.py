@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from support.bench_rows import ablation, folder, row
+from support.bench_rows import ablation, folder, row, runs
 from trimtab.lab.bench.folder import Opened
 from trimtab.lab.report.reading import NoRows, NotARow, read
 from trimtab.types.errors import UsageError
@@ -18,6 +18,7 @@ def test_rows_runs_manifests_and_timings_of_a_folder_are_read(tmp_path: Path) ->
     assert found.ablation == ablation()
     assert [one.arguments["part"] for one in found.manifests] == ["test"]
     assert [one.seconds for one in found.timings] == [312.4]
+    assert sorted(map(repr, found.runs)) == sorted(map(repr, runs()))
     assert found.notes == ()
 
 

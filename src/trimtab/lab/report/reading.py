@@ -4,7 +4,7 @@
     manifest.json     the bench's: arguments and versions
     opened.jsonl      the bench's: when the test part was opened, and for which candidate
     ablation.json     training's: what each variant of credit came to
-    record.json       training's, of each run: how long it took
+    record.json       training's, of each run: how it was configured and how long it took; scores.json beside it: what it came to, task by task
     timings.jsonl     a `Timing` a line: commands that had a part in it, and how long each took
 
 A folder is read with all that lies below it. What can't be read is said in words, with file and line. The last line of a run that was broken off may be torn: it is left
@@ -14,7 +14,7 @@ out and told of. A line that is whole but no row is an error, since a page that 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -51,12 +51,50 @@ class AblationRow(msgspec.Struct, frozen=True, kw_only=True):
     gain: Estimate | None = None
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """What training's `record.json` says of a run: what was trained, how long it took, in seconds, and how many decisions it made."""
+class TaskReward(msgspec.Struct, frozen=True):
+    """What a policy came to on one task."""
 
-    stage: str
+    task: str
+    reward: float
+
+
+class Scored(msgspec.Struct, frozen=True):
+    """A line of training's `scores.json`: a policy on several tasks."""
+
+    name: str
+    figures: tuple[TaskReward, ...] = ()
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What training's `record.json` says of a run: what was trained, how long it took, in seconds, and how many decisions it made. `figures`: of the trained policy, from its `scores.json`."""
+
+    stage: str = ""
     seconds: float = 0.0
     decisions: int = 0
+    config: dict[str, Any] = {}
+    figures: tuple[TaskReward, ...] = ()
+
+    @property
+    def seed(self) -> object:
+        """Of everything that was drawn."""
+        return self.config.get("seed", 0)
+
+    @property
+    def way(self) -> tuple[str, str] | None:
+        """Credit and branch points; None for a run without."""
+        learning = self.config.get("learning")
+        if not isinstance(learning, dict) or not {"variant", "branching"} <= learning.keys():
+            return None
+        return str(learning["variant"]), str(learning["branching"])
+
+    @property
+    def rest(self) -> dict[str, Any]:
+        """The configuration without its seed, credit and branch points, and without the arms that it was shown beside."""
+        learning, judging = (
+            {key: value for key, value in dict(self.config.get(part) or {}).items() if key not in left}
+            for part, left in (("learning", ("variant", "branching")), ("judging", ("arms",)))
+        )
+        return {**self.config, "seed": 0, "learning": learning, "judging": judging}
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,13 +150,22 @@ def read(folders: Sequence[Path]) -> Found:
     ablation = _of(AblationRow, _files(folders, "ablation.json"), notes)
     manifests = _of(Manifest, _files(folders, "manifest.json"), notes)
     timings = _of(Timing, _files(folders, "timings.jsonl"), notes)
-    runs = _of(Run, _files(folders, "record.json"), notes)
+    runs = [_run(path, notes) for path in _files(folders, "record.json")]
     opened = sorted(_of(Opened, _files(folders, "opened.jsonl"), notes), key=lambda one: one.at)
     if len(opened) > 1:
         notes.append(f"The test part was opened {len(opened)} times; what was judged later knew more than the first.")
     return Found(
         tuple(rows), tuple(ablation), tuple(manifests), tuple(timings), tuple(runs), tuple(opened), tuple(notes)
     )
+
+
+def _run(path: Path, notes: list[str]) -> Run:
+    (run,) = _values(Run, path, notes)
+    scores = path.with_name("scores.json")
+    if not scores.is_file():
+        return run
+    trained = next((one.figures for one in _values(Scored, scores, notes) if one.name == "trained"), ())
+    return msgspec.structs.replace(run, figures=trained)
 
 
 def _files(folders: Sequence[Path], pattern: str) -> list[Path]:

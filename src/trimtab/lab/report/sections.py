@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from trimtab.lab.report.arm_tables import arm_tables, prices_table, units_table
+from trimtab.lab.report.contrasts import contrasts_table
 from trimtab.lab.report.evidence import TIERS, Block, blocks_of
 from trimtab.lab.report.figure_data import (
     bounds_table,
@@ -74,7 +75,7 @@ def report_of(found: Found) -> Report:
     known = blocks_of(found.rows, found.candidate)
     leading = _leading(known)
     path = path_table(leading)
-    ablation = ablation_table(found.ablation)
+    ablation, contrasts = ablation_table(found.ablation), contrasts_table(found.runs)
     made = (
         *_evidence(known),
         Section(
@@ -92,6 +93,7 @@ def report_of(found: Found) -> Report:
             (
                 _figure("ablation", ablation, "Means with the interval of 95 %, over seeds and tasks."),
                 ablation,
+                contrasts,
             ),
         ),
         Section(
@@ -103,7 +105,7 @@ def report_of(found: Found) -> Report:
             (hacking_table(),),
         ),
     )
-    return Report(summary(known, path, ablation), made)
+    return Report(summary(known, path, ablation, contrasts), made)
 
 
 def _leading(known: Sequence[Block]) -> Block:

@@ -109,14 +109,14 @@ def gate(found: Mapping[str, Interval], arm: str, rule: str) -> str:
     )
 
 
-def summary(blocks: Sequence[Block], path: Table, ablation: Table) -> tuple[Said, ...]:
+def summary(blocks: Sequence[Block], path: Table, ablation: Table, contrasts: Table) -> tuple[Said, ...]:
     """Return the page in a few sentences: each tier, the weightiest first, the path, the ablation, and what there is no data for."""
     said: list[Said] = []
     for block in blocks:
         if block.leads:
             same = [one for one in blocks if (one.tier, one.part) == (block.tier, block.part)]
             said.append(Said(block.title, _of_block(block, same)))
-    said += [Said("The path", _steps(path)), Said("Credit", _ablated(ablation))]
+    said += [Said("The path", _steps(path)), Said("Credit", (*ablated(ablation), *contrasted(contrasts)))]
     missing = "; ".join(f"{tier}, {about}" for tier, about in TIERS if not any(block.tier == tier for block in blocks))
     if missing:
         said.append(Said("No data", (f"{missing}. Nothing on this page is about that.",)))
@@ -169,7 +169,7 @@ def _steps(path: Table) -> tuple[str, ...]:
     return (f"Each step in reward. {'. '.join(parts)}.",) if parts else ()
 
 
-def _ablated(ablation: Table) -> tuple[str, ...]:
+def ablated(ablation: Table) -> tuple[str, ...]:
     """What each variant is over the clone that it began with: by what is shown."""
     found: dict[str, list[str]] = {}
     for row in ablation.rows:
@@ -179,3 +179,22 @@ def _ablated(ablation: Table) -> tuple[str, ...]:
     heads = {"better": "above it", "worse": "below it", "not shown": "not shown to differ", "no data": "without data"}
     parts = [f"{', '.join(found[key])}: {head}" for key, head in heads.items() if key in found]
     return (f"Reward over the clone that training began with. {'. '.join(parts)}.",) if parts else ()
+
+
+def contrasted(contrasts: Table) -> tuple[str, ...]:
+    """Which way is shown to be above or below another, and of how many that isn't shown."""
+    if not contrasts.rows:
+        return ()
+    shown = [
+        f"`{row['one']}` is {'above' if row['says'] == 'better' else 'below'} `{row['other']}` ({told(row['change'], 'signed')})"
+        for row in contrasts.rows
+        if row["says"] in ("better", "worse")
+    ]
+    pairs = len(contrasts.rows)
+    if not shown:
+        return (
+            f"Of {pairs} pairs of ways that differ in credit or branch points alone, none is shown to differ in reward.",
+        )
+    return (
+        f"Of {pairs} pairs of ways that differ in credit or branch points alone, {len(shown)} differ: {', '.join(shown)}.",
+    )
