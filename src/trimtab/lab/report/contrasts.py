@@ -36,8 +36,10 @@ def contrasts_table(runs: Sequence[Run]) -> Table:
     """Return each pair of ways that differ in one thing: credit under the same branch points, branch points under the same credit."""
     cells = _cells(runs)
     rows: list[dict[str, Cell]] = []
+    counts: set[int] = set()
     for what, one, other in _pairs(cells):
         both = sorted(cells[one].keys() & cells[other].keys())
+        counts.add(len(both))
         change = _gain([cells[one][at] for at in both], [cells[other][at] for at in both], both)
         rows.append(
             {
@@ -54,8 +56,7 @@ def contrasts_table(runs: Sequence[Run]) -> Table:
     if not rows:
         missing = "No two runs of training lie in these folders that differ only in credit or branch points."
         return Table("contrasts", title, COLUMNS, (), missing=missing)
-    n = sorted({count for row in rows if isinstance(count := row["n"], int)})
-    scope = f"T0 · validation, tasks that chose nothing · n = {' to '.join(f'{one:,}' for one in dict.fromkeys((n[0], n[-1])))}, by seed and task"
+    scope = f"T0 · validation, tasks that chose nothing · n = {' to '.join(f'{one:,}' for one in dict.fromkeys((min(counts), max(counts))))}, by seed and task"
     return Table("contrasts", title, COLUMNS, tuple(rows), scope)
 
 
