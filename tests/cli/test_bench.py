@@ -2,11 +2,14 @@
 
 import io
 import json
+import subprocess
+import sys
 from contextlib import redirect_stderr
 
 import pytest
+from msgspec import structs
 
-from support.cli import Cli
+from support.cli import SOURCES, Cli
 from support.transcripts import CLAUDE_CODE
 from trimtab.frontends.cli import bench
 from trimtab.frontends.cli.progress import arriving
@@ -97,6 +100,18 @@ def test_recorded_sessions_are_played_at_two_prices_each_for_itself(cli, session
     ]
 
 
+def test_an_arm_that_is_a_step_of_the_path_is_played_too(cli, session):
+    steps = ("--step", "supervised=mask", "--step", "rl=mask(keep=3)")
+    outcome = cli.inside("bench", "none", *steps, "--sessions", str(session), "--prices", "tenth")
+    lines = outcome.out.splitlines()
+    (at,) = [number for number, line in enumerate(lines) if line.startswith("The path")]
+    assert [line.split()[:3] for line in lines[at + 2 : at + 4]] == [
+        ["supervised", "mask", "-"],
+        ["RL", "mask(keep=3)", "mask"],
+    ]
+    assert lines[at + 4].startswith("Missing: fixed summary (no summary was played); ")
+
+
 def test_a_bad_recording_is_skipped_and_told(cli, session):
     cli.file("work/bad.json", "nothing")
     outcome = cli.inside(
@@ -107,6 +122,16 @@ def test_a_bad_recording_is_skipped_and_told(cli, session):
     first, *rest = outcome.err.splitlines()
     assert first.startswith("trimtab: work/bad.json is skipped: ")
     assert rest == ["  Name the format, if it has one of these: " + rest[0].partition("these: ")[2]]
+
+
+def test_two_processes_play_the_same_rows(cli, session):
+    cli.file("work/other.jsonl", CLAUDE_CODE.replace(b"greet", b"leave"))
+    for workers in ("1", "2"):
+        outcome = cli.inside("bench", "none", "rules", "--sessions", "work", "--workers", workers, "--out", workers)
+        assert outcome.code == 0, outcome.err
+    alone, beside = ([structs.replace(row, policy_ms=0.0) for row in rows_in(cli.project / n)] for n in "12")
+    assert alone == beside
+    assert len(alone) == 8
 
 
 def test_sessions_of_the_index_are_found_by_the_environment(cli, session):
@@ -127,10 +152,13 @@ def test_sessions_of_the_index_are_found_by_the_environment(cli, session):
         (("none", "--part", "test"), "the test part judges one candidate"),
         (("none", "--candidate", "mask"), "the test part judges one candidate"),
         (("none", "--part", "test", "--candidate", "mask"), "the test part is opened on the record"),
+        (("none", "--step", "rl"), "--step 'rl' says no arm"),
+        (("none", "--step", "magic=mask"), "the path has no step 'magic'"),
         (("none", "--sessions", "x", "--split", "eval"), "--sessions names files"),
         (("none", "--sessions", "x", "--part", "train"), "--part: of generated tasks"),
         (("none", "--seeds", "2", "--part", "train", "--split", "eval"), "--part and --seeds: of generated tasks"),
-        (("none", "--window", "9k", "--prices", "tenth"), "--window and --prices: of recorded sessions"),
+        (("none", "--window", "9k", "--data", "x"), "--window and --data: of recorded sessions"),
+        (("none", "--prices", "free"), "--prices 'free' names no prices"),
         (("none", "--split", "eval"), "nothing says where recorded sessions are"),
         (("none", "--sessions", ".", "--prices", "free"), "no session of a known agent lies in '.'"),
         (("none", "--each", "0"), "0 is not in the range"),
@@ -155,7 +183,7 @@ def test_without_numpy_it_is_said_what_to_install(cli, monkeypatch):
 
 def test_the_test_part_is_opened_on_the_record_and_a_second_look_is_told(cli, monkeypatch):
     """What the test part holds is not looked at here: nothing of it is played."""
-    monkeypatch.setattr(playing, "suite_jobs", lambda *arguments: [])
+    monkeypatch.setattr(playing, "suite_jobs", lambda *arguments, **options: [])
     first = cli.inside("bench", "none", "--part", "test", "--candidate", "mask", "--out", "out")
     second = cli.inside("bench", "none", "--part", "test", "--candidate", "rules", "--out", "out")
     assert "opened before" not in first.err
@@ -163,6 +191,14 @@ def test_the_test_part_is_opened_on_the_record_and_a_second_look_is_told(cli, mo
     assert "to judge mask" in second.err
     opened = [json.loads(line) for line in (cli.project / "out" / "opened.jsonl").read_text().splitlines()]
     assert [one["candidate"] for one in opened] == ["mask", "rules"]
+
+
+def test_help_and_completion_load_nothing_of_the_lab():
+    code = "import sys, trimtab.frontends.cli.bench; print([m for m in sys.modules if m.split('.')[:2] == ['trimtab', 'lab'] or m == 'numpy'])"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": SOURCES}, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "[]\n"
 
 
 def test_a_terminal_is_told_how_far_it_is_and_how_long_the_rest_takes():

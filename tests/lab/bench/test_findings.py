@@ -79,7 +79,9 @@ def test_differences_carry_their_sign_and_tokens_their_ratio(shown):
 
 def test_a_step_that_is_missing_is_said(findings):
     (path,) = [table for table in findings.shown(0) if table.title.startswith("The path")]
-    assert [line[:3] for line in path.lines[1:]] == [("occupancy rule", "rules", "-")]
+    assert [line[:3] for line in path.lines[1:]] == [("occupancy rule", "rules", "-")], (
+        "there is nothing to hold it against"
+    )
     assert path.notes[0].startswith("Missing: fixed summary (no summary was played); logs (no break-even")
 
 

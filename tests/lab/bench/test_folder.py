@@ -79,9 +79,25 @@ def test_a_recording_that_changed_is_played_again(tmp_path):
     files["a.jsonl"].write_text("two")
     again = open_folder(out, {}, {"a.jsonl": files["a.jsonl"]})
     assert [row.story for row in again.rows] == ["b.jsonl", "gone.jsonl"]
-    assert again.notes == ["1 recordings changed since they were played; they are played again"]
+    assert again.notes == ["changed since it was played, and played again: the recording a.jsonl"]
     assert rows_in(out) == again.rows
     assert open_folder(out, {}, files).rows == again.rows, "what wasn't asked for is still known"
+
+
+def test_an_arm_whose_weights_changed_is_played_again(tmp_path):
+    weights = tmp_path / "w.json"
+    weights.write_text("one")
+    arm = 'learned(weights="w.json")'
+    rows = [made_row(arm), made_row("mask")]
+    out = tmp_path / "out"
+    open_folder(out, {}, weights={arm: weights}).add(rows)
+    assert open_folder(out, {}, weights={arm: weights}).rows == rows
+    weights.write_text("two")
+    again = open_folder(out, {}, weights={arm: weights})
+    assert (again.rows, again.notes) == (
+        rows[1:],
+        [f"changed since it was played, and played again: the weights of {arm}"],
+    )
 
 
 def test_the_name_of_the_code_changes_with_it_alone():
@@ -113,4 +129,4 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path):
 
 
 def test_a_manifest_says_what_rows_depend_on():
-    assert set(Manifest.__struct_fields__) == {"content", "trimtab", "python", "arguments", "files"}
+    assert set(Manifest.__struct_fields__) == {"content", "trimtab", "python", "arguments", "files", "weights"}

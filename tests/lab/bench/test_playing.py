@@ -6,6 +6,7 @@ import pytest
 
 from support.transcripts import CLAUDE_CODE
 from trimtab.lab.bench.playing import FileJob, TaskJob, asked_for, file_jobs, key_of, lacking, played, suite_jobs
+from trimtab.lab.bench.section import sections_of
 from trimtab.lab.bench.sources import indexed, named, prices_named
 from trimtab.lab.corpora.trajectory import Place
 from trimtab.lab.executor import Here
@@ -45,6 +46,26 @@ def test_a_task_is_played_under_every_arm_at_one_table():
         (one.task.name, 1, one.conditions.window, one.conditions.regime.name)
     }
     assert {key_of(row) for row in done.rows} == {job.key}
+
+
+def test_a_task_is_played_at_prices_that_are_named_and_so_is_another_job():
+    drawn_job, named_job = (TaskJob("train", "tool-chain", 3, 1, ("none",), prices) for prices in ("", "uncached"))
+    (plain,), (priced,) = played(drawn_job).rows, played(named_job).rows
+    assert (priced.regime, priced.story, priced.window) == ("uncached", plain.story, plain.window)
+    assert priced.judged["expected"].usd != plain.judged["expected"].usd
+    assert key_of(priced) == named_job.key != drawn_job.key == key_of(plain)
+    assert asked_for([named_job], [plain, priced]) == [priced]
+    assert [section.key.title for section in sections_of([plain, priced], ("none",))] == [
+        "T0 train",
+        "T0 train at uncached prices",
+    ]
+
+
+def test_each_story_is_played_at_each_of_the_prices_that_are_named():
+    jobs = suite_jobs("validation", 1, 1, ARMS, prices=("tenth", "uncached"))
+    assert [(job.family, job.prices) for job in jobs][:2] == [
+        (PARTS["validation"][0], p) for p in ("tenth", "uncached")
+    ]
 
 
 def test_a_recording_is_played_at_every_price_under_every_arm(session):

@@ -1,9 +1,12 @@
 """Claims by project, and the path."""
 
+import pytest
+
 from support.made_rows import made_row
 from trimtab.lab.bench.projects import chosen_on, claims, worded
 from trimtab.lab.bench.section import Key, Section
-from trimtab.lab.bench.steps import PATH, Stage, walked
+from trimtab.lab.bench.steps import PATH, Stage, walked, with_arms
+from trimtab.types.errors import UsageError
 
 
 def recorded(arm: str, project: str, number: int, reward: float, **more):
@@ -78,7 +81,11 @@ def test_nothing_that_could_be_shipped_is_no_choice():
 
 
 def test_each_step_of_the_path_is_held_against_the_last_that_there_is():
-    path = (Stage("one", "", ("summary",)), Stage("two", "", ("lost",)), Stage("three", "", ("learned", "rules")))
+    path = (
+        Stage("a", "one", "", ("summary",)),
+        Stage("b", "two", "", ("lost",)),
+        Stage("c", "three", "", ("learned", "rules")),
+    )
     walk = walked(section({"summary": {"a": 0.2}, "mask": {"a": 0.9}, "rules(left=0.3)": {"a": 0.5}}), path)
     assert [(step.arm, step.before) for step in walk] == [("summary", ""), ("", ""), ("rules(left=0.3)", "summary")]
     gains = {(name, bound): round(gain.value, 6) for name, bound, gain in walk[2].gains}
@@ -88,3 +95,15 @@ def test_each_step_of_the_path_is_held_against_the_last_that_there_is():
 
 def test_the_path_goes_from_a_fixed_summary_to_rl():
     assert [stage.name for stage in PATH] == ["fixed summary", "occupancy rule", "logs", "supervised", "RL"]
+
+
+def test_whoever_trained_weights_says_which_step_they_are():
+    """Two arms of one name: only as it is written does the step find its own."""
+    path = with_arms({"supervised": 'learned(weights="a")', "rl": 'learned(weights="b")'})
+    walk = walked(section({'learned(weights="b")': {"a": 0.2}, 'learned(weights="a")': {"a": 0.9}}), path)
+    assert [(step.stage.key, step.arm) for step in walk if step.arm] == [
+        ("supervised", 'learned(weights="a")'),
+        ("rl", 'learned(weights="b")'),
+    ]
+    with pytest.raises(UsageError, match="no step 'magic'"):
+        with_arms({"magic": "rules"})

@@ -84,6 +84,22 @@ def test_rows_have_the_credit_of_the_tree_of_their_group(
     assert found.ends == group.ends, "credit changes nothing about what is played"
 
 
+def test_the_simple_scheme_rewards_what_was_done_and_the_same_is_told(
+    monkeypatch: pytest.MonkeyPatch, group: Group
+) -> None:
+    trees = []
+
+    def watched(*given: object) -> object:
+        trees.append(tree_of(*given))
+        return trees[-1]
+
+    monkeypatch.setattr(rollouts, "tree_of", watched)
+    found = played(job(scheme="step"))
+    assert found.ends == group.ends
+    points = {leaf.rollout: leaf.reward for leaf in trees[0].leaves}
+    assert max(points.values()) > 1.5, "more than any outcome can come to"
+
+
 def test_a_branch_shares_the_past_of_its_rollout_and_decides_anew() -> None:
     player = rollouts._Player(job())
     first = player.roll("r0")

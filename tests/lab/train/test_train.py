@@ -106,6 +106,7 @@ def test_a_clock_breaks_a_run_off_with_the_best_so_far(whole: script.Trained, tm
     assert found.weights is not None
     assert found.weights.record["best_step"] == 0
     assert found.weights.record["steps"] == 0
+    assert "trained" in found.weights.record["validation"], "what there is, is reported"
 
 
 def test_the_folder_is_named_by_all_that_matters(monkeypatch: pytest.MonkeyPatch) -> None:

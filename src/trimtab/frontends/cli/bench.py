@@ -3,6 +3,7 @@
 arms × (suite | recordings) ──jobs──▶ what DIR lacks is played ──rows──▶ DIR/rows.jsonl ──sections──▶ tables: printed, and as CSV and JSON in DIR
 """
 
+import re
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 PEERS = ("claude-code", "codex")
 """What of other agents is played, beside the baselines, where no arm is named."""
+_FILE = re.compile(r"""["']([^"']+)["']""")
+"""A parameter of an arm that may be a file: its weights."""
 _COUNT = click.IntRange(min=1, max=100_000)
 
 
@@ -62,12 +65,19 @@ _COUNT = click.IntRange(min=1, max=100_000)
 @click.option(
     "--prices",
     metavar="NAME,NAME",
-    help="Prices at which recorded sessions are played. Default: quarter,tenth-written.",
+    help="Play all at each of these prices: uncached, quarter, tenth, tenth-written. Default: as drawn for tasks; quarter,tenth-written for sessions.",
 )
 @click.option(
     "--against", metavar="ARM", help="The arm that the others are held against. Default: rules, else the first."
 )
 @click.option("--by-project", is_flag=True, help="Also what holds in each project, or family, by itself.")
+@click.option(
+    "--step",
+    "steps",
+    multiple=True,
+    metavar="STEP=ARM",
+    help="Which arm a step of the path is: summary, rule, logs, supervised or rl. May be repeated.",
+)
 @click.option("--workers", type=_COUNT, default=1, metavar="N", help="Processes to play in. Default: 1.")
 @click.option(
     "--out",
@@ -90,6 +100,7 @@ def command(
     prices: str | None,
     against: str | None,
     by_project: bool,
+    steps: tuple[str, ...],
     workers: int,
     out: str | None,
     candidate: str | None,
@@ -97,13 +108,18 @@ def command(
 ) -> int:
     """Hold context policies against each other on the same stories.
 
-    ARM is a policy, with parameters and wrappers as `trimtab replay --policy` takes them. Without any, the baselines are played.
+    ARM is a policy, with parameters and wrappers as `trimtab replay --policy` takes them, or an arm of the lab. Without any, the baselines are played.
 
     The stories are generated tasks (tier T0) or recorded sessions (tier T1), never both in one table. Nothing is asked of a model. With --out, what was played is kept as it
     comes: the same command goes on where it was stopped, and one with more arms or stories plays what is new.
     """
     _require_numpy()
-    names = _arms(arms, candidate)
+    from trimtab.lab.bench.findings import Findings
+    from trimtab.lab.bench.steps import with_arms
+
+    stages = _stages(steps)
+    names = _arms(arms, [*stages.values(), *([candidate] if candidate else [])])
+    path = with_arms(stages)
     base = _against(names, against)
     wish = Wish(part, each, seeds, sessions, split, data, window, prices)
     if (wish.part == "test") != (candidate is not None):
@@ -116,7 +132,7 @@ def command(
     if candidate is not None:
         _open_test(folder, candidate)
     rows, failed = _played(jobs, folder, workers)
-    findings = _findings(rows, names, base, by_project=by_project)
+    findings = Findings(rows, names, base, by_project, path)
     if folder is not None:
         for name, content in findings.files():
             folder.write(name, content)
@@ -134,11 +150,24 @@ def _require_numpy() -> None:
         raise UsageError("trimtab bench needs numpy, which isn't installed", hint="pip install 'trimtab[lab]'")
 
 
-def _arms(given: Sequence[str], candidate: str | None) -> tuple[str, ...]:
-    """The arms, each once, the candidate among them. Raises `UsageError` for one that isn't there."""
+def _stages(given: Sequence[str]) -> dict[str, str]:
+    """The arms of steps of the path, by the keys of those."""
+    found: dict[str, str] = {}
+    for one in given:
+        key, between, arm = one.partition("=")
+        if not between or not arm:
+            raise UsageError(
+                f"--step {one!r} says no arm", hint="Write it as --step rl='learned(weights=\"rl.json\")'."
+            )
+        found[key.strip()] = arm.strip()
+    return found
+
+
+def _arms(given: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+    """The arms, each once. Raises `UsageError` for one that isn't there."""
     from trimtab.lab.arms.registry import BASELINES, find_arm
 
-    names = tuple(dict.fromkeys((*(given or (*BASELINES, *PEERS)), *([candidate] if candidate else []))))
+    names = tuple(dict.fromkeys((*(given or (*BASELINES, *PEERS)), *more)))
     for name in names:
         find_arm(name)
     return names
@@ -157,7 +186,8 @@ def _folder(path: Path, names: Sequence[str], wish: Wish, jobs: "Sequence[Job]")
     from trimtab.lab.bench.playing import FileJob
 
     files = {job.place.name: job.path for job in jobs if isinstance(job, FileJob)}
-    folder = open_folder(path, {"arms": " ".join(names), **wish.told()}, files)
+    weights = {name: Path(found[1]) for name in names if (found := _FILE.search(name)) and Path(found[1]).is_file()}
+    folder = open_folder(path, {"arms": " ".join(names), **wish.told()}, files, weights)
     for note in folder.notes:
         click.echo(one_line(f"note: {note}"), err=True)
     return folder
@@ -203,12 +233,6 @@ def _played(jobs: "Sequence[Job]", folder: "Folder | None", workers: int) -> "tu
     finally:
         executor.close()
     return asked_for(jobs, rows), failed
-
-
-def _findings(rows: "Sequence[Row]", names: tuple[str, ...], against: str, *, by_project: bool) -> "Findings":
-    from trimtab.lab.bench.findings import Findings
-
-    return Findings(rows, names, against, by_project)
 
 
 def _print(findings: "Findings") -> None:

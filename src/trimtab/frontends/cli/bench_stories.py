@@ -1,6 +1,6 @@
 """Which stories `trimtab bench` plays: what its options say, and whether they go together.
 
---part --each --seeds ──▶ generated tasks        --sessions | --split --data, --window --prices ──▶ recorded sessions
+--part --each --seeds --prices ──▶ generated tasks        --sessions | --split --data, --each --window --prices ──▶ recorded sessions
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,8 @@ def jobs_of(wish: Wish, arms: Sequence[str]) -> "list[Job]":
     _require_one_kind(wish)
     if not wish.recorded:
         part = cast("Part", wish.part or "validation")
-        return [*suite_jobs(part, wish.each or EACH, wish.seeds or SEEDS, arms)]
+        named_prices = ("",) if wish.prices is None else prices_named(wish.prices)
+        return [*suite_jobs(part, wish.each or EACH, wish.seeds or SEEDS, arms, prices=named_prices)]
     if wish.sessions:
         places = named(wish.sessions, wish.each)
     else:
@@ -62,9 +63,7 @@ def _require_one_kind(wish: Wish) -> None:
     if wish.sessions and (wish.split or wish.data):
         raise UsageError("--sessions names files, --split takes them from the index", hint="Take one of the two.")
     tasks = [name for name, value in (("--part", wish.part), ("--seeds", wish.seeds)) if value]
-    sessions = [
-        name for name, value in (("--window", wish.window), ("--prices", wish.prices), ("--data", wish.data)) if value
-    ]
+    sessions = [name for name, value in (("--window", wish.window), ("--data", wish.data)) if value]
     if wish.recorded and tasks:
         raise UsageError(
             f"{' and '.join(tasks)}: of generated tasks, not of recorded sessions", hint="Leave it out, or play tasks."

@@ -6,7 +6,6 @@ rows + arms + base ──sections──▶ Findings ──files──▶ bench.j
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import msgspec
 
@@ -24,20 +23,19 @@ from trimtab.lab.bench.records import (
 )
 from trimtab.lab.bench.row import Row
 from trimtab.lab.bench.section import Section, sections_of
-from trimtab.lab.bench.steps import Step, walked
+from trimtab.lab.bench.steps import PATH, Stage, Step, walked
 from trimtab.lab.bench.tables import Shown, path_shown, shown
-
-Value: TypeAlias = object
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What rows come to for `arms`, each held against `against`. `by_project`: claims by project, too."""
+    """What rows come to for `arms`, each held against `against`. `by_project`: claims by project, too. `path`: the steps that are held against each other."""
 
     rows: Sequence[Row]
     arms: tuple[str, ...]
     against: str
     by_project: bool = False
+    path: tuple[Stage, ...] = PATH
 
     @cached_property
     def sections(self) -> list[Section]:
@@ -52,7 +50,7 @@ class Findings:
     @cached_property
     def paths(self) -> list[list[Step]]:
         """Of each section the path."""
-        return [walked(section) for section in self.sections]
+        return [walked(section, self.path) for section in self.sections]
 
     def _claims(self, section: Section) -> bool:
         return self.by_project and self.against in section.arms
@@ -73,7 +71,7 @@ class Findings:
                 found.setdefault(name, []).extend(made)
         return {name: records for name, records in found.items() if records}
 
-    def as_data(self) -> dict[str, Value]:
+    def as_data(self) -> dict[str, object]:
         """All of it as one object."""
         heads = [
             {

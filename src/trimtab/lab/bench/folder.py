@@ -32,13 +32,14 @@ PLAYERS = (
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """How the rows beside it came about. `content`: of the code that played them; `files`: of each recording; `arguments`: of the last run."""
+    """How the rows beside it came about. `content`: of the code that played them; `files`: of each recording; `weights`: of the file that an arm names; `arguments`: of the last run."""
 
     content: str
     trimtab: str = __version__
     python: str = platform.python_version()
     arguments: dict[str, str] = {}
     files: dict[str, str] = {}
+    weights: dict[str, str] = {}
 
 
 class Opened(msgspec.Struct, frozen=True):
@@ -83,8 +84,15 @@ class Folder:
             _replace(path, data)
 
 
-def open_folder(path: Path, arguments: Mapping[str, str], files: Mapping[str, Path] | None = None) -> Folder:
-    """Open a folder, or make it. `files`: the recordings that will be played, by the names that their rows have. Raises `UsageError` and `StoreError`."""
+def open_folder(
+    path: Path,
+    arguments: Mapping[str, str],
+    files: Mapping[str, Path] | None = None,
+    weights: Mapping[str, Path] | None = None,
+) -> Folder:
+    """Open a folder, or make it. `files`: the recordings that will be played, by the names that their rows have; `weights`: the files that arms name, by the arm. Raises
+    `UsageError` and `StoreError`.
+    """
     if path.exists() and not path.is_dir():
         raise UsageError(
             f"{str(path)!r} is no folder", hint="Name a folder with --out; it is made when it isn't there."
@@ -97,12 +105,12 @@ def open_folder(path: Path, arguments: Mapping[str, str], files: Mapping[str, Pa
     if (path / ROWS).exists() and (before is None or before.content != content):
         _set_aside(folder, before.content if before else "unknown")
     folder.rows = _read(folder)
-    now = {name: _digest(file) for name, file in (files or {}).items()}
-    known = before.files if before is not None and before.content == content else {}
-    changed = {name for name, digest in now.items() if known.get(name, digest) != digest}
-    if changed:
-        _drop(folder, changed)
-    manifest = Manifest(content=content, arguments=dict(arguments), files={**known, **now})
+    known = before if before is not None and before.content == content else Manifest(content=content)
+    now = Manifest(content=content, arguments=dict(arguments), files=_digests(files), weights=_digests(weights))
+    changed = _changed(known.files, now.files), _changed(known.weights, now.weights)
+    if any(changed):
+        _drop(folder, *changed)
+    manifest = msgspec.structs.replace(now, files=known.files | now.files, weights=known.weights | now.weights)
     folder.write(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
     return folder
 
@@ -147,11 +155,18 @@ def _set_aside(folder: Folder, content: str) -> None:
     )
 
 
-def _drop(folder: Folder, changed: set[str]) -> None:
-    """Drop the rows of recordings that changed."""
-    kept = [row for row in folder.rows if row.story.partition("#")[0] not in changed]
+def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
+    return {name for name, digest in now.items() if before.get(name, digest) != digest}
+
+
+def _drop(folder: Folder, files: set[str], arms: set[str]) -> None:
+    """Drop the rows of recordings, and of weights, that changed."""
+    kept = [row for row in folder.rows if row.story.partition("#")[0] not in files and row.arm not in arms]
     if len(kept) < len(folder.rows):
-        folder.notes.append(f"{len(changed):,} recordings changed since they were played; they are played again")
+        what = ", ".join(
+            [*(f"the recording {name}" for name in sorted(files)), *(f"the weights of {name}" for name in sorted(arms))]
+        )
+        folder.notes.append(f"changed since it was played, and played again: {what}")
         folder.rows = kept
         folder.write(ROWS, b"".join(msgspec.json.encode(row) + b"\n" for row in kept))
 
@@ -163,12 +178,15 @@ def _manifest(path: Path) -> Manifest | None:
         return None
 
 
-def _digest(path: Path) -> str:
-    """What a recording holds; of one that can't be read nothing, which is told when it is played."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    except OSError:
-        return ""
+def _digests(files: Mapping[str, Path] | None) -> dict[str, str]:
+    """What each file holds; of one that can't be read nothing, which is told when it is played."""
+    found: dict[str, str] = {}
+    for name, path in (files or {}).items():
+        try:
+            found[name] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        except OSError:
+            found[name] = ""
+    return found
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -12,6 +12,7 @@ is asked or called from there on isn't had by anybody.
     answers             questions that it asks                          answers_right   the chance, summed, that each had what it rests on
     tools               requests that call a tool with something that stood further above     tools_right    the chance, summed, that each had it
     tools_sent          those of them that were made                    tools_seen      those of them that saw all of it
+    priced              1 where the prices of a generated story were named, and not drawn
     met, met_fails      the chance that all needs are met if every request fitted, with stubs noticed as set and never
 """
 
@@ -38,7 +39,7 @@ _MARKS = frozenset({"expire"})
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a story comes from. `name`: its own, apart from all others. `slot`: see `Row`. `task`: of a generated story."""
+    """Where a story comes from. `name`: its own, apart from all others. `slot`: see `Row`. `task`: of a generated story. `priced`: somebody named the prices, so they weren't drawn."""
 
     name: str
     part: str
@@ -46,6 +47,7 @@ class Origin:
     project: str = ""
     slot: str = ""
     task: Task | None = None
+    priced: bool = False
 
 
 def origin_of_task(drawn: Drawn) -> Origin:
@@ -98,6 +100,7 @@ def row_of(played: Played, arm: Arm, origin: Origin) -> Row:
         actions=dict(sorted(kinds.items())),
         extra={
             **_had(played, origin.task),
+            **({"priced": 1.0} if origin.priced else {}),
             "met": _met(played, bounds["expected"]),
             "met_fails": _met(played, bounds["fails"]),
         },

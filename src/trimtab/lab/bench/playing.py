@@ -30,23 +30,33 @@ PRICES = ("quarter", "tenth-written")
 
 @dataclass(frozen=True, slots=True)
 class TaskJob:
-    """One telling of one task of the suite."""
+    """One telling of one task of the suite. `prices`: at which it is played; empty: at those that were drawn for it."""
 
     part: Part
     family: str
     number: int
     seed: int
     arms: tuple[str, ...]
+    prices: str = ""
 
     @property
     def name(self) -> str:
         """What a person calls it."""
-        return f"{self.family} {self.number}, seed {self.seed}"
+        return f"{self.family} {self.number}, seed {self.seed}{self._at}"
 
     @property
     def key(self) -> tuple[str, ...]:
         """Equal to that of its rows."""
-        return self.part, f"{self.family}-{self.number}", str(self.seed)
+        return self.part, self.slot, str(self.seed)
+
+    @property
+    def slot(self) -> str:
+        """What its rows have for a slot: the task, and prices that were named."""
+        return f"{self.family}-{self.number}{self._at}"
+
+    @property
+    def _at(self) -> str:
+        return f" at {self.prices}" if self.prices else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +107,16 @@ class Done:
     failed: tuple[Unplayed, ...] = ()
 
 
-def suite_jobs(part: Part, each: int, seeds: int, arms: Sequence[str]) -> list[TaskJob]:
-    """Return the jobs of a part of the suite: seeds last, so that a run that is broken off has all tasks."""
+def suite_jobs(
+    part: Part, each: int, seeds: int, arms: Sequence[str], *, prices: Sequence[str] = ("",)
+) -> list[TaskJob]:
+    """Return the jobs of a part of the suite: seeds last, so that a run that is broken off has all tasks. `prices`: each story is played at each of them; empty: as drawn."""
     return [
-        TaskJob(part, family, number, seed, tuple(arms))
+        TaskJob(part, family, number, seed, tuple(arms), name)
         for seed in range(seeds)
         for number in range(each)
         for family in PARTS[part]
+        for name in prices
     ]
 
 
@@ -161,18 +174,22 @@ def played(job: Job) -> Done:
 
 def _recorded(job: FileJob, recording: Recording, origin: Origin) -> list[Row]:
     """Play one recording at each price under the arms that it still lacks there."""
+    lacks = {name: [arm for arm in job.arms if (arm, origin.name, name) not in job.there] for name in job.prices}
+    if not any(lacks.values()):
+        return []
     model = model_of(recording, Terms(job.window))
     story = recorded_story(recording)
     rows: list[Row] = []
-    for name in job.prices:
-        arms = [arm for arm in job.arms if (arm, origin.name, name) not in job.there]
+    for name, arms in lacks.items():
         rows += _rows(story, arms, Conditions(model.context_window, _regime(name), model=model), origin)
     return rows
 
 
 def _task(job: TaskJob) -> Done:
     one = drawn(job.part, job.family, job.number, seed=job.seed)
-    rows = _rows(one.story, job.arms, one.conditions, origin_of_task(one), job.seed)
+    conditions = replace(one.conditions, regime=_regime(job.prices)) if job.prices else one.conditions
+    origin = replace(origin_of_task(one), slot=job.slot, priced=bool(job.prices))
+    rows = _rows(one.story, job.arms, conditions, origin, job.seed)
     return Done(job.name, tuple(rows))
 
 

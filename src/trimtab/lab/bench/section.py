@@ -1,6 +1,6 @@
-"""A section: the rows that may be put side by side. Tiers are never mixed, parts neither, and of recordings each price stands by itself.
+"""A section: the rows that may be put side by side. Tiers are never mixed, parts neither, and prices that were named (those of a recording always are) stand by themselves.
 
-    rows ──tier, part, prices of a recording──▶ sections ──stories that all arms played──▶ one Paired for all that is said there
+    rows ──tier, part, prices that were named──▶ sections ──stories that all arms played──▶ one Paired for all that is said there
 
 What is left out, because some arm didn't play it, is counted and told.
 """
@@ -23,7 +23,7 @@ COMPARED: tuple[Figure, ...] = (SUCCESS, COST, TOKENS, REWARD)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What all numbers of a section have in common. `regime`: of a recording; the prices of generated stories are drawn."""
+    """What all numbers of a section have in common. `regime`: empty where prices were drawn, story by story."""
 
     tier: Tier
     part: str
@@ -147,7 +147,8 @@ def sections_of(rows: Sequence[Row], arms: Sequence[str]) -> list[Section]:
     """Return the sections of rows, for these arms in this order. Arms that played nothing in a section are left out of it."""
     by_key: dict[Key, list[Row]] = {}
     for row in rows:
-        by_key.setdefault(Key(row.tier, row.part, row.regime if row.tier == "T1" else ""), []).append(row)
+        priced = row.tier == "T1" or "priced" in row.extra
+        by_key.setdefault(Key(row.tier, row.part, row.regime if priced else ""), []).append(row)
     made = [Section(key, arms, by_key[key]) for key in sorted(by_key, key=lambda k: (k.tier, k.part, k.regime))]
     return [section for section in made if section.arms and section.stories]
 

@@ -6,30 +6,42 @@ A step is the first of its arms that was played, never the one that did best on 
 against the last that there is.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from trimtab.lab.bench.section import COMPARED, Section
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.rewards.facts import Bound
+from trimtab.types.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A step of the path. `arms`: names of arms, without their parameters; those in front are what it means, the others stand in for them."""
+    """A step of the path. `key`: its name on a command line. `arms`: what plays it, as whole arms or by their names without parameters; those in front are what it means, the others stand in for them."""
 
+    key: str
     name: str
     about: str
     arms: tuple[str, ...]
 
 
 PATH: tuple[Stage, ...] = (
-    Stage("fixed summary", "a summary whenever the window is nearly full", ("summary",)),
-    Stage("occupancy rule", "rules that act on how full the window is", ("occupancy", "rules")),
-    Stage("logs", "break-even, with what recorded sessions say of how long things are needed", ("break-even",)),
-    Stage("supervised", "a network that says what is needed again, and break-even", ("supervised",)),
-    Stage("RL", "that network, trained on rewards", ("rl",)),
+    Stage("summary", "fixed summary", "a summary whenever the window is nearly full", ("summary",)),
+    Stage("rule", "occupancy rule", "rules that act on how full the window is", ("occupancy", "rules")),
+    Stage("logs", "logs", "break-even, with what recorded sessions say of how long things are needed", ("break-even",)),
+    Stage("supervised", "supervised", "a network that says what is needed again, and break-even", ()),
+    Stage("rl", "RL", "that network, trained on rewards", ()),
 )
+"""The path as far as names say it: which weights are which step, only whoever trained them knows."""
+
+
+def with_arms(arms: Mapping[str, str], path: Sequence[Stage] = PATH) -> tuple[Stage, ...]:
+    """Return the path with the arms that play some of its steps, by the keys of those. Raises `UsageError` for a step that it doesn't have."""
+    keys = [stage.key for stage in path]
+    for key in arms:
+        if key not in keys:
+            raise UsageError(f"the path has no step {key!r}", hint=f"Steps: {', '.join(keys)}.")
+    return tuple(replace(stage, arms=(arms[stage.key],)) if stage.key in arms else stage for stage in path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +68,9 @@ def walked(section: Section, path: Sequence[Stage] = PATH) -> list[Step]:
 
 
 def _played(section: Section, stage: Stage) -> str:
-    names = [arm.partition("(")[0].strip() for arm in section.arms]
-    return next((section.arms[names.index(name)] for name in stage.arms if name in names), "")
+    """The first arm of a stage that there is: as it is written, else any of that name."""
+    named = {arm.partition("(")[0].strip(): arm for arm in reversed(section.arms)}
+    return next((arm for name in stage.arms if (arm := name if name in section.arms else named.get(name, ""))), "")
 
 
 def _gains(section: Section, arm: str, before: str) -> tuple[tuple[str, Bound, Interval], ...]:

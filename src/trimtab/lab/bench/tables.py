@@ -57,14 +57,19 @@ def sizes(section: Section) -> str:
 def path_shown(section: Section, steps: Sequence[Step]) -> Shown:
     """The path as a table, with what is missing of it."""
     heads = [(f.name, bound) for f in COMPARED for bound in f.bounds(section.key.tier)]
-    lines: list[Line] = [("STEP", "ARM", "AGAINST", *(_with_bound(name, b, section) for name, b in heads))]
+    lines: list[Line] = [("STEP", "ARM", *(_with_bound(name, b, section) for name, b in heads))]
     for step in steps:
         if step.arm:
             cells = {(name, bound): _signed(gain, name) for name, bound, gain in step.gains}
-            lines.append((step.stage.name, step.arm, step.before or "-", *(cells.get(head, "-") for head in heads)))
-    missing = "; ".join(f"{s.stage.name} (no {' or '.join(s.stage.arms)} was played)" for s in steps if not s.arm)
+            lines.append((step.stage.name, step.arm, *(cells.get(head, "-") for head in heads)))
+    missing = "; ".join(_missing(step) for step in steps if not step.arm)
     notes = (f"Missing: {missing}.",) if missing else ()
     return Shown("The path: each step against the one before", tuple(lines), notes, (_GAINS,))
+
+
+def _missing(step: Step) -> str:
+    arms = " or ".join(step.stage.arms)
+    return f"{step.stage.name} ({f'no {arms} was played' if arms else f'--step {step.stage.key}=ARM says what it is'})"
 
 
 def _group(section: Section, group: Group, title: str, verdicts: Mapping[str, Line]) -> Shown:

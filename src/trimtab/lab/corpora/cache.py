@@ -26,7 +26,7 @@ _decoder = msgspec.msgpack.Decoder(tuple[Trajectory, ...])
 
 
 def code_version(parts: Iterable[str] = _READERS) -> str:
-    """Return a name for what of the package stands in `parts`, by default what reads trajectories: it changes whenever a byte of that does, data included."""
+    """Return a name for what of the package stands in `parts`, by default what reads trajectories: it changes whenever a byte of that does, weights and other data included."""
     root = Path(trimtab.__file__).parent
     found = hashlib.sha256()
     for part in parts:

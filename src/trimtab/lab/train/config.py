@@ -15,6 +15,9 @@ from trimtab.types.errors import UsageError
 Branching: TypeAlias = Literal["context", "random", "none"]
 """Where rollouts branch: where much hangs on a decision, anywhere, or nowhere: then more rollouts take their place."""
 
+Scheme: TypeAlias = Literal["outcome", "step"]
+"""What rollouts are rewarded for: what they came to, or each action by the simple scheme, which is there to be seen failing."""
+
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
     """The network: widths of hidden layers of the item scorer and of the gate. `attention`: items look at each other once; for an ablation, since nothing runs it but this lab."""
@@ -31,11 +34,11 @@ class Cloning(msgspec.Struct, frozen=True, kw_only=True):
     would have done where it came to.
     """
 
-    teachers: tuple[str, ...] = ("needed", "clairvoyant", "rules", "mask")
+    teachers: tuple[str, ...] = ("clairvoyant", "rules", "mask")
     each: int = 16
     best: bool = True
     again: int = 1
-    epochs: int = 15
+    epochs: int = 20
     rate: float = 3e-3
     batch: int = 128
 
@@ -51,6 +54,7 @@ class Learning(msgspec.Struct, frozen=True, kw_only=True):
 
     variant: Variant = "snapshot"
     branching: Branching = "context"
+    scheme: Scheme = "outcome"
     decisions: int = 12_000
     tasks: int = 4
     rollouts: int = 8

@@ -34,6 +34,7 @@ from trimtab.lab.env.story import Story
 from trimtab.lab.rewards.collapse import EpisodeLog, log_of
 from trimtab.lab.rewards.prices import Regime
 from trimtab.lab.rewards.reward import Weights as RewardWeights
+from trimtab.lab.rewards.step_variant import step_reward
 from trimtab.lab.suite import Part, drawn
 from trimtab.lab.train.acting import MANNERS, Decided, decided
 from trimtab.lab.train.config import Learning, Shape
@@ -159,7 +160,7 @@ def played(job: Job) -> Group:
     first = [player.roll(f"r{n}") for n in range(learning.rollouts + extra)]
     branched = [player.branch(first, point, n) for n, point in enumerate(_points(first, job))] if not extra else []
     rollouts = [*first, *branched]
-    tree = tree_of(player.story.name, rollouts, {r.name: r.played.reward(job.weights).total for r in rollouts})
+    tree = tree_of(player.story.name, rollouts, {r.name: _worth(r, job) for r in rollouts})
     kept = _retained(rollouts, learning)
     found = credit(tree, replace(CREDIT, variant=learning.variant, scaled=learning.variant == "parent"), retained=kept)
     made = {row.after: row.action for row in tree.rows}
@@ -254,6 +255,13 @@ def branch_rule(learning: Learning) -> BranchRule:
     """The rule that gives so many branches. Playing is what costs here, not rows, so the budget is counted in continuations."""
     share = 1.0 if learning.branching == "random" else BRANCH.random_share
     return replace(BRANCH, budget=learning.branches, rows_per_branch=1, random_share=share)
+
+
+def _worth(rollout: Rollout, job: Job) -> float:
+    """What a rollout is rewarded with. What is told of it is the reward in any case."""
+    if job.learning.scheme == "step":
+        return step_reward(rollout.played.judged()).total
+    return rollout.played.reward(job.weights).total
 
 
 def _retained(rollouts: Sequence[Rollout], learning: Learning) -> list[str] | None:

@@ -81,7 +81,7 @@ class RunFolder:
         data = self.read("state.pt")
         if data is None:
             return None
-        found: dict[str, Any] = torch.load(io.BytesIO(data), weights_only=True)
+        found: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
         return found
 
     def keep(self, state: dict[str, Any]) -> None:

@@ -18,20 +18,20 @@ import torch
 
 from trimtab.context.policies.learned.weights import Weights, write_weights
 from trimtab.lab.executor import Executor, Here
-from trimtab.lab.rewards.collapse import EpisodeLog, alarms
 from trimtab.lab.suite import PARTS
 from trimtab.lab.train.batches import lines_of, padded
-from trimtab.lab.train.config import Config, Learning
+from trimtab.lab.train.config import Config
 from trimtab.lab.train.curriculum import hardest, stage_at, tasks_at, weights_at
 from trimtab.lab.train.extras import extra_of
 from trimtab.lab.train.judging import LAST_FROM, Who, scores
 from trimtab.lab.train.lessons import packed, unpacked
 from trimtab.lab.train.losses import Terms, clipped_loss, entropies
 from trimtab.lab.train.network import ChoiceNetwork, export, fresh_network
-from trimtab.lab.train.rollouts import Candidate, Group, Job, Worth, played
+from trimtab.lab.train.rollouts import Candidate, Job, Worth, played
 from trimtab.lab.train.runs import RunFolder, key_of, version
 from trimtab.lab.train.seeing import Eye
 from trimtab.lab.train.teachers import Lessons, TeachJob, best_of, lines_for, present, taught
+from trimtab.lab.train.telling import said, told
 from trimtab.types.errors import UsageError
 
 Stage: TypeAlias = Literal["clone", "rl"]
@@ -65,9 +65,8 @@ class Trained:
 
 def train(config: Config, place: Place, *, needed: Weights | None = None, stage: Stage = "rl") -> Trained:
     """Train a policy. `needed`: supervised weights whose figures it sees besides. Raises `UsageError` when no teacher is there."""
-    torch.set_num_threads(
-        1
-    )  # the network is small: threads would wait for each other, and take the processors from the workers
+    # The network is small: threads would wait for each other, and take the processors from the workers.
+    torch.set_num_threads(1)
     begun = place.clock()
     eye = Eye(extra_of(needed))
     clone, folder = cloned(config, place, eye, needed)
@@ -89,7 +88,7 @@ def cloned(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tu
     if known is not None:
         network.load_state_dict(known["network"])
         return network, folder
-    lessons, told = _lessons(config, place, eye, needed)
+    lessons, about = _lessons(config, place, eye, needed)
     sights = [lesson.sight for one in lessons for lesson in one.decisions]
     network.scale_to(sights)
     network.saw(sights)
@@ -98,7 +97,7 @@ def cloned(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tu
     folder.write("config.json", msgspec.json.format(msgspec.json.encode(config), indent=2))
     folder.draw(curve)
     folder.keep({"network": network.state_dict()})
-    record = {"stage": "clone", "code": version(), "seed": config.seed, **told, "fit": curve[-1]}
+    record = {"stage": "clone", "code": version(), "seed": config.seed, **about, "fit": curve[-1]}
     folder.finish(record, _exported(network, eye, record))
     return network, folder
 
@@ -124,7 +123,7 @@ def _lessons(config: Config, place: Place, eye: Eye, needed: Weights | None) -> 
         found = _taught(here, cloning.each, place, eye)
         folder.write("lessons.msgpack", packed(found))
     kept = best_of(found) if cloning.best else found
-    told = {
+    about = {
         "teachers": {teacher: sum(one.teacher == teacher for one in kept) for teacher in here},
         "missing": missing,
         "plays": len(found),
@@ -133,9 +132,9 @@ def _lessons(config: Config, place: Place, eye: Eye, needed: Weights | None) -> 
         "reward": _mean([one.reward for one in kept]),
     }
     place.say(
-        f"lessons: {told['decisions']} decisions of {told['teachers']}, {told['said']:.0%} of what they did can be said"
+        f"lessons: {about['decisions']} decisions of {about['teachers']}, {about['said']:.0%} of what they did can be said"
     )
-    return kept, told
+    return kept, about
 
 
 def _taught(teachers: Sequence[str], each: int, place: Place, eye: Eye) -> list[Lessons]:
@@ -196,7 +195,9 @@ class Progress:
 def reinforced(config: Config, place: Place, needed: Weights | None, clone: ChoiceNetwork, begun: float) -> Trained:
     """Improve on a clone until the budget is used, or the clock breaks it off."""
     learning, widths = config.learning, clone.widths
-    folder = RunFolder(place.folder / f"rl-{key_of('rl', config, _bytes(needed))}")
+    folder = RunFolder(
+        place.folder / f"rl-{key_of('rl', config, *(part.tobytes() for part in clone.arrays().values()))}"
+    )
     if (done := folder.record()) is not None and done["ended"] == "budget":
         place.say(f"done before: {folder.path}")
         return Trained(folder.path, folder.weights(), "budget")
@@ -227,12 +228,12 @@ def reinforced(config: Config, place: Place, needed: Weights | None, clone: Choi
         at.curve.append(
             {"step": at.step, "decisions": at.decisions, "seconds": round(at.seconds, 1), "stage": stage}
             | {"cost_weight": weights.cost, "hardest": hardest(share, learning)}
-            | _told(groups, at)
+            | told(groups, at.curve)
             | terms
         )
         if at.step % learning.check == 0 or at.decisions >= learning.decisions:
             _look(network, config, place, needed, at)
-        place.say(_said(at, learning))
+        place.say(said(at.curve, learning.decisions))
         _keep(folder, network, descent, at)
     ended: Ended = "budget" if at.decisions >= learning.decisions else "broken off"
     return _written(config, place, needed, folder, clone, at, ended)
@@ -316,37 +317,6 @@ def _look(network: ChoiceNetwork, config: Config, place: Place, needed: Weights 
     )
 
 
-def _told(groups: Sequence[Group], at: Progress) -> dict[str, Any]:
-    """What the first rollouts of a step came to, and which alarms ring."""
-    ends = [end for group in groups for end in group.ends]
-    logs: list[EpisodeLog] = [log for group in groups for log in group.logs]
-    efficiency = _mean([end.efficiency for end in ends])
-    history = [line["efficiency"] for line in at.curve if "efficiency" in line]
-    decisions = [decision for log in logs for decision in log.decisions]
-    return {
-        "reward": _mean([end.reward for end in ends]),
-        "success": _mean([end.success for end in ends]),
-        "cost": _mean([end.cost for end in ends]),
-        "efficiency": efficiency,
-        "forced_share": _mean([end.forced for end in ends]),
-        "keeps": _mean([float(decision.keeps) for decision in decisions]),
-        "rows": sum(len(group.rows) for group in groups),
-        "branched": sum(group.branched for group in groups),
-        "flat": _mean([float(group.flat) for group in groups]),
-        "alarms": [str(alarm) for alarm in alarms(logs, [*history, efficiency])],
-    }
-
-
-def _said(at: Progress, learning: Learning) -> str:
-    line = next(line for line in reversed(at.curve) if "reward" in line)
-    rate = at.decisions / at.seconds if at.seconds else 0.0
-    ringing = f"; ALARM {'; '.join(line['alarms'])}" if line["alarms"] else ""
-    return (
-        f"step {at.step}: {at.decisions:,} of {learning.decisions:,} decisions, {rate:.0f}/s, reward {line['reward']:+.3f},"
-        f" success {line['success']:.2f}, cost {line['cost']:.2f}{ringing}"
-    )
-
-
 # ── Writing: what is kept while it runs, and what comes of it ───────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -390,7 +360,9 @@ def _written(
         ("clone, sampled", first, "sampled"),
         *((arm, arm, "greedy") for arm in config.judging.arms),
     ]
-    found = scores(who, config.judging.last, place.executor, first=LAST_FROM) if ended == "budget" else []
+    # A call that was to make a few steps only is one of several: the last one reports.
+    waits = ended == "broken off" and place.steps is not None
+    found = [] if waits else scores(who, config.judging.last, place.executor, first=LAST_FROM)
     for score in found:
         place.say(f"{score.name}: reward {score.reward:+.3f}, success {score.success:.2f}, cost {score.cost:.2f}")
     record = {
