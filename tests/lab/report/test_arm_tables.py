@@ -1,11 +1,14 @@
 """The tables of arms, of prices and projects, of the path and the ablation, and of plays that deceive."""
 
 from support.bench_rows import ablation, row
+from trimtab.lab.bench.steps import with_arms
 from trimtab.lab.report.arm_tables import arm_tables, prices_table, units_table
 from trimtab.lab.report.evidence import Block, blocks_of
 from trimtab.lab.report.hacking import hacking_table
 from trimtab.lab.report.training import ablation_table, path_table
 from trimtab.lab.report.words import ablated
+
+WALK = with_arms({"supervised": "supervised", "rl": "rl"})
 
 
 def test_arms_stand_in_the_order_of_their_reward_and_the_chosen_one_is_marked(blocks: dict[str, Block]) -> None:
@@ -52,7 +55,7 @@ def test_one_family_alone_can_not_be_left_out() -> None:
 
 
 def test_each_step_of_the_path_is_held_against_the_last_that_played(blocks: dict[str, Block]) -> None:
-    rows = {str(line["step"]): line for line in path_table(blocks["t0-test"]).rows}
+    rows = {str(line["step"]): line for line in path_table(blocks["t0-test"], WALK).rows}
     assert list(rows) == ["fixed summary", "occupancy rule", "logs", "supervised", "RL"]
     assert [line["before"] for line in rows.values()] == [None, "summary", "rules", "break-even", "supervised"]
     assert rows["supervised"]["says"] == "better"
@@ -61,9 +64,16 @@ def test_each_step_of_the_path_is_held_against_the_last_that_played(blocks: dict
 
 def test_a_step_that_nobody_played_is_said_to_be_missing() -> None:
     (block,) = blocks_of([row("summary", "rule"), row("rl", "learned")])
-    rows = {str(line["step"]): line for line in path_table(block).rows}
+    rows = {str(line["step"]): line for line in path_table(block, WALK[:2] + WALK[-2:]).rows}
+    assert rows["occupancy rule"]["note"] == "missing: no occupancy or rules was played"
     assert rows["supervised"]["note"] == "missing: no supervised was played"
     assert rows["RL"]["before"] == "summary"
+
+
+def test_a_step_that_nobody_named_says_how_to() -> None:
+    (block,) = blocks_of([row("summary", "rule")])
+    rows = {str(line["step"]): line for line in path_table(block).rows}
+    assert rows["RL"]["note"] == "missing: nobody said which arm it is (--step rl=ARM)"
 
 
 def test_each_variant_is_told_beside_the_clone_that_it_began_with() -> None:

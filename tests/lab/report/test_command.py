@@ -55,6 +55,16 @@ def test_no_folder_and_one_that_is_not_there_are_told(cli: Cli, monkeypatch: pyt
     assert "no such folder" in done.err
 
 
+@pytest.mark.parametrize(
+    ("step", "said"), [("rl", "--step 'rl' says no arm"), ("luck=rules", "the path has no step 'luck'")]
+)
+def test_a_step_that_can_not_be_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch, step: str, said: str) -> None:
+    monkeypatch.setattr("trimtab.lab.report.drawing.find_spec", lambda name: name)
+    done = cli.inside("report", str(cli.root), "--step", step)
+    assert done.code == 2
+    assert said in done.err
+
+
 @pytest.mark.parametrize("module", ["numpy", "altair", "vl_convert"])
 def test_what_is_not_installed_is_named_with_the_extra(cli: Cli, monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     monkeypatch.setattr("trimtab.lab.report.drawing.find_spec", lambda name: None if name == module else name)

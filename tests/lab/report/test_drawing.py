@@ -9,6 +9,7 @@ pytest.importorskip("altair", reason="plots need the extra `report`")
 pytest.importorskip("vl_convert", reason="plots need the extra `report`")
 
 from support.bench_rows import ablation, row, rows_of
+from trimtab.lab.bench.steps import with_arms
 from trimtab.lab.report import drawing
 from trimtab.lab.report.page import Facts
 from trimtab.lab.report.reading import Found
@@ -23,7 +24,7 @@ FACTS = Facts({"trimtab": "1"}, "trimtab report lab")
 def report() -> Report:
     """The smallest that has every kind of plot."""
     rows = (*rows_of("T0", "test", stories=2, seeds=(0,), steps=12), *rows_of("T1", "eval", stories=1, seeds=(0,), steps=12))  # fmt: skip
-    return report_of(Found(rows, ablation()))
+    return report_of(Found(rows, ablation()), with_arms({"supervised": "supervised", "rl": "rl"}))
 
 
 @pytest.fixture(scope="module")

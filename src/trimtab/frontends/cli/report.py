@@ -5,6 +5,7 @@ folders ──read──▶ rows ──report──▶ summary, tables, figures 
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -20,8 +21,15 @@ _CLEARED = "\r\x1b[K"
 @click.command("report")
 @click.argument("folders", nargs=-1, metavar="DIR…", shell_complete=completers.folders)
 @click.option("--out", metavar="FILE.html", shell_complete=completers.files, help="The page. Default: report.html.")
+@click.option(
+    "--step",
+    "steps",
+    multiple=True,
+    metavar="STEP=ARM",
+    help="Which arm a step of the path is: summary, rule, logs, supervised or rl. May be repeated.",
+)
 @click.option("--date", metavar="TEXT", default="", help="A date to print; nothing is printed without it.")
-def command(*, folders: tuple[str, ...], out: str | None, date: str) -> int:
+def command(*, folders: tuple[str, ...], out: str | None, steps: tuple[str, ...], date: str) -> int:
     """Write one page about what `trimtab bench` and `trimtab train` found.
 
     DIR is a folder that one of them wrote, or a folder of such folders. What there is no data for is said on the page, in the place where it would stand.
@@ -36,17 +44,22 @@ def command(*, folders: tuple[str, ...], out: str | None, date: str) -> int:
     from trimtab.lab.report import drawing
 
     drawing.require()  # what is missing is said before anything is read
+    from trimtab.lab.bench.steps import with_arms
+    from trimtab.lab.report.names import shortened
     from trimtab.lab.report.page import Facts
     from trimtab.lab.report.reading import read
     from trimtab.lab.report.sections import report_of
     from trimtab.lab.report.writing import way_to_repository, write
 
-    found = read([Path(folder) for folder in folders])
+    stages = _stages(steps)
+    with_arms(stages)  # a step that isn't there is told before anything is read
+    found, names = shortened(read([Path(folder) for folder in folders]))
+    path = with_arms({key: names.get(arm, arm) for key, arm in stages.items()})
     _tell(f"{len(found.rows):,} rows: intervals are drawn")
     try:
         facts = Facts(
             {"trimtab": __version__, "python": sys.version.split()[0], **drawing.versions()},
-            shlex.join(("trimtab", "report", *folders, "--out", str(page), *(("--date", date) if date else ()))),
+            _command_line(folders, page, steps, date),
             date,
             found.manifests,
             found.timings,
@@ -55,7 +68,7 @@ def command(*, folders: tuple[str, ...], out: str | None, date: str) -> int:
             found.notes,
             way_to_repository(page),
         )
-        written = write(report_of(found), facts, page, told=_tell)
+        written = write(report_of(found, path), facts, page, told=_tell)
     finally:
         _tell("")
     for note in found.notes:
@@ -67,6 +80,23 @@ def command(*, folders: tuple[str, ...], out: str | None, date: str) -> int:
         )
     )
     return 0
+
+
+def _stages(given: Sequence[str]) -> dict[str, str]:
+    """The arms of steps of the path, by the keys of those."""
+    found: dict[str, str] = {}
+    for one in given:
+        key, _, arm = one.partition("=")
+        if not arm.strip():
+            raise UsageError(f"--step {one!r} says no arm", hint="Write it as --step rl=ARM.")
+        found[key.strip()] = arm.strip()
+    return found
+
+
+def _command_line(folders: Sequence[str], page: Path, steps: Sequence[str], date: str) -> str:
+    """The line that makes this page again."""
+    options = [word for step in steps for word in ("--step", step)] + (["--date", date] if date else [])
+    return shlex.join(("trimtab", "report", *folders, "--out", str(page), *options))
 
 
 def _tell(line: str) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from trimtab.lab.bench.steps import PATH, Stage
 from trimtab.lab.report.arm_tables import arm_tables, prices_table, units_table
 from trimtab.lab.report.contrasts import contrasts_table
 from trimtab.lab.report.evidence import TIERS, Block, blocks_of
@@ -70,11 +71,11 @@ class Report:
         )
 
 
-def report_of(found: Found) -> Report:
-    """Return the report of what was read."""
+def report_of(found: Found, path: Sequence[Stage] = PATH) -> Report:
+    """Return the report of what was read. `path`: which arm is which step of it."""
     known = blocks_of(found.rows, found.candidate)
     leading = _leading(known)
-    path = path_table(leading)
+    walk = path_table(leading, path)
     ablation, contrasts = ablation_table(found.ablation), contrasts_table(found.runs)
     made = (
         *_evidence(known),
@@ -84,7 +85,7 @@ def report_of(found: Found) -> Report:
             (
                 "Fixed summary, occupancy rule, logs, supervised, reinforcement learning: each step against the one before.",
             ),
-            (_figure("path", path, "Each step with its interval of 95 %."), path),
+            (_figure("path", walk, "Each step with its interval of 95 %."), walk),
         ),
         Section(
             "ablation",
@@ -105,7 +106,7 @@ def report_of(found: Found) -> Report:
             (hacking_table(),),
         ),
     )
-    return Report(summary(known, path, ablation, contrasts), made)
+    return Report(summary(known, walk, ablation, contrasts), made)
 
 
 def _leading(known: Sequence[Block]) -> Block:

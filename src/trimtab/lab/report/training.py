@@ -6,7 +6,8 @@ The path is the bench's (`bench/steps.py`), the ablation is training's (`train/a
 from collections.abc import Sequence
 
 from trimtab.lab.bench.figures import COST, REWARD, SUCCESS
-from trimtab.lab.bench.steps import walked
+from trimtab.lab.bench.steps import PATH as STAGES
+from trimtab.lab.bench.steps import Stage, walked
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.report.bearing import says
 from trimtab.lab.report.evidence import Block
@@ -78,11 +79,11 @@ PATH = (
 )
 
 
-def path_table(block: Block) -> Table:
+def path_table(block: Block, path: Sequence[Stage] = STAGES) -> Table:
     """Return the bench's path: each step against the last one before it that played."""
     bound = block.bound
     made: list[dict[str, Cell]] = []
-    for step in walked(block.section):
+    for step in walked(block.section, path):
         row: dict[str, Cell] = {"step": step.stage.name, "arm": step.arm or None, "before": step.before or None}
         if step.arm:
             row |= {
@@ -92,7 +93,12 @@ def path_table(block: Block) -> Table:
                 "note": step.stage.about,
             }
         else:
-            row["note"] = f"missing: no {' or '.join(step.stage.arms)} was played"
+            lacks = (
+                f"no {' or '.join(step.stage.arms)} was played"
+                if step.stage.arms
+                else f"nobody said which arm it is (--step {step.stage.key}=ARM)"
+            )
+            row["note"] = f"missing: {lacks}"
         if step.arm and step.before:
             gained = block.gain(step.arm, step.before, REWARD, bound)
             row |= {
