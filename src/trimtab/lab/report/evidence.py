@@ -166,11 +166,12 @@ def _chooser(section: Section, sections: Sequence[Section]) -> Section | None:
     key = section.key
     if key.part == "validation":
         return section
-    for chose in (Key(key.tier, "validation", key.regime), Key("T0", "validation")):
-        found = next((one for one in sections if one.key == chose), None)
-        if found is not None:
-            return found
-    return None
+    chose = [one for one in sections if one.key.part == "validation"]
+    ranks = ((key.tier, key.regime), (key.tier, ""), ("T0", key.regime), ("T0", ""))
+    known = {(one.key.tier, one.key.regime): one for one in reversed(chose)}
+    return next(
+        (known[rank] for rank in ranks if rank in known), next((one for one in chose if one.key.tier == "T0"), None)
+    )
 
 
 def _rank(part: str) -> tuple[int, str]:
