@@ -107,6 +107,7 @@ def test_what_no_data_is_there_for_keeps_its_place_and_says_why() -> None:
     assert "No data: No ablation.json of" in text
     assert "Small: 1 of the 5 seeds that a claim takes." in text
     assert "the figures of the best of each kind are too good" in text
+    assert "The gate for a default isn't judged here" in text
 
 
 def test_one_row_of_one_arm_makes_a_page(found: Found) -> None:

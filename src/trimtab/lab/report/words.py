@@ -133,12 +133,19 @@ def _of_block(block: Block, same: Sequence[Block]) -> tuple[str, ...]:
     if best and base:
         lines.append(against(block, best, base))
     if arm and rule and block is same[0] and block.part not in _CHOSE:
-        gains = {prices: gain for one in same for prices, gain in one.gains_by_prices(arm, rule).items()}
-        lines.append(gate(gains, arm, rule))
+        lines.append(_gated(block, same, arm, rule))
     if arm and rule:
         found = [claim for claim in claims(block.section, rule) if claim.arm == arm]
         lines += [by_unit(found, block.section.unit)] if found else []
     return tuple(lines) or ("There is no learned arm and no rule to compare.",)
+
+
+def _gated(block: Block, same: Sequence[Block], arm: str, rule: str) -> str:
+    """The gate, where something else than these stories chose the arms."""
+    if block.chosen_on is None and not block.candidate:
+        return "The gate for a default isn't judged here: the best of each kind was chosen on these very stories."
+    gains = {prices: gain for one in same for prices, gain in one.gains_by_prices(arm, rule).items()}
+    return gate(gains, arm, rule)
 
 
 def by_unit(found: Sequence[Claim], unit: str) -> str:
