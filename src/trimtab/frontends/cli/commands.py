@@ -12,6 +12,7 @@ COMMANDS: Mapping[str, str] = {
     "doctor": "what is configured, what answers, what is missing",
     "models": "list models",
     "replay": "recorded sessions under another context policy",
+    "report": "what benches and training found, as one page",
     "sessions": "list and show sessions",
     "train": "train a context policy on generated tasks, offline",
 }
