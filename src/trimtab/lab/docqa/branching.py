@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from trimtab.lab.credit.branching import FIXED, BranchRule, Turn, branch_points
 from trimtab.lab.credit.tree import Leaf, Row, Tree
 from trimtab.lab.docqa.desk import Desk
-from trimtab.lab.docqa.outcome import Terms, terminal_reward
+from trimtab.lab.docqa.outcome import RELEASED, Terms, terminal_reward
 from trimtab.lab.docqa.playing import NewDesk, Rollout, play, resumed
 from trimtab.lab.export.piece import Piece
 from trimtab.providers.provider import Provider
@@ -36,7 +36,7 @@ async def explore(
     *,
     first: int = 8,
     rule: BranchRule = FIXED,
-    terms: Terms = Terms(),
+    terms: Terms = RELEASED,
     seed: str = "",
 ) -> Explored:
     """Play a query `first` times and branch as `rule` says. `new` makes its desk; the desk of a branch is led to its place by giving the answers again."""
@@ -98,4 +98,3 @@ def _turns(rollout: Rollout) -> list[Turn]:
         )
         for number, piece in enumerate(rollout.pieces, 1)
     ]
-

@@ -60,7 +60,9 @@ class ReadChunk(_Call, frozen=True):
     """Shows one chunk whole."""
 
     chunk_id: Annotated[int, _told("Which one.")] = 0
-    enable_scan: Annotated[bool, _told("True: the chunk behind the one that was read last, to go through the document in order.")] = False
+    enable_scan: Annotated[
+        bool, _told("True: the chunk behind the one that was read last, to go through the document in order.")
+    ] = False
 
 
 class ReadMultiChunks(_Call, frozen=True):
@@ -81,7 +83,12 @@ class Memorize(_Call, frozen=True):
 
     key: Key
     summary: Annotated[str, _told("What it says, in one line.")]
-    content: Annotated[str, _told("The facts themselves, with names, numbers and wording as in the document; complete without what you read.")]
+    content: Annotated[
+        str,
+        _told(
+            "The facts themselves, with names, numbers and wording as in the document; complete without what you read."
+        ),
+    ]
     entities: Annotated[Texts, _told("Whom and what it is about.")] = ()
     episodes: Annotated[Texts, _told("What happened when, such as `2021-03: the weir was closed`.")] = ()
     relations: Annotated[Texts, _told("Sentences that join two entities.")] = ()
@@ -238,7 +245,9 @@ def _resolved(schema: Any, known: Mapping[str, Any]) -> Any:
         rest = {name: part for name, part in schema.items() if name != "anyOf"}
         return _resolved({**only, **rest}, known)
     return {
-        name: {field: _resolved(inner, known) for field, inner in part.items()} if name == "properties" else _resolved(part, known)
+        name: {field: _resolved(inner, known) for field, inner in part.items()}
+        if name == "properties"
+        else _resolved(part, known)
         for name, part in schema.items()
         if name not in ("title", "$defs", "default")
     }

@@ -13,14 +13,12 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from trimtab.context.tools.host import ToolReply
-from trimtab.lab.docqa import calls
+from trimtab.lab.docqa import calls, wording
 from trimtab.lab.docqa.desk import Desk
 from trimtab.lab.docqa.window import HARNESS
 from trimtab.types.messages import ToolCall
 
-State: TypeAlias = Literal[
-    "analyze", "plan", "index", "search", "replan", "read", "keep", "clean", "look", "review"
-]
+State: TypeAlias = Literal["analyze", "plan", "index", "search", "replan", "read", "keep", "clean", "look", "review"]
 _OFFERED: dict[State, frozenset[str]] = {
     "analyze": frozenset({"analyzeText"}),
     "plan": frozenset({"plan"}),
@@ -33,6 +31,8 @@ _OFFERED: dict[State, frozenset[str]] = {
     "look": frozenset({"readNote", "loadMemory"}),
     "review": frozenset({"searchEngine", "readChunk", "readMultiChunks", "readNote", "loadMemory", "finish"}),
 }
+DUE = "due"
+"""The label under which a reader is told what to put away."""
 _EMPTY = 6
 """Searches in a row that find nothing, then the reader is to look at what it has."""
 _SEARCHES, _PLANS = 2, 3
@@ -64,7 +64,10 @@ class Cleanup:
             for number in self._due():
                 desk.window.delete(number, author=HARNESS)
             self._forget(self._due())
-        if not self._due():
+        due = self._due()
+        if not self.by_itself:
+            desk.window.say(wording.put_away(due), DUE)
+        if not due:
             self.state = "look" if desk.notebook.listed else "review"
 
     def offered(self, desk: Desk) -> Collection[str]:

@@ -66,7 +66,7 @@ class Progress:
     plain: int = 0
     plain_in_row: int = 0
     failed_in_row: int = 0
-    used: Usage = Usage()
+    used: Usage = field(default_factory=Usage)
     peak: int = 0
     cost: float | None = 0.0
 
@@ -231,7 +231,9 @@ class Desk:
         if self.progress.turns >= self.rules.turns:
             return ("finish",)
         allowed = calls.TOOLS.keys() if self.harness is None else self.harness.offered(self)
-        return tuple(name for name in calls.TOOLS if name in allowed and (name != "restoreContext" or self.rules.restore))
+        return tuple(
+            name for name in calls.TOOLS if name in allowed and (name != "restoreContext" or self.rules.restore)
+        )
 
     def _pay(self, message: Assistant) -> None:
         text = "\n".join([message.text, *(f"{call.name} {call.raw}" for call in message.tool_calls)])
@@ -270,7 +272,9 @@ class Desk:
 
     def _run(self, call: ToolCall) -> ToolReply:
         if call.name not in self._offered:
-            return ToolReply(f"there is no tool {call.name!r} now; there are: {', '.join(self._offered)}", is_error=True)
+            return ToolReply(
+                f"there is no tool {call.name!r} now; there are: {', '.join(self._offered)}", is_error=True
+            )
         if call.arguments is None:
             return ToolReply("the arguments are no JSON object; nothing was done", is_error=True)
         if call.name in calls.KEEPING and (reason := self.window.refuse(call)):
@@ -303,7 +307,9 @@ class Desk:
         rules, used = self.rules, self.progress.turns
         room = max(0, self.model.context_window - self._prompt - self.model.max_output)
         left = max(0, rules.turns - used - 1)
-        return ToolReply(f"turns: {used + 1} used, {left} left; tokens: about {self._prompt:,} in your context, room for {room:,} more")
+        return ToolReply(
+            f"turns: {used + 1} used, {left} left; tokens: about {self._prompt:,} in your context, room for {room:,} more"
+        )
 
     def compress(self, call: calls.CompressContext) -> ToolReply:
         """Shorten a message."""

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 _END = re.compile(r"\n[ \t]*\n\s*|\n|(?<=[.!?…])[ \t]+|(?<=[。！？])")
-_HEADING = re.compile(r"^(?:#{1,6}[ \t]+\S.*|(?:chapter|section|part|appendix)\b.{0,80})$", re.IGNORECASE | re.MULTILINE)
+_HEADING = re.compile(
+    r"^(?:#{1,6}[ \t]+\S.*|(?:chapter|section|part|appendix)\b.{0,80})$", re.IGNORECASE | re.MULTILINE
+)
 _HINT = 80
 """Characters of a heading that are shown."""
 

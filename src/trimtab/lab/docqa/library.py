@@ -15,7 +15,9 @@ _UNBUILT = ToolReply("there is no index yet: call buildIndex first", is_error=Tr
 class Library:
     """One document. `read` are the numbers of the chunks that were shown, in order and with repeats; `empty` counts searches in a row that found nothing."""
 
-    def __init__(self, text: str, count: Callable[[str], int], *, size: int, back: int, hits: int, searches: int) -> None:
+    def __init__(
+        self, text: str, count: Callable[[str], int], *, size: int, back: int, hits: int, searches: int
+    ) -> None:
         self._text, self._count = text, count
         self._size, self._back, self._hits = size, back, hits
         self.searches_left = searches
@@ -37,7 +39,9 @@ class Library:
     def analyze(self) -> ToolReply:
         """Say how long the document is."""
         words = len(self._text.split())
-        return ToolReply(f"the document has {len(self._text):,} characters, {words:,} words, about {self._count(self._text):,} tokens")
+        return ToolReply(
+            f"the document has {len(self._text):,} characters, {words:,} words, about {self._count(self._text):,} tokens"
+        )
 
     def build(self) -> ToolReply:
         """Cut the document and index it."""
@@ -62,7 +66,9 @@ class Library:
         rows = []
         for hit in found:
             section = f" ({hit.chunk.section})" if hit.chunk.section else ""
-            rows.append(f"chunk {hit.chunk.number}{section}, score {hit.score:.2f}, {'; '.join(hit.phrases)}: {hit.highlight}")
+            rows.append(
+                f"chunk {hit.chunk.number}{section}, score {hit.score:.2f}, {'; '.join(hit.phrases)}: {hit.highlight}"
+            )
         return ToolReply("\n".join(rows))
 
     def read_one(self, call: ReadChunk) -> ToolReply:

@@ -48,7 +48,11 @@ class Terms:
     cost: float = 0.0
 
 
-def terminal_reward(outcome: Outcome, terms: Terms = Terms()) -> float:
+RELEASED = Terms()
+"""As ContextPilot has them."""
+
+
+def terminal_reward(outcome: Outcome, terms: Terms = RELEASED) -> float:
     """Return what an outcome is worth."""
     turns = max(1, outcome.turns)
     plain = outcome.plain_replies / turns if terms.per_turn else float(outcome.plain_replies > 0)

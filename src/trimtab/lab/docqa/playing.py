@@ -1,6 +1,6 @@
 """Playing a query with a model: any provider of this package, or anything of its shape.
 
-    desk.request() ──provider.stream──▶ events ──Assembler──▶ message ──desk.answer()──▶ …
+desk.request() ──provider.stream──▶ events ──Assembler──▶ message ──desk.answer()──▶ …
 """
 
 from collections.abc import Callable, Sequence

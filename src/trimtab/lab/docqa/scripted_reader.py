@@ -13,7 +13,8 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from trimtab.types.messages import Assistant, ToolResult, User
+from trimtab.lab.docqa.wording import PUT_AWAY
+from trimtab.types.messages import Assistant, Text, ToolResult, User
 from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.stream import Ended, PartEnded, StreamEvent, make_call
 
@@ -23,7 +24,35 @@ _HIT = re.compile(r"^chunk (\d+)\b.*?: ", re.MULTILINE)
 _NUMBER = re.compile(r"\[m(\d+)\]")
 _NAME = re.compile(r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)+(?: [a-z][\w'-]+){0,2}")
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\d)[^.!?\n]*)*[.!?]")
-_STOP = frozenset("the a an of in on at to for and or what who which when was were is are did does about how many much".split())
+_STOP = frozenset(
+    [
+        "the",
+        "a",
+        "an",
+        "of",
+        "in",
+        "on",
+        "at",
+        "to",
+        "for",
+        "and",
+        "or",
+        "what",
+        "who",
+        "which",
+        "when",
+        "was",
+        "were",
+        "is",
+        "are",
+        "did",
+        "does",
+        "about",
+        "how",
+        "many",
+        "much",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +78,11 @@ class ScriptedReader:
         yield Ended("tool_use")
 
     def _next(self, request: ModelRequest) -> tuple[str, dict[str, Any]]:
-        question = next(m.parts[0].text for m in request.messages if isinstance(m, User))  # type: ignore[union-attr]
-        question = question.partition("\n")[0].removeprefix("The question: ")
+        question = _told(request)[0].partition("\n")[0].removeprefix("The question: ")
         done = list(_done(request))
         offered = {tool.name for tool in request.tools}
         wanted = self._wanted(question, done, offered, request)
-        return wanted if wanted[0] in offered else _instead(question, done, offered)
+        return wanted if wanted[0] in offered else _instead(question, done, offered, _told(request)[-1])
 
     def _wanted(
         self, question: str, done: list[_Done], offered: set[str], request: ModelRequest
@@ -77,7 +105,12 @@ class ScriptedReader:
         if last.name == "readChunk" and "memorize" in offered:
             best = _best(last.text, question)
             key = f"chunk {last.arguments.get('chunk_id')}"
-            return "memorize", {"key": key, "summary": best[:300], "content": best, "source": {"msg_ids": [last.number]}}
+            return "memorize", {
+                "key": key,
+                "summary": best[:300],
+                "content": best,
+                "source": {"msg_ids": [last.number]},
+            }
         dice = random.Random(f"{self.seed} {len(done)}")
         if last.name == "memorize" and reads:
             away = self._away(reads[-1], done, offered, dice)
@@ -96,19 +129,21 @@ class ScriptedReader:
         way = dice.choice(("deleteContext", "deleteContext", "summarizeContext", "compressContext", ""))
         if way not in offered:
             return None
-        more = {"summarizeContext": {"summary": str(done[-1].arguments.get("summary", ""))}, "compressContext": {"compression_rate": 20}}
+        more: dict[str, dict[str, Any]] = {
+            "summarizeContext": {"summary": str(done[-1].arguments.get("summary", ""))},
+            "compressContext": {"compression_rate": 20},
+        }
         return way, {"msg_id": read.number, **more.get(way, {})}
 
 
-def _instead(question: str, done: list[_Done], offered: set[str]) -> tuple[str, dict[str, Any]]:
+def _instead(question: str, done: list[_Done], offered: set[str], told: str) -> tuple[str, dict[str, Any]]:
     """A call of one of the few tools that a script around the reader leaves it."""
     reads = [call for call in done if call.name == "readChunk"]
     if "readChunk" in offered:
         seen = {call.arguments.get("chunk_id") for call in reads}
         return "readChunk", {"chunk_id": next((hit for hit in _hits(done) if hit not in seen), 1)}
     if "deleteContext" in offered:
-        shown = [call for call in reads if not call.text.startswith("[archived")]
-        return "deleteContext", {"msg_id": (shown or done)[0].number}
+        return "deleteContext", {"msg_id": int(told.removeprefix(PUT_AWAY).split(",")[0].strip(" m"))}
     if "loadMemory" in offered:
         keys = [call.arguments["key"] for call in done if call.name == "memorize" and "key" in call.arguments]
         return "loadMemory", {"key": (keys or [""])[-1]}
@@ -131,11 +166,15 @@ def _hits(done: list[_Done]) -> list[int]:
 
 def _kept(request: ModelRequest) -> Iterator[str]:
     """What was kept, from the list that stands at the end."""
-    for message in request.messages:
-        if isinstance(message, User) and message.origin == "note":
-            for line in getattr(message.parts[0], "text", "").splitlines():
-                if line.startswith("memory "):
-                    yield line.partition(": ")[2]
+    for text in _told(request)[1:]:
+        for line in text.splitlines():
+            if line.startswith("memory "):
+                yield line.partition(": ")[2]
+
+
+def _told(request: ModelRequest) -> list[str]:
+    """What it was told, in order: the question first."""
+    return ["".join(p.text for p in m.parts if isinstance(p, Text)) for m in request.messages if isinstance(m, User)]
 
 
 def _names(question: str) -> list[str]:
@@ -147,5 +186,6 @@ def _names(question: str) -> list[str]:
 def _best(text: str, question: str) -> str:
     """The sentence that shares the most words with the question; the first of equals."""
     asked = set(re.findall(r"\w+", question.lower())) - _STOP
-    sentences = [sentence.strip() for sentence in _SENTENCE.findall(text)] or [text.strip()]
-    return max(sentences, key=lambda sentence: len(asked & set(re.findall(r"\w+", sentence.lower()))))
+    sentences: list[str] = [sentence.strip() for sentence in _SENTENCE.findall(text)] or [text.strip()]
+    shared = [len(asked & set(re.findall(r"\w+", sentence.lower()))) for sentence in sentences]
+    return sentences[shared.index(max(shared))]

@@ -8,7 +8,7 @@ The one rule: pairs of calls and results stay, so whatever is edited, the reques
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from msgspec import structs
@@ -42,7 +42,7 @@ class Nobody:
     """The policy of a window that its reader manages: it wants nothing, and the ladder stands behind it."""
 
     name: str = "nobody"
-    manners: Manners = Manners(guarded=False)
+    manners: Manners = field(default=Manners(guarded=False))
 
     def decide(self, observation: Observation) -> tuple[Action, ...]:
         """Return nothing."""
@@ -130,17 +130,30 @@ class Window:
         outcome: Outcome = self._run(self.engine.act(self.log.view, self.request, [wish], author=author))
         if not outcome.done:
             why = "; ".join(outcome.problems) or "nothing was done"
-            return ToolReply(why.replace(repr(self.numbers[number - 1]), f"m{number}").replace(self.numbers[number - 1], f"m{number}"), is_error=True)
+            return ToolReply(
+                why.replace(repr(self.numbers[number - 1]), f"m{number}").replace(
+                    self.numbers[number - 1], f"m{number}"
+                ),
+                is_error=True,
+            )
         entry = outcome.done[0].entry
         instead = " (the compressor failed; the built-in one stood in)" if self._failed else ""
-        return ToolReply(f"m{number}: {entry.before_tokens or 0:,} tokens before, {entry.after_tokens or 0:,} now{instead}")
+        return ToolReply(
+            f"m{number}: {entry.before_tokens or 0:,} tokens before, {entry.after_tokens or 0:,} now{instead}"
+        )
 
     def restore(self, number: int) -> ToolReply:
         """Take back all that was done to a message, the newest first; what wouldn't fit stays as it is."""
         if self.message(number) is None:
             return ToolReply(f"there is no message m{number}; the newest is m{len(self.numbers)}", is_error=True)
         address = self.log.view.find(self.numbers[number - 1])
-        done = [] if address is None else [a.id for a in self.log.view.applied if address.index in a.slots and a.id not in self.log.view.reverted]
+        done = (
+            []
+            if address is None
+            else [
+                a.id for a in self.log.view.applied if address.index in a.slots and a.id not in self.log.view.reverted
+            ]
+        )
         if not done:
             return ToolReply(f"m{number} stands there as it was", is_error=True)
         for edit in reversed(done):
@@ -153,7 +166,9 @@ class Window:
         """Say something at the end in place of what was said under that label before. An empty text takes that away."""
         view = self.log.view
         older = [a.id for a in view.applied if isinstance(a.edit, Restate) and a.edit.label == label]
-        standing = [edit for edit in older if (at := view.find(edit)) is not None and view.slots[at.index].state != "gone"]
+        standing = [
+            edit for edit in older if (at := view.find(edit)) is not None and view.slots[at.index].state != "gone"
+        ]
         wishes = [Action("drop", tuple(standing), reason="said anew")] if standing else []
         wishes += [Action("restate", params={"text": text, "label": label})] if text else []
         if wishes:

@@ -1,5 +1,7 @@
 """What a reader is told: the system prompt, the question, and what stands in place of an answer that called nothing."""
 
+from collections.abc import Sequence
+
 SYSTEM = """You answer one question about one long document. You don't see the document: you search it and read it in chunks, and your context has room for a few of them.
 
 How to work:
@@ -14,6 +16,15 @@ CALL_SOMETHING = "Call one of the tools; finish is the one that answers."
 """The message behind a reply without a call."""
 ONLY_ONE = "one call a turn: this one was not run"
 THREE_TIMES = "(the same tool three times in a row; look whether it still gets you anywhere)"
+
+
+PUT_AWAY = "Put away now:"
+"""How the line begins that names what is to go."""
+
+
+def put_away(numbers: Sequence[int]) -> str:
+    """Return what a reader is told that has to clean up; empty where nothing is due."""
+    return f"{PUT_AWAY} {', '.join(f'm{number}' for number in numbers)}" if numbers else ""
 
 
 def asked(question: str, turns: int) -> str:
