@@ -23,7 +23,8 @@ MODEL = ModelInfo("scripted", "reader", "scripted", context_window=32_768, max_o
 _HIT = re.compile(r"^chunk (\d+)\b.*?: ", re.MULTILINE)
 _NUMBER = re.compile(r"\[m(\d+)\]")
 _NAME = re.compile(r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)+(?: [a-z][\w'-]+){0,2}")
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\d)[^.!?\n]*)*[.!?]")
+_SENTENCE = re.compile(r"[^.!?\n]+(?:(?:(?<=\b[A-Z])\.|[.!?](?=\d))[^.!?\n]*)*[.!?]")
+"""An initial and a decimal point end nothing."""
 _STOP = frozenset(
     [
         "the",
@@ -103,7 +104,8 @@ class ScriptedReader:
         reads = [call for call in done if call.name == "readChunk"]
         last = done[-1]
         if last.name == "readChunk" and "memorize" in offered:
-            best = _best(last.text, question)
+            kept_at = max((at for at, call in enumerate(done) if call.name == "memorize"), default=-1)
+            best = _best("\n".join(call.text for call in done[kept_at + 1 :] if call.name == "readChunk"), question)
             key = f"chunk {last.arguments.get('chunk_id')}"
             return "memorize", {
                 "key": key,

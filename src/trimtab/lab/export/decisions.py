@@ -122,7 +122,9 @@ def _answer(calls: Sequence[Call]) -> Assistant:
 
 def _grammar(actions: Sequence[Action], scene: Scene, _edits: Sequence[Edit]) -> list[Call] | None:
     return [
-        ("manage_context", _filled(action=a.action, targets=_named(a, scene), params=a.params)) for a in actions if a.action != "keep"
+        ("manage_context", _filled(action=a.action, targets=_named(a, scene), params=a.params))
+        for a in actions
+        if a.action != "keep"
     ]
 
 
@@ -176,7 +178,9 @@ def _summary(action: Action, scene: Scene, edits: Sequence[Edit]) -> list[Call] 
         summary = (text.partition("\n")[2] if hides(text) else text).strip()
         if not summary:
             return None
-        calls.append(("edit_context", {"action": "summarize", "id": scene.names.get(target, target), "summary": summary}))
+        calls.append(
+            ("edit_context", {"action": "summarize", "id": scene.names.get(target, target), "summary": summary})
+        )
     return calls
 
 

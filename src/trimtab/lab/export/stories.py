@@ -87,7 +87,9 @@ def explore_story(
 ) -> Told:
     """Play a story `first` times, branch as `rule` says, and return the tree."""
     conditions = table.conditions
-    setup = Setup(conditions.played_as, Open(manners=Manners(guarded=False)), noticed=conditions.noticed, counter=table.counter)
+    setup = Setup(
+        conditions.played_as, Open(manners=Manners(guarded=False)), noticed=conditions.noticed, counter=table.counter
+    )
 
     def to_the_end(rollout: _Rollout, episode: Episode) -> _Rollout:
         dice = random.Random(f"{seed} {story.name} {rollout.name}")
@@ -96,9 +98,7 @@ def explore_story(
             before, scene = episode.snapshot(), Scene.of(episode)
             choice = decide(episode, observation, dice)
             episode.act(choice.actions)
-            piece = piece_of(
-                scene, choice.actions, episode, way=way, log_prob=choice.log_prob, entropy=choice.entropy
-            )
+            piece = piece_of(scene, choice.actions, episode, way=way, log_prob=choice.log_prob, entropy=choice.entropy)
             rollout.moves.append(_Move(before, piece))
             observation = episode.advance()
         rollout.reward = _played(story, table, episode, seed).reward(weights).total

@@ -80,7 +80,10 @@ def token_rows(row: SnapshotRow, render: Render, *, stop: Collection[int] = ()) 
     for at, trained in enumerate(row.mask):
         if trained:
             shown = (*row.messages, *row.completion[:at])
-            prompt, ended = tuple(render(shown, generate=True)), tuple(render((*shown, row.completion[at]), generate=False))
+            prompt, ended = (
+                tuple(render(shown, generate=True)),
+                tuple(render((*shown, row.completion[at]), generate=False)),
+            )
             begin = len(prompt) if ended[: len(prompt)] == prompt else _common(prompt, ended)
             yield TokenRow(ended[:begin], ended[begin:], _bits(ended[begin:], stop))
 
