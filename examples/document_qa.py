@@ -27,7 +27,7 @@ from trimtab.lab.docqa.outcome import Outcome
 from trimtab.lab.docqa.playing import play
 from trimtab.lab.docqa.query import Query, queries_of
 from trimtab.lab.docqa.scripted_reader import MODEL, ScriptedReader
-from trimtab.lab.export.files import write_rows
+from trimtab.lab.export.files import RowFile
 from trimtab.lab.export.row import SnapshotRow
 from trimtab.lab.export.snapshots import Origin, snapshot_rows
 from trimtab.lab.tasks.real.registry import real_families
@@ -109,23 +109,28 @@ def line(outcome: Outcome) -> str:
     )
 
 
+async def write(options: argparse.Namespace, asked: Asked) -> None:
+    """Ask all questions several times and write rows, question after question."""
+    with RowFile(options.out) as file:
+        for query in islice(queries(options), options.questions):
+            before = file.count
+            for row in await collect(query, asked, options):
+                file.write(row)
+            print(f"{query.name}: {file.count - before} rows")
+    print(f"{file.count:,} rows in {options.out}")
+
+
 async def run(options: argparse.Namespace) -> None:
     """Ask all questions."""
     asked, total, right = who(options), 0, 0
-    rows: list[SnapshotRow] = []
-    for query in islice(queries(options), options.questions):
-        total += 1
-        if options.out:
-            made = await collect(query, asked, options)
-            rows += made
-            print(f"{query.name}: {len(made)} rows")
-            continue
-        outcome = await ask(query, asked, options)
-        right += outcome.verdict == "right"
-        print(f"{query.question.text}\n  {line(outcome)}\n  {outcome.answer}")
     if options.out:
-        print(f"{write_rows(options.out, rows):,} rows in {options.out}")
+        await write(options, asked)
     else:
+        for query in islice(queries(options), options.questions):
+            outcome = await ask(query, asked, options)
+            total += 1
+            right += outcome.verdict == "right"
+            print(f"{query.question.text}\n  {line(outcome)}\n  {outcome.answer}")
         print(f"{right} of {total} right")
     if asked.live and isinstance(provider := asked.reader(""), HttpProvider):
         await provider.aclose()

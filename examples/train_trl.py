@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import torch
 from datasets import Dataset
 from torch.utils.data import RandomSampler
@@ -25,10 +26,9 @@ from trl.trainer.utils import pad
 from trimtab.lab.docqa.desk import Desk, Rules
 from trimtab.lab.docqa.outcome import terminal_reward
 from trimtab.lab.docqa.query import Query, queries_of
-from trimtab.lab.export.chat import chat_message, chat_messages, chat_tools
+from trimtab.lab.export.chat import chat_messages, chat_tools
 from trimtab.lab.export.files import read_rows
-from trimtab.lab.export.piece import Piece
-from trimtab.lab.export.row import ChatMessage, SnapshotRow
+from trimtab.lab.export.row import SnapshotRow
 from trimtab.lab.export.sft import chosen, label_rows
 from trimtab.lab.export.tokens import TokenRow, template_message
 from trimtab.lab.export.trl import policy_rows, rollout_output
@@ -147,7 +147,7 @@ class Rollouts:
     def _write(self, request: ModelRequest, trainer: Any) -> tuple[list[int], list[int], list[float]]:
         """Sample one answer, with the log-probability of each of its ids. A server (vLLM, SGLang) takes this method's place where many are sampled."""
         tokenizer, model = trainer.processing_class, trainer.accelerator.unwrap_model(trainer.model)
-        tools = [json.loads(_json(tool)) for tool in chat_tools(request.tools)]
+        tools = [msgspec.to_builtins(tool) for tool in chat_tools(request.tools)]
         shown = [template_message(message) for message in chat_messages(request.messages, request.system)]
         prompt = tokenizer.apply_chat_template(
             shown, tools=tools, add_generation_prompt=True, tokenize=True, return_dict=False
@@ -169,12 +169,6 @@ class Rollouts:
             for logits, one in zip(made.logits, ids, strict=True)
         ]
         return list(prompt), ids, known
-
-
-def _json(value: Any) -> bytes:
-    import msgspec
-
-    return msgspec.json.encode(value)
 
 
 def _message(text: str) -> Assistant:

@@ -9,7 +9,6 @@ A rollout gives an output for each of its pieces, which verl 0.9's trainer takes
 rows of a query, as ContextPilot does. Written against verl 0.9.1; what of it was run, and where, docs/gpu-training.md says.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -132,7 +131,7 @@ class _Tokens:
 
 
 def _shown(request: ModelRequest) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    tools = [json.loads(msgspec.json.encode(tool)) for tool in chat_tools(request.tools)]
+    tools = [msgspec.to_builtins(tool) for tool in chat_tools(request.tools)]
     return [template_message(message) for message in chat_messages(request.messages, request.system)], tools
 
 

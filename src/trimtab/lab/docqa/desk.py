@@ -306,9 +306,9 @@ class Desk:
         """Say what is used and left."""
         rules, used = self.rules, self.progress.turns
         room = max(0, self.model.context_window - self._prompt - self.model.max_output)
-        left = max(0, rules.turns - used - 1)
+        left = max(0, rules.turns - used)
         return ToolReply(
-            f"turns: {used + 1} used, {left} left; tokens: about {self._prompt:,} in your context, room for {room:,} more"
+            f"turns: {used} used, {left} left; tokens: about {self._prompt:,} in your context, room for {room:,} more"
         )
 
     def compress(self, call: calls.CompressContext) -> ToolReply:

@@ -20,7 +20,7 @@ _HINT = 80
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One chunk, numbered from 1. `section`: the last heading above its end of the first line, empty where there is none."""
+    """One chunk, numbered from 1. `section`: the heading under which it begins, empty where there is none."""
 
     number: int
     text: str
@@ -69,15 +69,24 @@ def _break(sentences: list[_Sentence], back: int) -> int:
     return len(sentences)
 
 
+def section_at(chunk: Chunk, at: int) -> str:
+    """Return the heading above a place in a chunk."""
+    above = [_heading(found) for found in _HEADING.finditer(chunk.text) if found.start() <= at]
+    return above[-1] if above else chunk.section
+
+
+def _heading(found: re.Match[str]) -> str:
+    return found.group().strip("# \t")[:_HINT]
+
+
 def _numbered(made: list[list[_Sentence]]) -> Iterator[Chunk]:
     section = ""
     for number, sentences in enumerate(made, 1):
         text = "".join(sentence.text for sentence in sentences)
-        headings = [found.group().strip("# \t")[:_HINT] for found in _HEADING.finditer(text)]
-        begins = _HEADING.match(text.lstrip())
-        shown = headings[0] if begins and headings else section
-        yield Chunk(number, text, sum(sentence.tokens for sentence in sentences), shown)
-        section = headings[-1] if headings else section
+        headings = list(_HEADING.finditer(text))
+        begins = bool(headings) and not text[: headings[0].start()].strip()
+        yield Chunk(number, text, sum(s.tokens for s in sentences), _heading(headings[0]) if begins else section)
+        section = _heading(headings[-1]) if headings else section
 
 
 def _sentences(text: str, count: Callable[[str], int], size: int) -> Iterator[_Sentence]:

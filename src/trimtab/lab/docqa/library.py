@@ -65,7 +65,7 @@ class Library:
             return ToolReply("no chunk holds any of these phrases; try fewer or other words")
         rows = []
         for hit in found:
-            section = f" ({hit.chunk.section})" if hit.chunk.section else ""
+            section = f" ({hit.section})" if hit.section else ""
             rows.append(
                 f"chunk {hit.chunk.number}{section}, score {hit.score:.2f}, {'; '.join(hit.phrases)}: {hit.highlight}"
             )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from trimtab.context.recall.ranking import PlainRanker
 from trimtab.context.recall.words import index_words
-from trimtab.lab.docqa.document import Chunk
+from trimtab.lab.docqa.document import Chunk, section_at
 
 SLOP = 2
 """Other words that may stand within a phrase."""
@@ -21,12 +21,13 @@ _SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A chunk with its score, the phrases that it holds and the place of the first."""
+    """A chunk with its score and the phrases that it holds; `highlight` shows the first of them, `section` is the heading above that."""
 
     chunk: Chunk
     score: float
     phrases: tuple[str, ...]
     highlight: str
+    section: str
 
 
 class ChunkIndex:
@@ -48,7 +49,8 @@ class ChunkIndex:
             held = tuple(phrase for phrase, words in phrases.items() if holds_phrase(self._words[row], words))
             if held:
                 chunk = self.chunks[row]
-                found.append(Found(chunk, score, held, _highlight(chunk.text, phrases[held[0]])))
+                at = _place(chunk.text, phrases[held[0]])
+                found.append(Found(chunk, score, held, _highlight(chunk.text, at), section_at(chunk, at)))
         found.sort(key=lambda hit: (-hit.score, hit.chunk.number))
         return tuple(found[:limit])
 
@@ -69,13 +71,17 @@ def _follows(text: Sequence[str], at: int, words: Sequence[str], slop: int) -> b
     return True
 
 
-def _highlight(text: str, words: Sequence[str]) -> str:
-    """What stands around the first place of a phrase, on one line; around its first word where letters were told apart otherwise."""
+def _place(text: str, words: Sequence[str]) -> int:
+    """Where a phrase begins; where its first word stands if letters were told apart otherwise, or the beginning."""
     between = rf"\W+(?:\w+\W+){{0,{SLOP}}}?"
     found = re.search(between.join(map(re.escape, words)), text, re.IGNORECASE) or re.search(
         re.escape(words[0]), text, re.IGNORECASE
     )
-    at = found.start() if found else 0
+    return found.start() if found else 0
+
+
+def _highlight(text: str, at: int) -> str:
+    """What stands around a place, on one line."""
     start = max(0, at - _SHOWN // 3)
     shown = text[start : start + _SHOWN]
     return ("…" if start else "") + " ".join(shown.split()) + ("…" if start + _SHOWN < len(text) else "")

@@ -29,24 +29,46 @@ class BadRow(TrimtabError):
         self.line, self.field = line, field
 
 
-def write_rows(path: Path, rows: Iterable[SnapshotRow]) -> int:
-    """Write rows and return how many there were. The file appears when the last one is in it; equal rows give equal bytes.
+class RowFile:
+    """A file that rows are written into, one after the other, as they are made. It appears under its name when it is closed without an error; until then, and after one, what was there stays.
 
-    Raises `BadRow` for a row that contradicts itself; then there is no file, or still the one from before.
+    Equal rows give equal bytes, packed ones (`.gz`) too. A context manager; `count` is how many rows there are.
     """
-    part = path.with_name(path.name + ".part")
-    encoder, count = msgspec.json.Encoder(order="deterministic"), 0
-    try:
-        with ExitStack() as stack:
-            file = _opened(stack, part, packed=path.suffix == ".gz")
-            for count, row in enumerate(rows, 1):
-                if (problem := why_wrong(row)) is not None:
-                    raise BadRow(path.name, count, *problem)
-                file.write(encoder.encode(row) + b"\n")
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-    return count
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.count = path, 0
+        self._part = path.with_name(path.name + ".part")
+        self._encoder = msgspec.json.Encoder(order="deterministic")
+        self._stack = ExitStack()
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> "RowFile":
+        self._file = _opened(self._stack, self._part, packed=self.path.suffix == ".gz")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._stack.close()
+        if kind is None:
+            os.replace(self._part, self.path)
+        else:
+            self._part.unlink(missing_ok=True)
+
+    def write(self, row: SnapshotRow) -> None:
+        """Write a row. Raises `BadRow` for one that contradicts itself."""
+        if self._file is None:
+            raise RuntimeError("open the file first: with RowFile(path) as file")
+        if (problem := why_wrong(row)) is not None:
+            raise BadRow(self.path.name, self.count + 1, *problem)
+        self._file.write(self._encoder.encode(row) + b"\n")
+        self.count += 1
+
+
+def write_rows(path: Path, rows: Iterable[SnapshotRow]) -> int:
+    """Write rows and return how many there were. Raises `BadRow`; then the file is as it was."""
+    with RowFile(path) as file:
+        for row in rows:
+            file.write(row)
+    return file.count
 
 
 def read_rows(path: Path) -> Iterator[SnapshotRow]:
