@@ -22,7 +22,7 @@ MODEL = ModelInfo("scripted", "reader", "scripted", context_window=32_768, max_o
 """What it says that it is."""
 _HIT = re.compile(r"^chunk (\d+)\b.*?: ", re.MULTILINE)
 _NUMBER = re.compile(r"\[m(\d+)\]")
-_NAME = re.compile(r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)+(?: [a-z][\w'-]+){0,2}")
+_NAME = re.compile(r"([A-Z][\w'-]+(?: [A-Z][\w'-]+)+)((?: [a-z][\w'-]+){0,2})")
 _SENTENCE = re.compile(r"[^.!?\n]+(?:(?:(?<=\b[A-Z])\.|[.!?](?=\d))[^.!?\n]*)*[.!?]")
 """An initial and a decimal point end nothing."""
 _STOP = frozenset(
@@ -180,8 +180,8 @@ def _told(request: ModelRequest) -> list[str]:
 
 
 def _names(question: str) -> list[str]:
-    """What to search for: names of several words, else the words that carry something."""
-    names = _NAME.findall(question)
+    """What to search for: names of several words, with what follows them and without; else the words that carry something."""
+    names = [form for found in _NAME.finditer(question) for form in dict.fromkeys((found.group(), found[1]))]
     return names or [word for word in re.findall(r"[\w'-]{3,}", question) if word.lower() not in _STOP]
 
 
