@@ -102,7 +102,7 @@ def test_a_result_must_answer_a_call_that_was_made():
     assert why_wrong(row) is None
     stray = msgspec.structs.replace(row.completion[1], tool_call_id="nobody's")
     broken = msgspec.structs.replace(row, completion=(row.completion[0], stray, *row.completion[2:]))
-    assert why_wrong(broken) == ("completion[1]", "answers call \"nobody's\", which nobody made before")
+    assert why_wrong(broken) == ("completion[1]", 'answers call "nobody\'s", which nobody made before')
 
 
 def test_a_file_that_fails_on_the_way_leaves_what_was_there(tmp_path):

@@ -55,7 +55,9 @@ def test_every_answer_that_is_trained_stands_behind_exactly_what_it_was_written_
     for at, bit in enumerate(row.mask):
         if bit:
             shown = (*row.messages, *row.completion[:at])
-            written.append((text(render(shown, generate=True)), text(render((*shown, row.completion[at]), generate=False))))
+            written.append(
+                (text(render(shown, generate=True)), text(render((*shown, row.completion[at]), generate=False)))
+            )
     if len(made) == 1:
         whole = text(made[0].prompt_ids + made[0].completion_ids)
         assert all(whole.startswith(prompt) for prompt, _ in written)

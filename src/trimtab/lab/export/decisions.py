@@ -155,18 +155,23 @@ def _fold(action: Action, scene: Scene, edits: Sequence[Edit]) -> list[Call] | N
     kept = {target: text for edit in edits if isinstance(edit, Fold) for target, text in edit.texts.items()}
     calls: list[Call] = []
     for target in action.targets:
-        last = _last_line(kept.get(target, ""))
+        last = _last_lines(kept.get(target, ""))
         if not last:
             return None
         calls.append(("edit_context", {"action": "truncate", "id": scene.names.get(target, target), "last": last}))
     return calls
 
 
-def _last_line(shown: str) -> str:
-    """The last line of a text that keeps the head of a body: what stands in front of its gap."""
+def _last_lines(shown: str) -> str:
+    """The end of what stands in front of the gap of a body that keeps its head: its last line, or as many as it takes to stand there only once."""
     body = shown.partition("\n")[2] if hides(shown) else shown
-    lines = [line for line in body.splitlines() if line.strip() and not line.startswith("[… ")]
-    return lines[-1].strip() if lines else ""
+    lines = [line for line in body.splitlines() if not line.startswith("[… ")]
+    kept = "\n".join(lines).rstrip()
+    for at in range(len(lines) - 1, -1, -1):
+        end = "\n".join(lines[at:]).strip()
+        if end and kept.count(end) == 1:
+            return end
+    return ""
 
 
 def _summary(action: Action, scene: Scene, edits: Sequence[Edit]) -> list[Call] | None:
