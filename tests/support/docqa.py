@@ -1,11 +1,12 @@
 """Readers of documents: a document small enough to check by hand, and calls as a model makes them."""
 
 import json
+import zlib
 from typing import Any
 
 from trimtab.lab.docqa.desk import Desk, Rules
 from trimtab.lab.docqa.query import Query
-from trimtab.lab.docqa.scripted_reader import MODEL
+from trimtab.lab.docqa.scripted_reader import MODEL, ScriptedReader
 from trimtab.lab.tasks.task import Question
 from trimtab.types.messages import Assistant, Text, ToolResult, User
 from trimtab.types.models import ModelRequest
@@ -70,6 +71,15 @@ def told(request: ModelRequest | None) -> list[str]:
     """What the user says in it."""
     assert request is not None
     return ["".join(getattr(p, "text", "") for p in m.parts) for m in request.messages if isinstance(m, User)]
+
+
+MISLED = {"r1": 4, "b1": 8}
+"""Rollouts whose reader looks at the wrong chunk alone, and the seeds that make it do that."""
+
+
+def reader(name: str) -> ScriptedReader:
+    """A reader for each rollout, most of which find the answer."""
+    return ScriptedReader(MISLED.get(name, 10 + zlib.crc32(name.encode()) % 20))
 
 
 BUILT = (call("analyzeText"), call("buildIndex"))

@@ -1,15 +1,13 @@
 """Rows: any sound one, and those of a small exploration."""
 
-import zlib
 from functools import cache
 
 import anyio
 from hypothesis import strategies as st
 
-from support.docqa import new_desk
+from support.docqa import new_desk, reader
 from trimtab.lab.credit.branching import BranchRule
 from trimtab.lab.docqa.branching import Explored, explore
-from trimtab.lab.docqa.scripted_reader import ScriptedReader
 from trimtab.lab.export.row import (
     ChatCall,
     ChatFunction,
@@ -30,11 +28,7 @@ RULE = BranchRule(budget=24, rows_per_branch=4, where="both")
 @cache
 def explored() -> Explored:
     """A query that several scripted readers worked on."""
-    return anyio.run(
-        lambda: explore(
-            new_desk, lambda name: ScriptedReader(zlib.crc32(name.encode()) % 97), first=3, rule=RULE
-        )
-    )
+    return anyio.run(lambda: explore(new_desk, reader, first=3, rule=RULE))
 
 
 @cache

@@ -1,14 +1,13 @@
 """Readers at work: scripted ones, any provider, and rollouts that go on from where others were."""
 
 import os
-import zlib
 from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 
-from support.docqa import BUILT, FACT, QUERY, RULES, call, give, new_desk
+from support.docqa import BUILT, FACT, QUERY, RULES, call, give, new_desk, reader
 from trimtab.lab.credit.branching import BranchRule
 from trimtab.lab.docqa.branching import explore
 from trimtab.lab.docqa.cleanup import Cleanup
@@ -23,10 +22,6 @@ from trimtab.providers.scripted import ScriptedProvider
 from trimtab.types.messages import Assistant, User
 
 RULE = BranchRule(budget=24, rows_per_branch=4, where="both")
-
-
-def reader(name):
-    return ScriptedReader(zlib.crc32(name.encode()) % 97)
 
 
 def explored(rule=RULE, first=3):
@@ -101,6 +96,7 @@ def test_branches_share_all_that_stands_in_front_of_them():
     assert [leaf.rollout for leaf in tree.leaves] == [rollout.name for rollout in found.rollouts]
     branched = [rollout for rollout in found.rollouts if rollout.name.startswith("b")]
     assert branched
+    assert {leaf.reward for leaf in tree.leaves} == {0.0, 1.0}
     for rollout in branched:
         path = [tree.row_to(node) for node in tree.prefix(tree.leaf_of(rollout.name).node)[1:]]
         assert tuple(row.action for row in path) == rollout.pieces

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trimtab.lab.docqa.scripted_reader import MODEL
 from trimtab.lab.export.chat import chat_message, chat_messages
 from trimtab.lab.export.piece import Cutter
 from trimtab.lab.export.row import ChatMessage
-from trimtab.lab.docqa.scripted_reader import MODEL
 from trimtab.types.messages import Assistant, Image, Text, Thinking, ToolResult, User, user
 from trimtab.types.models import ModelRequest
 from trimtab.types.stream import make_call
