@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # those of the libraries, which aren't ours to mend
 ]
 pytest.importorskip("trl", reason="TRL isn't installed: pip install trl==1.16.0")
-EXAMPLE = Path(__file__).parents[3] / "examples" / "train_trl.py"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "training" / "train_trl.py"
 SETTINGS = {
     "use_cpu": True,
     "bf16": False,

@@ -26,7 +26,7 @@ pytestmark = [
 pytest.importorskip(
     "verl", reason="verl isn't installed: pip install verl==0.9.1 cachetools fastapi uvicorn TransferQueue"
 )
-EXAMPLES = Path(__file__).parents[3] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "training"
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """TRL: what its GRPO trainer takes.
 
-    rows ──policy_rows──▶ {"prompt", "prompt_ids", "completion_ids", "tool_mask", "advantage"}       advantages of ours in its loss: examples/train_trl.py
+    rows ──policy_rows──▶ {"prompt", "prompt_ids", "completion_ids", "tool_mask", "advantage"}       advantages of ours in its loss: examples/training/train_trl.py
     live rollouts ──rollout_output──▶ what a `rollout_func` returns                                  its own advantages, from rewards
 
 Shapes as in TRL 1.16 (`GRPOTrainer`, whose `rollout_func` is experimental there): a rollout is one prompt and one completion. So a live rollout of several pieces gives one of them, and whoever

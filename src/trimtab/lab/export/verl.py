@@ -1,6 +1,6 @@
 """verl: tables of tasks for its rollouts, and of finished rows for its fine-tuning.
 
-    queries ──task_rows──▶ parquet for `RLHFDataset`; the agent loop (examples/verl_docqa.py) finds its query in `extra_info`
+    queries ──task_rows──▶ parquet for `RLHFDataset`; the agent loop (examples/training/verl_docqa.py) finds its query in `extra_info`
     rows ──row_columns───▶ parquet with ids, loss mask and advantage, for a data set class of one's own (the same example)
 
 Shapes as in verl 0.9: a row of a task has `prompt`, `data_source`, `reward_model`, `extra_info` with `index`, and `agent_name`. An agent loop may return several outputs for one rollout there, one for

@@ -1,9 +1,9 @@
-"""Fine-tune and train a language model with TRL on exported rows. Run: python examples/train_trl.py --help
+"""Fine-tune and train a language model with TRL on exported rows. Run: python examples/training/train_trl.py --help
 
     python examples/document_qa.py --questions 64 --rollouts 8 --out rows.jsonl --base-url … --model …     collect
-    python examples/train_trl.py sft  rows.jsonl --model Qwen/Qwen3-8B --out sft                            imitate what led to a good end
-    python examples/train_trl.py rows rows.jsonl --model sft --out rl                                       the rows' own advantages in GRPO's loss
-    python examples/train_trl.py live --model sft --out rl --questions 64                                   rollouts by the trainer itself, rewards of the environment
+    python examples/training/train_trl.py sft  rows.jsonl --model Qwen/Qwen3-8B --out sft                            imitate what led to a good end
+    python examples/training/train_trl.py rows rows.jsonl --model sft --out rl                                       the rows' own advantages in GRPO's loss
+    python examples/training/train_trl.py live --model sft --out rl --questions 64                                   rollouts by the trainer itself, rewards of the environment
 
 Needs `pip install trl transformers` and, for a model of any use, GPUs. Everything here was run with TRL 1.16 and models of a few thousand random parameters on a CPU; see docs/gpu-training.md.
 """
