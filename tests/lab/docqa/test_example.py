@@ -54,9 +54,9 @@ def test_any_endpoint_goes_in_its_place(run):
 
 
 def test_a_server_that_refuses_is_told(run):
-    with FakeServer(Reply(b'{"error": {"message": "no such key"}}', status=401)) as server:
-        with pytest.raises(SystemExit, match="there/tiny"):
-            run("--questions", "1", "--base-url", f"{server.url}/v1", "--model", "tiny")
+    refusal = Reply(b'{"error": {"message": "no such key"}}', status=401)
+    with FakeServer(refusal) as server, pytest.raises(SystemExit, match="there/tiny"):
+        run("--questions", "1", "--base-url", f"{server.url}/v1", "--model", "tiny")
 
 
 def test_a_family_that_isnt_there_is_told(run):
