@@ -93,7 +93,11 @@ async def collect(query: Query, asked: Asked, options: argparse.Namespace) -> li
     """Ask several times, branch, and return the rows."""
     rule = BranchRule(budget=options.rows, rows_per_branch=5, scaled=True, random_share=0.25, where="both")
     found = await explore(
-        lambda: Desk(query, rules(options), asked.model), asked.reader, first=options.rollouts, rule=rule
+        lambda: Desk(query, rules(options), asked.model),
+        asked.reader,
+        first=options.rollouts,
+        rule=rule,
+        at_once=options.at_once,
     )
     tier = "T3" if asked.live else "T0"
     price = next(iter(asked.model.prices), None)
@@ -156,6 +160,7 @@ def main() -> None:
     options.add_argument("--out", type=Path, help="write rows for training here")
     options.add_argument("--rollouts", type=int, default=8, help="of each question, before it is branched (with --out)")
     options.add_argument("--rows", type=int, default=128, help="of each question, about (with --out)")
+    options.add_argument("--at-once", type=int, default=8, help="rollouts at the same time (with --out)")
     anyio.run(run, options.parse_args())
 
 

@@ -32,7 +32,7 @@ from trimtab.lab.export.row import SnapshotRow
 from trimtab.lab.export.sft import chosen, label_rows
 from trimtab.lab.export.tokens import TokenRow, template_message
 from trimtab.lab.export.trl import policy_rows, rollout_output
-from trimtab.lab.suite import suite
+from trimtab.lab.suite import drawn
 from trimtab.types.messages import Assistant, Part, Text
 from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.stream import make_call
@@ -228,7 +228,7 @@ def main() -> None:
         "learning_rate": chosen_options.rate or (1e-5 if chosen_options.what == "sft" else 1e-6),
     }
     if chosen_options.what == "live":
-        tasks = [drawn.task for drawn in suite("train", chosen_options.questions) if drawn.family == "document-qa"]
+        tasks = (drawn("train", "document-qa", number).task for number in range(chosen_options.questions))
         queries = [query for task in tasks for query in queries_of(task)][: chosen_options.questions]
         train_live(
             queries,

@@ -24,8 +24,8 @@ from trimtab.types.messages import Assistant, User
 RULE = BranchRule(budget=24, rows_per_branch=4, where="both")
 
 
-def explored(rule=RULE, first=3):
-    return anyio.run(lambda: explore(new_desk, reader, first=first, rule=rule))
+def explored(reading=reader, **options):
+    return anyio.run(lambda: explore(new_desk, reading, **{"first": 3, "rule": RULE, **options}))
 
 
 def test_a_scripted_reader_finds_what_stands_in_one_sentence():
@@ -114,6 +114,18 @@ def test_exploring_is_the_same_every_time():
     one, other = explored(), explored()
     assert one.rollouts == other.rollouts
     assert [(row.before, row.after) for row in one.tree.rows] == [(row.before, row.after) for row in other.tree.rows]
+
+
+def test_rollouts_at_the_same_time_are_those_one_after_the_other():
+    assert explored(at_once=5).rollouts == explored().rollouts
+
+
+def test_a_rollout_whose_endpoint_failed_has_no_end_and_gives_no_credit():
+    refused = ScriptedProvider([{"tool_calls": [{"name": "buildIndex"}]}, {"error": {"status": 401, "body": "no"}}])
+    found = explored(lambda name: refused if name == "r0" else reader(name), rule=replace(RULE, budget=0))
+    assert [leaf.rollout for leaf in found.tree.leaves] == ["r1", "r2"]
+    assert found.tree.unfinished == ("r0",)
+    assert found.tree.value("r0.1") is None
 
 
 @pytest.mark.parametrize("by_itself", [True, False])

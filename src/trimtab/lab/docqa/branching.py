@@ -10,6 +10,8 @@ behind it for the node.) Where a provider gives no probabilities, a decision's u
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import anyio
+
 from trimtab.lab.credit.branching import FIXED, BranchRule, Turn, branch_points
 from trimtab.lab.credit.tree import Leaf, Row, Tree
 from trimtab.lab.docqa.desk import Desk
@@ -38,26 +40,48 @@ async def explore(
     rule: BranchRule = FIXED,
     terms: Terms = RELEASED,
     seed: str = "",
+    at_once: int = 1,
 ) -> Explored:
-    """Play a query `first` times and branch as `rule` says. `new` makes its desk; the desk of a branch is led to its place by giving the answers again."""
+    """Play a query `first` times and branch as `rule` says, at most `at_once` rollouts at the same time. `new` makes its desk; the desk of a branch is led to its place by giving the answers again.
+
+    A rollout whose model couldn't be asked any more has no end, and rows that lead to no end get no credit.
+    """
     query = new().query.name
     tree = Tree[Piece](query)
-    rollouts = [await play(new(), reader(name), name=name) for name in (f"r{n}" for n in range(first))]
+    rollouts = await _played([(new(), f"r{n}") for n in range(first)], reader, at_once)
     for rollout in rollouts:
         _grow(tree, rollout, tree.root, rollout.pieces, terms)
     turns = {rollout.name: _turns(rollout) for rollout in rollouts}
     by_name = {rollout.name: rollout for rollout in rollouts}
     points = branch_points(turns, sum(map(len, turns.values())), rule, seed=f"{query} {seed}")
+    starts: dict[str, tuple[Rollout, int]] = {}
+    desks: list[tuple[Desk, str]] = []
     for number, point in enumerate(points):
-        parent, name = by_name[point.rollout], f"b{number}"
-        start = point.step + (point.where == "after")
-        answers = parent.answers[: _answered(parent, start)]
-        desk = resumed(new, answers)
+        parent, start = by_name[point.rollout], point.step + (point.where == "after")
+        desk = resumed(new, parent.answers[: _answered(parent, start)])
         if _stands(desk, parent, start):
-            branch = await play(desk, reader(name), name=name)
-            rollouts.append(branch)
-            _grow(tree, branch, _node(parent.name, start, tree.root), branch.pieces[start:], terms)
+            starts[f"b{number}"] = parent, start
+            desks.append((desk, f"b{number}"))
+    for branch in await _played(desks, reader, at_once):
+        parent, start = starts[branch.name]
+        rollouts.append(branch)
+        _grow(tree, branch, _node(parent.name, start, tree.root), branch.pieces[start:], terms)
     return Explored(tuple(rollouts), tree)
+
+
+async def _played(desks: Sequence[tuple[Desk, str]], reader: NewReader, at_once: int) -> list[Rollout]:
+    """Play desks to their ends, each under its name; in their order, whichever is ready first."""
+    done: dict[str, Rollout] = {}
+    room = anyio.CapacityLimiter(at_once)
+
+    async def one(desk: Desk, name: str) -> None:
+        async with room:
+            done[name] = await play(desk, reader(name), name=name)
+
+    async with anyio.create_task_group() as group:
+        for desk, name in desks:
+            group.start_soon(one, desk, name)
+    return [done[name] for _, name in desks]
 
 
 def _stands(desk: Desk, parent: Rollout, start: int) -> bool:
@@ -82,7 +106,8 @@ def _grow(tree: Tree[Piece], rollout: Rollout, before: str, pieces: Sequence[Pie
         after = f"{rollout.name}.{cut}"
         tree.grow(Row(before, after, rollout.name, piece, piece.log_prob, piece.forced))
         before = after
-    tree.finish(Leaf(rollout.name, before, terminal_reward(rollout.outcome, terms)))
+    if rollout.outcome.ending != "provider":
+        tree.finish(Leaf(rollout.name, before, terminal_reward(rollout.outcome, terms)))
 
 
 def _turns(rollout: Rollout) -> list[Turn]:

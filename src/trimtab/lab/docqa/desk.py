@@ -12,16 +12,16 @@ The rules' numbers are those of ContextPilot's question answering (arXiv 2608.28
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
-import msgspec
 from msgspec import structs
 
 from trimtab.context.shorten.compress import Compressor
 from trimtab.context.tools.host import ToolReply
 from trimtab.lab.docqa import calls, wording
+from trimtab.lab.docqa.handlers import HANDLERS
 from trimtab.lab.docqa.library import Library
 from trimtab.lab.docqa.notebook import Notebook
 from trimtab.lab.docqa.outcome import Ending, Outcome
@@ -107,8 +107,8 @@ class Desk:
         self.query, self.rules, self.harness = query, rules, harness
         window, most = min(rules.window, model.context_window), min(rules.max_output, model.max_output)
         self.model = structs.replace(model, context_window=window, max_output=most)
-        self.window = Window(self.model, name=query.name, compressor=compressor)
-        self.library = Library(
+        self.window: Window = Window(self.model, name=query.name, compressor=compressor)
+        self.library: Library = Library(
             query.document,
             self.window.count,
             size=rules.chunk_tokens,
@@ -116,7 +116,7 @@ class Desk:
             hits=rules.hits,
             searches=rules.searches,
         )
-        self.notebook = Notebook()
+        self.notebook: Notebook = Notebook()
         self.progress = Progress()
         self.ending: Ending | None = None
         self.said: str | None = None
@@ -280,7 +280,7 @@ class Desk:
         if call.name in calls.KEEPING and (reason := self.window.refuse(call)):
             return ToolReply(reason, is_error=True)
         read = calls.read_call(call.name, call.arguments)
-        return read if isinstance(read, ToolReply) else _HANDLERS[type(read)](self, read)
+        return read if isinstance(read, ToolReply) else HANDLERS[type(read)](self, read)
 
     def _limits(self) -> None:
         if self.done:
@@ -310,47 +310,3 @@ class Desk:
         return ToolReply(
             f"turns: {used} used, {left} left; tokens: about {self._prompt:,} in your context, room for {room:,} more"
         )
-
-    def compress(self, call: calls.CompressContext) -> ToolReply:
-        """Shorten a message."""
-        share = min(99, max(1, call.compression_rate)) / 100
-        return self.window.edit("compress", call.msg_id, {"share": share})
-
-    def summarize(self, call: calls.SummarizeContext) -> ToolReply:
-        """Put a summary in place of a message."""
-        if not call.summary.strip():
-            return ToolReply("summary is empty; nothing was done", is_error=True)
-        return self.window.edit("summarize", call.msg_id, {"summary": call.summary.strip()})
-
-    def truncate(self, call: calls.TruncateContext) -> ToolReply:
-        """Keep a passage of a message."""
-        return self.window.edit("truncate", call.msg_id, {"first": call.start_sentence, "last": call.stop_sentence})
-
-
-def _plan(_desk: Desk, call: calls.Plan) -> ToolReply:
-    empty = not call.strategy.strip()
-    return ToolReply("strategy is empty" if empty else "noted; it stands in your call", is_error=empty)
-
-
-_HANDLERS: Mapping[type[msgspec.Struct], Callable[[Desk, Any], ToolReply]] = {
-    calls.Plan: _plan,
-    calls.AnalyzeText: lambda desk, _: desk.library.analyze(),
-    calls.BuildIndex: lambda desk, _: desk.library.build(),
-    calls.CheckBudget: lambda desk, _: desk.budget(),
-    calls.SearchEngine: lambda desk, call: desk.library.search(call),
-    calls.ReadChunk: lambda desk, call: desk.library.read_one(call),
-    calls.ReadMultiChunks: lambda desk, call: desk.library.read_some(call),
-    calls.Memorize: lambda desk, call: desk.notebook.memorize(call),
-    calls.UpdateMemory: lambda desk, call: desk.notebook.update_memory(call),
-    calls.LoadMemory: lambda desk, call: desk.notebook.load_memory(call),
-    calls.Note: lambda desk, call: desk.notebook.note(call),
-    calls.UpdateNote: lambda desk, call: desk.notebook.update_note(call),
-    calls.ReadNote: lambda desk, call: desk.notebook.read_note(call),
-    calls.DeleteContext: lambda desk, call: desk.window.delete(call.msg_id),
-    calls.TruncateContext: Desk.truncate,
-    calls.SummarizeContext: Desk.summarize,
-    calls.CompressContext: Desk.compress,
-    calls.RestoreContext: lambda desk, call: desk.window.restore(call.msg_id),
-    calls.Finish: Desk.finish,
-}
-"""What each call does."""
