@@ -135,6 +135,8 @@ async def run(options: argparse.Namespace) -> None:
             total += 1
             right += outcome.verdict == "right"
             print(f"{query.question.text}\n  {line(outcome)}\n  {outcome.answer}")
+        if not total:
+            raise SystemExit(f"tasks of {options.family!r} read no document that could be asked about")
         print(f"{right} of {total} right")
     if asked.live and isinstance(provider := asked.reader(""), HttpProvider):
         await provider.aclose()

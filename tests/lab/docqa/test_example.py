@@ -62,3 +62,8 @@ def test_a_server_that_refuses_is_told(run):
 def test_a_family_that_isnt_there_is_told(run):
     with pytest.raises(SystemExit, match="no family 'nope'"):
         run("--family", "nope")
+
+
+def test_a_family_whose_stories_read_nothing_is_told(run):
+    with pytest.raises(SystemExit, match="read no document"):
+        run("--family", "misleading-turn", "--questions", "1")
