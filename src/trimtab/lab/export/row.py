@@ -118,7 +118,7 @@ class SnapshotRow(msgspec.Struct, frozen=True, kw_only=True):
     terminals: tuple[Terminal, ...]
     """All ends at `node` or below it: those that vote for it."""
     value: float
-    """R(S): the mean reward of the terminals."""
+    """R(S): the mean reward of the terminals; under `traj` the reward of its own rollout."""
     votes: int
     """n_S: how many there are."""
     advantage: float
