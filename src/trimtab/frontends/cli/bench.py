@@ -60,7 +60,21 @@ _COUNT = click.IntRange(min=1, max=100_000)
     help="The folder with sessions/index.jsonl. Default: TRIMTAB_DATA.",
 )
 @click.option(
-    "--window", type=WINDOW, metavar="N", help="Tokens of the window of recorded sessions. Default: each one's own."
+    "--live",
+    is_flag=True,
+    help="Assignments in real repositories with real tests, by a scripted agent; --each of every family, --seeds draws of luck.",
+)
+@click.option(
+    "--model",
+    metavar="P/M",
+    shell_complete=completers.models,
+    help="With --live: this model works on them. It costs money.",
+)
+@click.option(
+    "--window",
+    type=WINDOW,
+    metavar="N",
+    help="Tokens of the window. Default: each recorded session's own; 16,000 with --live.",
 )
 @click.option(
     "--prices",
@@ -96,6 +110,8 @@ def command(
     sessions: tuple[str, ...],
     split: str | None,
     data: str | None,
+    live: bool,
+    model: str | None,
     window: int | None,
     prices: str | None,
     against: str | None,
@@ -110,7 +126,7 @@ def command(
 
     ARM is a policy, with parameters and wrappers as `trimtab replay --policy` takes them, or an arm of the lab. Without any, the baselines are played.
 
-    The stories are generated tasks (tier T0) or recorded sessions (tier T1), never both in one table. Nothing is asked of a model. With --out, what was played is kept as it
+    The stories are generated tasks (tier T0), recorded sessions (T1), or assignments that a scripted agent (T2) or a model (T3) works on, never two kinds in one table. Without --model nothing is asked of a model. With --out, what was played is kept as it
     comes: the same command goes on where it was stopped, and one with more arms or stories plays what is new.
     """
     _require_numpy()
@@ -121,7 +137,7 @@ def command(
     names = _arms(arms, [*stages.values(), *([candidate] if candidate else [])])
     path = with_arms(stages)
     base = _against(names, against)
-    wish = Wish(part, each, seeds, sessions, split, data, window, prices)
+    wish = Wish(part, each, seeds, sessions, split, data, window, prices, live, model)
     if (wish.part == "test") != (candidate is not None):
         raise UsageError(
             "the test part judges one candidate, and no other part does",

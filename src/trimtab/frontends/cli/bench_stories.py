@@ -1,10 +1,12 @@
 """Which stories `trimtab bench` plays: what its options say, and whether they go together.
 
 --part --each --seeds --prices ──▶ generated tasks        --sessions | --split --data, --each --window --prices ──▶ recorded sessions
+--live --each --seeds --window --prices ──▶ assignments in real repositories, by the scripted agent, or by the model of --model
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from trimtab.config.home import environment
@@ -12,6 +14,7 @@ from trimtab.types.errors import UsageError
 
 if TYPE_CHECKING:
     from trimtab.lab.bench.playing import Job
+    from trimtab.lab.live.play import LiveModel
     from trimtab.lab.suite import Part
 
 EACH, SEEDS = 5, 5
@@ -30,6 +33,8 @@ class Wish:
     data: str | None = None
     window: int | None = None
     prices: str | None = None
+    live: bool = False
+    model: str | None = None
 
     @property
     def recorded(self) -> bool:
@@ -40,6 +45,11 @@ class Wish:
         """What was given, for a manifest."""
         return {name: str(value) for name, value in asdict(self).items() if value}
 
+    @property
+    def alone(self) -> bool:
+        """Whether generated tasks are played."""
+        return not (self.recorded or self.live)
+
 
 def jobs_of(wish: Wish, arms: Sequence[str]) -> "list[Job]":
     """Return what is to be played. Raises `UsageError` for options that don't go together, and for sessions that aren't there."""
@@ -47,6 +57,8 @@ def jobs_of(wish: Wish, arms: Sequence[str]) -> "list[Job]":
     from trimtab.lab.bench.sources import indexed, named, prices_named
 
     _require_one_kind(wish)
+    if wish.live:
+        return [*_live(wish, arms)]
     if not wish.recorded:
         part = cast("Part", wish.part or "validation")
         named_prices = ("",) if wish.prices is None else prices_named(wish.prices)
@@ -59,17 +71,45 @@ def jobs_of(wish: Wish, arms: Sequence[str]) -> "list[Job]":
     return [*file_jobs(places, arms, window=wish.window, prices=prices)]
 
 
+def _live(wish: Wish, arms: Sequence[str]) -> "Sequence[Job]":
+    from trimtab.lab.bench.live_jobs import PRICES, WINDOW, live_jobs
+    from trimtab.lab.bench.sources import prices_named
+    from trimtab.lab.rewards.prices import REGIMES
+
+    names = PRICES if wish.prices is None else prices_named(wish.prices)
+    regimes = [regime for regime in REGIMES if regime.name in names]
+    model = None if wish.model is None else _model(wish.model)
+    each, seeds = wish.each or EACH, wish.seeds or (SEEDS if model is None else 1)
+    return live_jobs(each, seeds, arms, window=wish.window or WINDOW, prices=regimes, live=model)
+
+
+def _model(ref: str) -> "LiveModel":
+    from trimtab.coding.project import open_project
+    from trimtab.lab.live.play import live_model
+
+    return live_model(open_project(Path(".")), ref)
+
+
 def _require_one_kind(wish: Wish) -> None:
     if wish.sessions and (wish.split or wish.data):
         raise UsageError("--sessions names files, --split takes them from the index", hint="Take one of the two.")
-    tasks = [name for name, value in (("--part", wish.part), ("--seeds", wish.seeds)) if value]
-    sessions = [name for name, value in (("--window", wish.window), ("--data", wish.data)) if value]
-    if wish.recorded and tasks:
+    if wish.live and wish.recorded:
+        raise UsageError("--live works on assignments, not on recorded sessions", hint="Take one of the two.")
+    if wish.model is not None and not wish.live:
+        raise UsageError("--model: only assignments are worked on by a model", hint="Add --live.")
+    given = {
+        "--part": (wish.part, wish.alone),
+        "--seeds": (wish.seeds, not wish.recorded),
+        "--window": (wish.window, not wish.alone),
+        "--data": (wish.data, wish.recorded),
+    }
+    wrong = [name for name, (value, fits) in given.items() if value and not fits]
+    if wrong and wish.alone:
         raise UsageError(
-            f"{' and '.join(tasks)}: of generated tasks, not of recorded sessions", hint="Leave it out, or play tasks."
-        )
-    if not wish.recorded and sessions:
-        raise UsageError(
-            f"{' and '.join(sessions)}: of recorded sessions, and none are named",
+            f"{' and '.join(wrong)}: of recorded sessions, and none are named",
             hint="Add --sessions PATH or --split NAME.",
         )
+    if wrong:
+        kind = "assignments" if wish.live else "recorded sessions"
+        owner = "recorded sessions" if wrong == ["--data"] else "generated tasks"
+        raise UsageError(f"{' and '.join(wrong)}: of {owner}, not of {kind}", hint="Leave it out, or play tasks.")

@@ -24,8 +24,9 @@ from trimtab.types.errors import StoreError, UsageError
 
 ROWS, MANIFEST, OPENED = "rows.jsonl", "manifest.json", "opened.jsonl"
 PLAYERS = (
-    *("types", "context", "providers/catalogue", "sessions"),
+    *("types", "context", "providers", "agent", "sessions", "coding"),
     *("lab/arms", "lab/env", "lab/rewards", "lab/tasks", "lab/suite.py"),
+    *("lab/live", "lab/bench/live_jobs.py"),
     *("lab/bench/measuring.py", "lab/bench/playing.py", "lab/bench/row.py"),
 )
 """What of the package decides what a row holds."""

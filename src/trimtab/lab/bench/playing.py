@@ -1,6 +1,7 @@
 """Playing for a bench: which stories, and every arm in each of them.
 
     suite ──────▶ TaskJob ───┐                          one job is one story (of a file: its recordings, at each price) under all arms that it still lacks
+    assignments ▶ LiveJob ───┤
     recordings ─▶ FileJob ───┴─Executor.map(played)──▶ Done: rows, and what couldn't be played
 
 A job is a value that can be sent anywhere. Its story is made, or read, where it is played, so what a job needs is its arms by name and what is there already.
@@ -13,6 +14,7 @@ from typing import TypeAlias
 
 from trimtab.lab.arms.playing import Conditions, Table
 from trimtab.lab.arms.registry import find_arm
+from trimtab.lab.bench.live_jobs import LiveJob
 from trimtab.lab.bench.measuring import Origin, origin_of_recording, origin_of_task, row_of
 from trimtab.lab.bench.row import Row
 from trimtab.lab.corpora.trajectory import Place
@@ -86,7 +88,7 @@ class FileJob:
         return f"{self.place.name} in {self.window or 'its own window'}"
 
 
-Job: TypeAlias = TaskJob | FileJob
+Job: TypeAlias = TaskJob | FileJob | LiveJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def asked_for(jobs: Sequence[Job], rows: Iterable[Row]) -> list[Row]:
 
 
 def _without(job: Job, rows: Sequence[Row]) -> Job:
-    if isinstance(job, TaskJob):
+    if not isinstance(job, FileJob):
         played = {row.arm for row in rows}
         return replace(job, arms=tuple(arm for arm in job.arms if arm not in played))
     return replace(job, there=frozenset((row.arm, row.story, row.regime) for row in rows))
@@ -158,6 +160,8 @@ def played(job: Job) -> Done:
     if isinstance(job, TaskJob):
         return _task(job)
     try:
+        if isinstance(job, LiveJob):
+            return Done(job.name, tuple(job.rows()))
         recordings = read_recordings(job.path, name=job.place.name)
     except TrimtabError as error:
         return Done(job.name, failed=(Unplayed(job.name, error.message, error.hint),))
