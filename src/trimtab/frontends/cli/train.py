@@ -60,9 +60,8 @@ _MOST_WORKERS = 8
 @click.option(
     "--workers", type=click.IntRange(1), help="Processes that play. Default: one for each processor, 8 at most."
 )
-@click.option(
-    "--ray", is_flag=True, help="Play on a Ray cluster: the one that RAY_ADDRESS names, or one of --workers here."
-)
+@click.option("--ray", is_flag=True, help="Play on a Ray cluster of --workers on this machine.")
+@click.option("--ray-address", default="", metavar="ADDRESS", help="Play on the Ray cluster there.")
 @click.option("--device", default="cpu", help="Where the network is trained: cpu, cuda.")
 @click.option("--teachers", metavar="A,B", help="Policies that the clone learns from. Default: the best there are.")
 @click.option(
@@ -89,6 +88,7 @@ def command(
     minutes: float,
     workers: int | None,
     ray: bool,
+    ray_address: str,
     device: str,
     teachers: str | None,
     needed: Path | None,
@@ -105,7 +105,7 @@ def command(
 
     config = _config({"variant": variant, "branching": branching, "scheme": scheme}, seed, minutes, teachers)
     weights = _needed(needed)
-    executor = executor_for(workers or min(_MOST_WORKERS, os.cpu_count() or 1), ray=ray)
+    executor = executor_for(workers or min(_MOST_WORKERS, os.cpu_count() or 1), ray=ray, address=ray_address)
     try:
         place = Place(out, executor, device=device, seconds=60 * minutes, say=_say)
         if stage == "ablation":
