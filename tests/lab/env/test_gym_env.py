@@ -7,8 +7,8 @@ import pytest
 from support.recordings import long_session
 from support.stories import EARLY, LATE, drawn_session, setup_for, small_task
 from trimtab.context.policies.learned.features import ITEM_FEATURES, MOST, WHOLE_FEATURES
+from trimtab.context.policies.learned.grammar import ITEM_OPS, WHOLE_OPS, Choice
 from trimtab.lab.env.facts import NeedFacts, StepFacts
-from trimtab.lab.env.grammar import ITEM_OPS, WHOLE_OPS, Choice
 from trimtab.lab.env.story import recorded_story, task_story
 from trimtab.types.usage import Usage
 

@@ -1,0 +1,1 @@
+"""Training: the only place that knows a training library (the extra `train`)."""
