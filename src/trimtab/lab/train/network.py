@@ -20,9 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from trimtab.context.policies.learned.features import ITEM_FEATURES, SCHEMA
+from trimtab.context.policies.learned.grammar import ITEM_OPS, WHOLE_OPS
 from trimtab.context.policies.learned.network import Dense, Network
 from trimtab.context.policies.learned.weights import Weights
-from trimtab.lab.env.grammar import ITEM_OPS, WHOLE_OPS
 from trimtab.lab.train.config import Shape
 from trimtab.lab.train.seeing import BATCH_AT, CHOSEN_AT, OPS, WHOLE, Rows, Sight
 from trimtab.types.errors import TrimtabError

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.context.policies.learned.features import ITEM_FEATURES, WHOLE_FEATURES, item_row, whole_row
+from trimtab.context.policies.learned.grammar import ITEM_OPS, WHOLE_OPS, Accepts, Choice, choices, operations
 from trimtab.context.seeing.observation import ItemFacts, Observation
-from trimtab.lab.env.grammar import ITEM_OPS, WHOLE_OPS, Accepts, Choice, choices, operations
 
 Rows: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from trimtab.context.actions import Action
 from trimtab.context.policies.base import unwrap
+from trimtab.context.policies.learned.grammar import Choice, ItemOp
 from trimtab.context.policies.weighing import named
 from trimtab.context.seeing.observation import ItemFacts, Observation
 from trimtab.lab.arms.playing import Played
 from trimtab.lab.arms.registry import find_arm
 from trimtab.lab.env.episode import Episode
 from trimtab.lab.env.facts import StepFacts
-from trimtab.lab.env.grammar import Choice, ItemOp
 from trimtab.lab.suite import Part
 from trimtab.lab.train.batches import Line
 from trimtab.lab.train.rollouts import seat
