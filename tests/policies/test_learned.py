@@ -82,6 +82,7 @@ def test_without_a_cache_what_is_hardly_needed_goes_before_room_is_short():
 def test_the_reason_says_the_figures():
     (action, *_) = decided(by_age(), full())
     assert action.reason.startswith("needed again with 0 ")
+    assert action.params["chances"].keys() == set(action.targets)
     assert action.reason.endswith("room is needed")
     (early, *_) = decided(by_age(), seen(work(11), prices=NO_CACHE, remaining=200.0))
     assert early.reason.endswith("pays at once")

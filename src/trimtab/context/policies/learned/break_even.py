@@ -7,9 +7,11 @@ What is stale and what large arguments weigh is judged as the rules judge it, an
 an item is needed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+from msgspec import structs
 
 from trimtab.context.actions import Action
 from trimtab.context.cycle.ladder import LARGE, STUB_TOKENS, hideable, over_hard, touchable
@@ -74,10 +76,11 @@ class BreakEven:
             batch.add(piece.op, piece.item, why)
         if need:
             lacking = need - best.gain > self.rules.compact_from * self._space(observation)
-            return Decision(tuple(self.rules.with_summary(observation, batch)) if lacking else batch.actions())
+            made = tuple(self.rules.with_summary(observation, batch)) if lacking else batch.actions()
+            return Decision(_explained(made, chances))
         if self._waits(observation, best, stakes):
             return Decision(())
-        return Decision(batch.actions(), sure=best.worth > self.margin * observation.used)
+        return Decision(_explained(batch.actions(), chances), sure=best.worth > self.margin * observation.used)
 
     def need(self, observation: Observation) -> int:
         """How many tokens must go."""
@@ -188,6 +191,16 @@ def _depths(need: int, most: int) -> list[int]:
     while found[-1] * 3 // 2 < most and need > 0:
         found.append(found[-1] * 3 // 2)
     return found
+
+
+def _explained(actions: Iterable[Action], chances: Mapping[str, float]) -> tuple[Action, ...]:
+    """The actions, with the chance of each item that is hidden, in percent, for whoever asks why it was."""
+    return tuple(
+        structs.replace(one, params={**one.params, "chances": {t: round(100 * chances[t]) for t in one.targets}})
+        if one.action == "elide"
+        else one
+        for one in actions
+    )
 
 
 def _span(chances: Sequence[float]) -> str:
