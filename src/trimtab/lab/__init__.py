@@ -6,6 +6,7 @@
     live       agents at work in real repositories                   T2, T3
     rewards    what an episode was worth, in parts
     credit     from rewards at the leaves of a tree to advantages
+    bench      arms side by side on the same stories
 
 Nothing of it is loaded by the agent.
 """

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 COMMANDS: Mapping[str, str] = {
     "answer": "answer a parked call, and go on",
+    "bench": "context policies side by side on the same stories",
     "chat": "talk line by line in this folder",
     "completion": "print shell completion",
     "context": "see and change what a model sees of a session",
