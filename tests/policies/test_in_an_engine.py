@@ -1,5 +1,6 @@
 """Policies in an engine: a long tool loop in a small window, driven by hand."""
 
+import re
 from collections.abc import Generator
 from typing import Any
 
@@ -14,6 +15,7 @@ from trimtab.context.engine import Engine
 from trimtab.context.policies.peer_table import PEERS
 from trimtab.context.policies.registry import find_policy
 from trimtab.context.telling.explain import context_log
+from trimtab.context.telling.story import item_story
 from trimtab.types.entries import CustomEntry, EditEntry
 from trimtab.types.errors import ContextFloor
 from trimtab.types.messages import Message, ToolResult
@@ -27,7 +29,17 @@ MODEL = ModelInfo(
     max_output=2_000,
     prices=(Price(10.0, 50.0, 1.0, 12.5),),
 )
-SPECS = ["truncate", "mask", "mask(keep=3, batch=1)", "summary", "rules", "dry-run:rules", "cost-gate:mask"]
+SPECS = [
+    "truncate",
+    "mask",
+    "mask(keep=3, batch=1)",
+    "summary",
+    "rules",
+    "dry-run:rules",
+    "cost-gate:mask",
+    "learned",
+    "shadow:rules",
+]
 
 
 class Session:
@@ -141,6 +153,28 @@ def test_a_dry_run_leaves_the_work_to_the_ladder_and_says_what_it_would_have_don
     rows = session.rows()
     assert {row.author for row in rows if row.kind not in ("dry_run",)} == {"recovery"}
     assert any(row.details.get("would") for row in rows)
+
+
+def test_what_the_learned_policy_hid_says_how_likely_it_was_needed():
+    session = Session(find_policy("learned"))
+    session.work(18)
+    edit = next(row for row in session.rows() if row.kind == "elide")
+    assert edit.author == "policy:learned"
+    assert edit.reason.startswith("needed again with ")
+    look = session.engine.look(session.story.view, ModelRequest(MODEL, (), system="be good"))
+    story = item_story(look, session.story.archive, edit.targets[0])
+    assert story is not None
+    assert re.search(r"; this one with \d+ %$", story.edits[0].reason)
+
+
+def test_in_the_shadow_of_the_rules_the_learned_policy_has_no_effect():
+    shadowed, alone = Session(find_policy("shadow:rules")), Session("rules")
+    shadowed.work(18)
+    alone.work(18)
+    assert shadowed.sizes == alone.sizes
+    told = [row.details for row in shadowed.rows() if row.kind == "shadow"]
+    assert any(one["would"] for one in told)
+    assert {one["by"] for one in told} == {"learned"}
 
 
 def test_a_file_that_is_read_again_is_booked_to_the_edit_that_hid_it():

@@ -13,7 +13,6 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
 from trimtab.types.errors import TrimtabError, UsageError
@@ -73,17 +72,20 @@ class Processes:
 
 
 class OnRay:
-    """On a Ray cluster: the one that Ray's own settings name (`RAY_ADDRESS`), else one of `workers` processes on this machine."""
+    """On a Ray cluster: the one at `address`, else a new one of `workers` processes on this machine, which is nobody else's and ends with it."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, address: str = "") -> None:
         self._ray = _ray()
-        self._began = not self._ray.is_initialized()
-        if self._began:
-            # A cluster that runs already has its own idea of how many processors it has.
-            with suppress(ConnectionError):
-                self._ray.init(address="auto", logging_level="ERROR", log_to_driver=False)
-                return
-            self._ray.init(num_cpus=workers, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+        quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+        if not address:
+            self._ray.init(address="local", num_cpus=workers, include_dashboard=False, **quiet)
+            return
+        try:
+            self._ray.init(address=address, **quiet)
+        except (ConnectionError, ValueError) as problem:
+            raise UsageError(
+                f"no Ray cluster answers at {address!r}", hint="Give the address that `ray start` said."
+            ) from problem
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Hand out all items, and yield the results in order."""
@@ -101,16 +103,18 @@ class OnRay:
 
     def close(self) -> None:
         """Leave the cluster, and end it if it was started for this."""
-        if self._began:
-            self._ray.shutdown()
+        self._ray.shutdown()
 
 
-def executor_for(workers: int, *, ray: bool = False) -> Executor:
-    """Return what maps with so many workers; one of them is this process. Raises `UsageError` for fewer than one, and for `ray` where it isn't installed."""
+def executor_for(workers: int, *, ray: bool = False, address: str = "") -> Executor:
+    """Return what maps with so many workers; one alone is this process. `ray`: on a Ray cluster, the one at `address` if there is one given.
+
+    Raises `UsageError` for fewer than one worker, and for Ray where it isn't installed or doesn't answer.
+    """
     if workers < 1:
         raise UsageError(f"{workers} workers can't do anything", hint="Give 1 or more.")
-    if ray:
-        return OnRay(workers)
+    if ray or address:
+        return OnRay(workers, address)
     return Here() if workers == 1 else Processes(workers)
 
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from support.recordings import long_session
 from support.stories import EARLY, MOVES, drawn_session, setup_for
 from trimtab.context.actions import Action
+from trimtab.context.policies.learned.grammar import COMMIT, ITEM_OPS, Choice, action_for, actions_of, choices
 from trimtab.context.seeing.observation import ItemFacts, Observation
 from trimtab.lab.env.acceptance import would_do
 from trimtab.lab.env.episode import Episode
-from trimtab.lab.env.grammar import COMMIT, ITEM_OPS, Choice, action_for, actions_of, choices
 from trimtab.lab.env.story import recorded_story
 
 sessions = st.lists(st.sampled_from(MOVES), min_size=4, max_size=20).map(drawn_session)

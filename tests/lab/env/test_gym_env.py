@@ -9,7 +9,7 @@ from msgspec import structs
 from support.recordings import long_session
 from support.stories import EARLY, LATE, drawn_session, setup_for, small_task
 from trimtab.context.policies.learned.features import ITEM_FEATURES, MOST, WHOLE_FEATURES
-from trimtab.lab.env.grammar import ITEM_OPS, WHOLE_OPS, Choice
+from trimtab.context.policies.learned.grammar import ITEM_OPS, WHOLE_OPS, Choice
 from trimtab.lab.env.story import recorded_story, task_story
 from trimtab.lab.env.yardstick import yardstick_of
 from trimtab.lab.rewards.facts import outcome_of

@@ -16,6 +16,7 @@ from support.stories import EARLY, LATE, MOVES, drawn_session, setup_for
 from trimtab.context.counting.counter import Counter
 from trimtab.context.cycle.account import _Shaped
 from trimtab.context.policies.base import Manners
+from trimtab.context.policies.learned.grammar import COMMIT, actions_of, choices
 from trimtab.context.policies.registry import find_policy
 from trimtab.context.seeing.observing import _Lasting
 from trimtab.context.window.layers import Layers
@@ -23,7 +24,6 @@ from trimtab.context.window.reverts import Reverted
 from trimtab.context.window.vector import Vector
 from trimtab.context.window.view import View, _Index
 from trimtab.lab.env.episode import Episode, Open, play
-from trimtab.lab.env.grammar import COMMIT, actions_of, choices
 from trimtab.lab.env.snapshot import CHANGING, _bound, _clock, _each, _own, _rungs, _uses, fork
 from trimtab.lab.env.story import recorded_story
 from trimtab.sessions.replay.sizes import Sizes

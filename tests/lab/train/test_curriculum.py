@@ -7,8 +7,8 @@ pytest.importorskip("numpy")
 from itertools import pairwise
 
 from support.stories import drawn_session, setup_for
+from trimtab.context.policies.learned.grammar import ITEM_OPS, WHOLE_OPS
 from trimtab.lab.env.episode import Episode
-from trimtab.lab.env.grammar import ITEM_OPS, WHOLE_OPS
 from trimtab.lab.env.story import recorded_story
 from trimtab.lab.rewards.reward import DEFAULT
 from trimtab.lab.suite import PARTS, drawn

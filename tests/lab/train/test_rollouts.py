@@ -41,13 +41,19 @@ def _plain(group: Group) -> list[tuple[object, ...]]:
     return [*rows, (group.ends, group.decisions, group.branched)]
 
 
-def test_a_job_gives_the_same_group_again_and_in_another_process(group: Group) -> None:
+def test_a_job_gives_the_same_group_again(group: Group) -> None:
+    assert _plain(played(job())) == _plain(group)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_other_processes_play_the_same_group(group: Group) -> None:
     executor = executor_for(2)
     try:
         there = list(executor.map(played, [job(), job()]))
     finally:
         executor.close()
-    assert _plain(played(job())) == _plain(group) == _plain(there[0]) == _plain(there[1])
+    assert _plain(there[0]) == _plain(there[1]) == _plain(group)
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ import numpy as np
 
 from support.stories import LATE, drawn_session, setup_for
 from trimtab.context.policies.learned.features import item_row, whole_row
+from trimtab.context.policies.learned.grammar import actions_of, choices
 from trimtab.lab.env.episode import Episode
-from trimtab.lab.env.grammar import actions_of, choices
 from trimtab.lab.env.story import recorded_story
 from trimtab.lab.train.seeing import Eye, batch_of, choice_at
 

@@ -8,9 +8,9 @@ import random
 
 from support.stories import drawn_session, setup_for
 from trimtab.context.actions import Action
+from trimtab.context.policies.learned.grammar import COMMIT, actions_of
 from trimtab.context.policies.weighing import named
 from trimtab.lab.env.episode import Episode
-from trimtab.lab.env.grammar import COMMIT, actions_of
 from trimtab.lab.env.story import recorded_story
 from trimtab.lab.train.lessons import packed, unpacked
 from trimtab.lab.train.seeing import Eye, batch_of, choice_at

@@ -43,9 +43,32 @@ def test_weights_that_cannot_be_read_are_named(tmp_path: Path, capsys: pytest.Ca
     assert "holds no weights" in capsys.readouterr().err
 
 
+def test_sessions_are_for_the_first_stage_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    assert main(["train", "--stage", "rl", "--from-sessions", str(tmp_path)]) == 2
+    assert "--stage needed" in capsys.readouterr().err
+    assert (
+        main(
+            [
+                "train",
+                "--stage",
+                "needed",
+                "--workers",
+                "1",
+                "--from-sessions",
+                str(tmp_path),
+                "--out",
+                str(tmp_path / "o"),
+            ]
+        )
+        == 2
+    )
+    assert "no files" in capsys.readouterr().err
+
+
 def test_teachers_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
-    assert main(["train", "--teachers", "nobody", "--workers", "1", "--out", str(tmp_path)]) == 2
+    assert main(["train", "--stage", "rl", "--teachers", "nobody", "--workers", "1", "--out", str(tmp_path)]) == 2
     assert "nobody" in capsys.readouterr().err
 
 
@@ -62,11 +85,11 @@ def test_the_output_is_where_the_weights_are(tmp_path: Path, capsys: pytest.Capt
     from support.training import short_suite
 
     with short_suite():
-        assert main(["train", "--workers", "1", "--out", str(tmp_path)]) == 0
+        assert main(["train", "--stage", "rl", "--workers", "1", "--out", str(tmp_path)]) == 0
         said = capsys.readouterr()
         assert Path(said.out.strip()).is_file()
         assert "validation, step 0" in said.err
-        assert main(["train", "--workers", "1", "--out", str(tmp_path)]) == 0
+        assert main(["train", "--stage", "rl", "--workers", "1", "--out", str(tmp_path)]) == 0
         assert "done before" in capsys.readouterr().err
 
 
@@ -78,5 +101,5 @@ def test_an_interrupt_says_that_the_same_command_goes_on(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("trimtab.lab.train.train.train", interrupted)
-    assert main(["train", "--workers", "1", "--out", str(tmp_path)]) == 130
+    assert main(["train", "--stage", "rl", "--workers", "1", "--out", str(tmp_path)]) == 130
     assert "goes on" in capsys.readouterr().err

@@ -93,6 +93,8 @@ class Decider:
     _stalled_at: int | None = None
     _batch_step: tuple[str, int] = ("", -1)
     _outages: int = 0
+    _shadow: Action | None = None
+    """What a policy beside this one would have done, as it was told last."""
     _trouble: int = 0
     """Of the policy when it was asked last, as it was told: 1, a part of its answer made no sense; 2, the rules decided."""
 
@@ -235,7 +237,11 @@ class Decider:
             self._trouble = 0
         for action in verdict.actions:
             if action.action == "keep" and "would" in action.params:
-                yield _custom({"event": "dry_run", "author": f"policy:{self.policy.name}", **action.params})
+                if "did" in action.params and action == self._shadow:
+                    continue  # what a shadow would do, it wants at each request until it is done, which it never is
+                self._shadow = action
+                event = "shadow" if "did" in action.params else "dry_run"
+                yield _custom({"event": event, "author": f"policy:{self.policy.name}", **action.params})
 
     @property
     def _patience(self) -> str:

@@ -19,7 +19,7 @@ Problem: TypeAlias = dict[str, str]
 the log, or ""."""
 KEPT = 100
 """Problems that are told: the last ones."""
-_FINE = frozenset({"dry_run"})
+_FINE = frozenset({"dry_run", "shadow"})
 
 
 def event(kind: str, reason: str) -> CustomEntry:

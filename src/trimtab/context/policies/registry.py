@@ -1,6 +1,6 @@
 """Policies by name.
 
-    "rules"   "mask(keep=10, batch=1)"   "claude-code"   "cost-gate(remaining=40):mask"   "dry-run:rules"
+    "rules"   "mask(keep=10, batch=1)"   "claude-code"   "cost-gate(remaining=40):mask"   "dry-run:rules"   "shadow(policy='learned'):rules"
 
 A name may carry parameters in parentheses, and wrappers in front with colons between. Ours are known here; for any other name the installed
 packages are searched (entry points of the group `trimtab.policies`), and only then. A plug-in is code of others, so whatever it throws while it loads is told
@@ -9,6 +9,7 @@ in words.
 
 import ast
 import dataclasses
+import importlib
 import math
 import re
 from collections.abc import Callable, Mapping, Set
@@ -49,6 +50,11 @@ _WRAPPERS: Mapping[str, type] = {
     "immune": Immune,
     "min-gain": MinGain,
 }
+_LATE: Mapping[str, tuple[str, str]] = {
+    "learned": ("trimtab.context.policies.learned.policy", "Learned"),
+    "shadow": ("trimtab.context.policies.shadow", "Shadow"),
+}
+"""Module and class of a policy, and of a wrapper, that is imported when somebody names it."""
 _PEERS = {row.name: row for row in PEERS}
 _PARTS = re.compile(r"\s*([A-Za-z0-9_.-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _FIXED = frozenset({"name", "inner", "manners"})
@@ -76,9 +82,11 @@ def policy_of(spec: str, named: Callable[[str, Mapping[str, Any]], Policy]) -> P
     policy = named(*_parsed(inner))
     for one in reversed(around):
         wrapper, stated = _parsed(one)
-        if wrapper not in _WRAPPERS:
-            raise UsageError(f"{wrapper!r} is no wrapper of policies", hint=f"Wrappers: {', '.join(_WRAPPERS)}.")
-        policy = configured(wrapper, _WRAPPERS[wrapper], stated, inner=policy)
+        make = _late(wrapper) if wrapper == "shadow" else _WRAPPERS.get(wrapper)
+        if make is None:
+            known = ", ".join((*_WRAPPERS, "shadow"))
+            raise UsageError(f"{wrapper!r} is no wrapper of policies", hint=f"Wrappers: {known}.")
+        policy = configured(wrapper, make, stated, inner=policy)
     return policy
 
 
@@ -115,8 +123,8 @@ def _parsed(part: str) -> tuple[str, dict[str, Any]]:
 
 
 def _named(name: str, parameters: Mapping[str, Any]) -> Policy:
-    if name in _OURS:
-        made: Policy = configured(name, _OURS[name], parameters)
+    if name in _OURS or name == "learned":
+        made: Policy = configured(name, _OURS.get(name) or _late(name), parameters)
         return made
     if name in _PEERS:
         peer = _PEERS[name].peer
@@ -129,9 +137,15 @@ def _named(name: str, parameters: Mapping[str, Any]) -> Policy:
     return _plug_in(name, parameters)
 
 
+def _late(name: str) -> type:
+    module, cls = _LATE[name]
+    found: type = getattr(importlib.import_module(module), cls)
+    return found
+
+
 def known_policies() -> tuple[str, ...]:
     """Return the names of all policies there are: ours, the peers', and those of installed packages."""
-    return (*_OURS, *_PEERS, *(point.name for point in _installed()))
+    return (*_OURS, "learned", *_PEERS, *(point.name for point in _installed()))
 
 
 def _installed() -> "list[EntryPoint]":

@@ -13,10 +13,10 @@ the names behind that stood in it (`shorten.names`), and so does a summary, sinc
 name. Results of kinds of tool that were fetched again after they had been hidden wait longer (`ItemFacts.regret`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trimtab.context.actions import Action, ActionName
+from trimtab.context.actions import Action
 from trimtab.context.cycle.ladder import (
     FOLDED_TOKENS,
     LARGE,
@@ -29,7 +29,8 @@ from trimtab.context.cycle.ladder import (
     value,
     why_stale,
 )
-from trimtab.context.policies.weighing import gain_of, weigh
+from trimtab.context.policies.batch import Batch
+from trimtab.context.policies.weighing import weigh
 from trimtab.context.seeing.observation import ItemFacts, Observation
 
 
@@ -64,41 +65,44 @@ class Rules:
         """Return one batch that brings the request to its aim, or the summary that takes out more; nothing below the soft threshold."""
         if observation.used < self.acts_from(observation):
             return ()
-        space = self._space(observation)
+        space = self.space(observation)
         aim = self.aim(observation)
-        batch = _Batch(observation.used - aim, self.names)
+        batch = Batch(observation.used - aim, self.names)
         urgent = observation.used > observation.hard
-        self._take_stale(observation, batch)
+        self.take_stale(observation, batch)
         self._take_arguments(observation, batch, urgent=urgent)
         self._take_results(observation, batch, urgent=urgent)
         missing = observation.used - aim - batch.gain
         if missing > self.compact_from * space:
-            keep = int(self.keep * (aim - observation.fixed))
-            params = {
-                "keep_tokens": keep,
-                **({"mode": self.compact_mode} if self.compact_mode else {}),
-                "names": int(self.keep_names * space),
-            }
-            summary = Action("compact", (), params, "hiding results is not enough")
-            # What a summary covers needs no stub, and names are chosen better from whole texts than from what stubs kept of them.
-            # But one that hardly gains may be refused, and then it is the stubs that make room.
-            alone = weigh((summary,), observation).gain > batch.gain
-            return (summary,) if alone else (*batch.actions(), summary)
+            return self.with_summary(observation, batch)
         return batch.actions()
+
+    def with_summary(self, observation: Observation, batch: Batch) -> Sequence[Action]:
+        """Return a summary of all but the end, behind what the batch hides, or in its place where it takes out more."""
+        params = {
+            "keep_tokens": int(self.keep * (self.aim(observation) - observation.fixed)),
+            **({"mode": self.compact_mode} if self.compact_mode else {}),
+            "names": int(self.keep_names * self.space(observation)),
+        }
+        summary = Action("compact", (), params, "hiding results is not enough")
+        # What a summary covers needs no stub, and names are chosen better from whole texts than from what stubs kept of them.
+        # But one that hardly gains may be refused, and then it is the stubs that make room.
+        alone = weigh((summary,), observation).gain > batch.gain
+        return (summary,) if alone else (*batch.actions(), summary)
 
     def acts_from(self, observation: Observation) -> float:
         """The size from which on something is done, in tokens: the soft threshold that a person chose, else late, and never below soft."""
         if _keeps_to_soft(observation):
             return observation.soft
-        return max(observation.soft, observation.fixed + self.act * self._space(observation))
+        return max(observation.soft, observation.fixed + self.act * self.space(observation))
 
     def aim(self, observation: Observation) -> int:
         """The size that a batch goes down to, in tokens: a person's target, else a share of the space, which may lie above `target`."""
         if observation.target_given and observation.target > observation.fixed:
             return observation.target
-        return observation.fixed + int(self.left * self._space(observation))
+        return observation.fixed + int(self.left * self.space(observation))
 
-    def _space(self, observation: Observation) -> float:
+    def space(self, observation: Observation) -> float:
         """What the shares are of: up to the hard limit, or such that `act` of it ends at the soft threshold that a person chose."""
         if _keeps_to_soft(observation):
             return (observation.soft - observation.fixed) / max(0.1, self.act)
@@ -111,7 +115,7 @@ class Rules:
             return True
         return item.last_used is not None and item.last_used < self.recent + wait
 
-    def _take_stale(self, observation: Observation, batch: "_Batch") -> None:
+    def take_stale(self, observation: Observation, batch: Batch) -> None:
         """A newer result holds what these held, so all of them go: they lose nothing, and waiting makes them no cheaper."""
         for item in stale(observation):
             batch.add("elide", item, why_stale(item))
@@ -121,7 +125,7 @@ class Rules:
             if item.failed_input and item.age >= self.fresh and item.arguments > self.least and touchable(item):
                 batch.add("offload", item, "the call failed")
 
-    def _take_arguments(self, observation: Observation, batch: "_Batch", *, urgent: bool) -> None:
+    def _take_arguments(self, observation: Observation, batch: Batch, *, urgent: bool) -> None:
         large = [
             item
             for item in observation.items
@@ -134,7 +138,7 @@ class Rules:
         large.sort(key=lambda item: (self.is_hot(item), -item.arguments * (1 + item.age)))
         batch.fill("offload", large, "large arguments")
 
-    def _take_results(self, observation: Observation, batch: "_Batch", *, urgent: bool) -> None:
+    def _take_results(self, observation: Observation, batch: Batch, *, urgent: bool) -> None:
         """The coldest first until the aim is reached, then the cold ones behind the earliest change while they are paid for."""
         candidates = [item for item in observation.items if hideable(item) and item.tokens > self.least]
         cold = sorted((item for item in candidates if not self.is_hot(item)), key=value)
@@ -146,7 +150,7 @@ class Rules:
             self._hide(item, batch)
         # A stub with names loses less than a summary, so what is hot goes before a compaction has to come; what nobody has read yet only as
         # far as the request doesn't fit otherwise.
-        slack = 0 if urgent else self.compact_from * self._space(observation)
+        slack = 0 if urgent else self.compact_from * self.space(observation)
         over = over_hard(observation) if urgent else 0
         for item in sorted((item for item in candidates if self.is_hot(item)), key=lambda i: (i.age <= 1, value(i))):
             if batch.missing <= slack or (item.age <= 1 and batch.gain >= over):
@@ -156,7 +160,7 @@ class Rules:
             else:
                 self._hide(item, batch)
 
-    def _goes_along(self, item: ItemFacts, observation: Observation, batch: "_Batch") -> bool:
+    def _goes_along(self, item: ItemFacts, observation: Observation, batch: Batch) -> bool:
         edge = batch.edge
         return self.along and edge is not None and item.sent and item.offset >= edge and not item.referenced
 
@@ -164,7 +168,7 @@ class Rules:
         """How many tokens may go beyond the aim because their place in the cache is lost anyway."""
         return int(0.2 * observation.target * cache_discount(observation)) if self.along else 0
 
-    def _hide(self, item: ItemFacts, batch: "_Batch") -> None:
+    def _hide(self, item: ItemFacts, batch: Batch) -> None:
         if item.referenced >= self.fold_used and item.state == "full" and item.tokens > 2 * FOLDED_TOKENS:
             batch.add("fold", item, "large, and used before")
         else:
@@ -182,45 +186,3 @@ def cache_discount(observation: Observation) -> float:
     if prices is None or prices.input <= 0 or observation.cold:
         return 0.0
     return min(1.0, max(0.0, 1 - prices.cache_read / prices.input))
-
-
-class _Batch:
-    """Wishes collected by kind and reason, with the tokens that they take out."""
-
-    def __init__(self, need: int, names: int = 0) -> None:
-        self.need = need
-        self.names = names
-        self.gain = 0
-        self.edge: int | None = None
-        self._taken: set[str] = set()
-        self._wanted: dict[tuple[ActionName, str], list[str]] = {}
-
-    @property
-    def missing(self) -> int:
-        """Tokens still to go."""
-        return self.need - self.gain
-
-    def add(self, name: ActionName, item: ItemFacts, reason: str) -> None:
-        """Want one thing of one item; a second wish for the same item, or one that gains nothing, is passed over."""
-        gain = gain_of(Action(name), item)
-        if item.id in self._taken or gain <= 0:
-            return
-        self._taken.add(item.id)
-        self.gain += gain
-        if item.sent:
-            self.edge = item.offset if self.edge is None else min(self.edge, item.offset)
-        self._wanted.setdefault((name, reason), []).append(item.id)
-
-    def fill(self, name: ActionName, items: Iterable[ItemFacts], reason: str) -> None:
-        """Want the same of one item after another until enough goes."""
-        for item in items:
-            if self.missing <= 0:
-                return
-            self.add(name, item, reason)
-
-    def actions(self) -> tuple[Action, ...]:
-        """The wishes, each kind and reason one action."""
-        return tuple(
-            Action(name, tuple(ids), {"names": self.names} if name == "elide" and self.names else {}, reason)
-            for (name, reason), ids in self._wanted.items()
-        )

@@ -78,7 +78,7 @@ def item_story(look: Look, archive: Archive, name: str) -> ItemStory | None:
         return None
     slot = view.slots[address.index]
     (item,) = blame(name, view, archive)
-    touches = tuple(_touch(view, archive, edit_id) for edit_id in slot.edits)
+    touches = tuple(_touch(view, archive, edit_id, slot.id) for edit_id in slot.edits)
     return ItemStory(
         item=item,
         why=_why(view, slot, item, touches),
@@ -141,12 +141,16 @@ def grown(look: Look, after: View) -> int:
     return total
 
 
-def _touch(view: View, archive: Archive, edit_id: str) -> Touch:
+def _touch(view: View, archive: Archive, edit_id: str, slot_id: str) -> Touch:
     applied = view.edit(edit_id)
     record = archive.get(edit_id)
     entry = record.value if record is not None else None
     author, reason = (entry.author, entry.reason) if isinstance(entry, EditEntry) else ("", "")
     kind, step = (edit_kind(applied.edit), applied.step) if applied else ("", 0)
+    # A learned policy says of each item of a batch how likely it is needed again, in percent.
+    chances = applied.edit.params.get("chances") if applied else None
+    if isinstance(chances, dict) and slot_id in chances:
+        reason = f"{reason}; this one with {chances[slot_id]} %"
     return Touch(edit_id, kind, step, author, reason, edit_id not in view.reverted)
 
 

@@ -141,14 +141,23 @@ def row_details(row: LogRow) -> str:
 
 
 def _would(row: LogRow) -> str:
-    """What a policy on trial would have done."""
-    wanted = row.details.get("would") if row.kind == "dry_run" else None
+    """What a policy on trial would have done; beside it, in the shadow of another, what that did."""
+    if row.kind == "shadow":
+        by = row.details.get("by")
+        return f"{by} would {_wanted(row, 'would') or 'keep all'}; done: {_wanted(row, 'did') or 'nothing'}"
+    told = _wanted(row, "would") if row.kind == "dry_run" else ""
+    return f"would {told}" if told else ""
+
+
+def _wanted(row: LogRow, name: str) -> str:
+    wanted = row.details.get(name)
     told = [
         f"{one.get('action')} {listed(list(map(str, one.get('targets') or ())))}".rstrip()
+        + (f" ({one['reason']})" if row.kind == "shadow" and one.get("reason") else "")
         for one in (wanted if isinstance(wanted, list) else ())
         if isinstance(one, dict)
     ]
-    return f"would {', '.join(told)}" if told else ""
+    return ", ".join(told)
 
 
 def item_lines(story: ItemStory, session: str) -> list[str]:

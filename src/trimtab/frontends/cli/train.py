@@ -27,9 +27,9 @@ _MOST_WORKERS = 8
 @click.command("train")
 @click.option(
     "--stage",
-    type=click.Choice(["clone", "rl", "ablation"]),
-    default="rl",
-    help="How far to go: what teachers do, learned; then improved by reinforcement (default). ablation: all variants side by side.",
+    type=click.Choice(["needed", "clone", "rl", "all", "ablation"]),
+    default="all",
+    help="needed: learn what is needed again; clone: what teachers do; rl: improve on that by reinforcement; all: the three, each with what came of the one before (default). ablation: variants side by side.",
 )
 @click.option(
     "--variant",
@@ -60,9 +60,8 @@ _MOST_WORKERS = 8
 @click.option(
     "--workers", type=click.IntRange(1), help="Processes that play. Default: one for each processor, 8 at most."
 )
-@click.option(
-    "--ray", is_flag=True, help="Play on a Ray cluster: the one that RAY_ADDRESS names, or one of --workers here."
-)
+@click.option("--ray", is_flag=True, help="Play on a Ray cluster of --workers on this machine.")
+@click.option("--ray-address", default="", metavar="ADDRESS", help="Play on the Ray cluster there.")
 @click.option("--device", default="cpu", help="Where the network is trained: cpu, cuda.")
 @click.option("--teachers", metavar="A,B", help="Policies that the clone learns from. Default: the best there are.")
 @click.option(
@@ -70,6 +69,13 @@ _MOST_WORKERS = 8
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Weights of kind needed, whose figures the policy sees too.",
+)
+@click.option(
+    "--from-sessions",
+    "sessions",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    metavar="DIR",
+    help="With needed and all: learn from recorded sessions of yours too.",
 )
 @click.option(
     "--out",
@@ -89,9 +95,11 @@ def command(
     minutes: float,
     workers: int | None,
     ray: bool,
+    ray_address: str,
     device: str,
     teachers: str | None,
     needed: Path | None,
+    sessions: Path | None,
     out: Path,
 ) -> int:
     """Train a context policy on generated tasks, offline.
@@ -103,11 +111,19 @@ def command(
     from trimtab.lab.executor import executor_for
     from trimtab.lab.train.train import Place
 
+    if sessions is not None and (stage not in ("needed", "all") or needed is not None):
+        raise UsageError(
+            "--from-sessions is for what is needed again", hint="Use --stage needed or all, without --needed."
+        )
     config = _config({"variant": variant, "branching": branching, "scheme": scheme}, seed, minutes, teachers)
     weights = _needed(needed)
-    executor = executor_for(workers or min(_MOST_WORKERS, os.cpu_count() or 1), ray=ray)
+    executor = executor_for(workers or min(_MOST_WORKERS, os.cpu_count() or 1), ray=ray, address=ray_address)
     try:
         place = Place(out, executor, device=device, seconds=60 * minutes, say=_say)
+        if stage in ("needed", "all") and weights is None:
+            weights = _first(place, seed, sessions)
+        if stage == "needed":
+            return 0
         if stage == "ablation":
             _ablation(config, place, range(seed, seed + seeds), weights)
         else:
@@ -118,6 +134,14 @@ def command(
     finally:
         executor.close()
     return 0
+
+
+def _first(place: "Place", seed: int, sessions: Path | None) -> "Weights | None":
+    from trimtab.lab.train.first import First, first, session_files
+
+    made = first(First(seed=seed, sessions=session_files(sessions) if sessions else ()), place)
+    click.echo(made.folder / "weights.json")
+    return made.weights
 
 
 def _one(config: "Config", place: "Place", stage: str, weights: "Weights | None") -> None:

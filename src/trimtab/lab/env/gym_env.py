@@ -22,10 +22,20 @@ import numpy as np
 from gymnasium import spaces
 
 from trimtab.context.policies.learned.features import ITEM_FEATURES, MOST, WHOLE_FEATURES, item_row, whole_row
-from trimtab.context.seeing.observation import ItemFacts, Observation
+from trimtab.context.policies.learned.grammar import (
+    BATCH,
+    COMMIT,
+    ITEM_OPS,
+    ROWS,
+    WHOLE_OPS,
+    Choice,
+    actions_of,
+    choices,
+    largest,
+)
+from trimtab.context.seeing.observation import ItemFacts
 from trimtab.lab.env.episode import Episode, Setup
 from trimtab.lab.env.facts import StepFacts
-from trimtab.lab.env.grammar import COMMIT, ITEM_OPS, WHOLE_OPS, Choice, actions_of, choices, operations
 from trimtab.lab.env.story import Story
 from trimtab.lab.env.yardstick import yardstick_of
 from trimtab.lab.rewards.facts import outcome_of
@@ -78,8 +88,8 @@ class ContextEnv(gymnasium.Env[Seen, np.int64]):
         prepare: Prepare,
         *,
         worth: Worth | None = None,
-        rows: int = 64,
-        batch: int = 16,
+        rows: int = ROWS,
+        batch: int = BATCH,
         decisions: int | None = None,
     ) -> None:
         self.stories, self.prepare = tuple(stories), prepare
@@ -157,7 +167,7 @@ class ContextEnv(gymnasium.Env[Seen, np.int64]):
     def _look(self) -> None:
         """Choose the items that are shown until the next decision."""
         observation = self._played.observation
-        self._shown = () if observation is None else _largest(observation, self.rows)
+        self._shown = () if observation is None else largest(observation, self.rows)
         self._mask()
 
     def _mask(self) -> None:
@@ -194,13 +204,6 @@ class ContextEnv(gymnasium.Env[Seen, np.int64]):
             "masked": self._masked,
             "decisions": self._decided,
         }
-
-
-def _largest(observation: Observation, rows: int) -> tuple[ItemFacts, ...]:
-    """The items that something may be done with, as far as there are rows: the largest, in the order of the context."""
-    able = [item for item in observation.items if operations(item, observation)]
-    able.sort(key=lambda item: (-item.full_tokens - item.arguments, item.position))
-    return tuple(sorted(able[:rows], key=lambda item: item.position))
 
 
 def _number(choice: Choice, rows: dict[str, int]) -> int:

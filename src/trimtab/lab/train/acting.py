@@ -14,9 +14,9 @@ import numpy as np
 
 from trimtab.context.actions import Action
 from trimtab.context.policies.base import Manners
+from trimtab.context.policies.learned.grammar import actions_of
 from trimtab.context.seeing.observation import Observation
 from trimtab.lab.credit.uncertainty import entropy
-from trimtab.lab.env.grammar import actions_of
 from trimtab.lab.train.network import ChoiceNetwork, log_probs_of
 from trimtab.lab.train.seeing import COMMIT_AT, Eye, Rows, Sight, batch_of
 

@@ -28,13 +28,13 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cloning(msgspec.Struct, frozen=True, kw_only=True):
-    """The clone. `teachers`: arms; those that aren't there are left out, which is noted. `each`: tasks of every training family.
+    """The clone. `teachers`: arms, and `needed`: supervised weights, acting by break-even; those that aren't there are left out, which is noted. `each`: tasks of every training family.
 
     `best`: of each task only the decisions of the teacher that did best there. `again`: how many times the clone plays the tasks itself and is told what the teacher
     would have done where it came to.
     """
 
-    teachers: tuple[str, ...] = ("clairvoyant", "rules", "mask")
+    teachers: tuple[str, ...] = ("needed", "clairvoyant", "rules", "mask")
     each: int = 16
     best: bool = True
     again: int = 1

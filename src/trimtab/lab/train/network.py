@@ -20,9 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from trimtab.context.policies.learned.features import ITEM_FEATURES, SCHEMA
+from trimtab.context.policies.learned.grammar import ITEM_OPS, WHOLE_OPS
 from trimtab.context.policies.learned.network import Dense, Network
 from trimtab.context.policies.learned.weights import Weights
-from trimtab.lab.env.grammar import ITEM_OPS, WHOLE_OPS
 from trimtab.lab.train.config import Shape
 from trimtab.lab.train.seeing import BATCH_AT, CHOSEN_AT, OPS, WHOLE, Rows, Sight
 from trimtab.types.errors import TrimtabError
@@ -138,8 +138,10 @@ def log_probs_of(network: ChoiceNetwork, sight: Sight, chosen: Sequence[int]) ->
     return log_probs
 
 
-def export(network: ChoiceNetwork, *, extra: Sequence[str] = (), record: dict[str, Any]) -> Weights:
-    """Return what runs in the agent. Raises `NotExported` for a network with attention."""
+def export(
+    network: ChoiceNetwork, *, needed: Weights | None = None, extra: Sequence[str] = (), record: dict[str, Any]
+) -> Weights:
+    """Return what runs in the agent. `needed`: what the extra figures come from. Raises `NotExported` for a network with attention."""
     if network.look is not None:
         raise NotExported(
             "a network with attention runs in the lab only", hint="It is for the ablation: train without."
@@ -154,6 +156,7 @@ def export(network: ChoiceNetwork, *, extra: Sequence[str] = (), record: dict[st
         kind="choices",
         item=_reordered(item, columns),
         gate=gate,
+        needed=None if needed is None else needed.item,
         low=tuple(low[n] for n in columns) if seen else (),
         high=tuple(high[n] for n in columns) if seen else (),
         ops=ITEM_OPS,

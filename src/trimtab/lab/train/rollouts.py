@@ -19,6 +19,7 @@ from functools import lru_cache, partial
 import torch
 
 from trimtab.context.cycle.ladder import touchable
+from trimtab.context.policies.learned.grammar import actions_of
 from trimtab.context.policies.learned.weights import Weights
 from trimtab.context.seeing.observation import Observation
 from trimtab.lab.arms.playing import Conditions, Played, Table
@@ -28,7 +29,6 @@ from trimtab.lab.credit.branching import FIXED as BRANCH
 from trimtab.lab.credit.branching import BranchPoint, BranchRule, Turn, branch_points, thin
 from trimtab.lab.credit.tree import Leaf, Row, Tree
 from trimtab.lab.env.episode import Episode, Open, Setup
-from trimtab.lab.env.grammar import actions_of
 from trimtab.lab.env.snapshot import Snapshot
 from trimtab.lab.env.story import Story
 from trimtab.lab.rewards.collapse import EpisodeLog, log_of

@@ -31,6 +31,7 @@ _CODE = (
     "lab/rewards",
     "lab/credit",
     "lab/arms",
+    "lab/labels",
     "lab/suite.py",
     "context",
     "sessions",

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.context.policies.learned.features import ITEM_FEATURES, WHOLE_FEATURES, item_row, whole_row
+from trimtab.context.policies.learned.grammar import BATCH, ITEM_OPS, ROWS, WHOLE_OPS, Accepts, Choice, choices, largest
 from trimtab.context.seeing.observation import ItemFacts, Observation
-from trimtab.lab.env.grammar import ITEM_OPS, WHOLE_OPS, Accepts, Choice, choices, operations
 
 Rows: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -28,8 +28,6 @@ WHOLE, OPS = len(WHOLE_OPS), len(ITEM_OPS)
 COMMIT_AT, COMPACT_AT, RESTATE_AT = (WHOLE_OPS.index(op) for op in ("commit", "compact", "restate"))
 CHOSEN_AT, BATCH_AT = ITEM_FEATURES.index("chosen"), WHOLE_FEATURES.index("batch")
 """Where in a row stands what a choice changes."""
-ROWS, BATCH = 64, 16
-"""Items that are offered, and choices that fill a batch. What runs in the agent counts the same way, so neither is a setting."""
 Restrict: TypeAlias = Callable[[ItemFacts | None, str], bool]
 """Whether an operation is open at all: on an item, or (None) on the whole."""
 
@@ -113,7 +111,7 @@ class Eye:
         self, observation: Observation, *, accepts: Accepts | None = None, restrict: Restrict | None = None
     ) -> tuple[Sight, tuple[ItemFacts, ...]]:
         """Return what is seen, and the items in the order of the rows."""
-        offered = offered_items(observation, self.items)
+        offered = largest(observation, self.items)
         extra = self.extra(observation, offered) if self.extra else [()] * len(offered)
         rows = [(*item_row(item, observation, chosen=False), *more) for item, more in zip(offered, extra, strict=True)]
         valid = np.zeros(WHOLE + OPS * len(offered), np.bool_)
@@ -129,13 +127,6 @@ class Eye:
             self.full,
         )
         return sight, offered
-
-
-def offered_items(observation: Observation, most: int) -> tuple[ItemFacts, ...]:
-    """Return the items that something may be done with, the largest where there are more than `most`, in the order of the context."""
-    able = [item for item in observation.items if operations(item, observation)]
-    able.sort(key=lambda item: (-item.full_tokens - item.arguments, item.position))
-    return tuple(sorted(able[:most], key=lambda item: item.position))
 
 
 def place_of(choice: Choice, places: dict[str, int]) -> int:

@@ -8,18 +8,22 @@ left out; a decision that only had such wishes isn't a lesson. How much of what 
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trimtab.context.actions import Action
-from trimtab.context.policies.base import unwrap
+from trimtab.context.policies.base import Manners, Policy, unwrap
+from trimtab.context.policies.learned.grammar import Choice, ItemOp
+from trimtab.context.policies.learned.policy import decided as by_weights
+from trimtab.context.policies.learned.weights import Weights
 from trimtab.context.policies.weighing import named
 from trimtab.context.seeing.observation import ItemFacts, Observation
 from trimtab.lab.arms.playing import Played
 from trimtab.lab.arms.registry import find_arm
 from trimtab.lab.env.episode import Episode
 from trimtab.lab.env.facts import StepFacts
-from trimtab.lab.env.grammar import Choice, ItemOp
+from trimtab.lab.env.story import Story
 from trimtab.lab.suite import Part
+from trimtab.lab.train.acting import MANNERS
 from trimtab.lab.train.batches import Line
 from trimtab.lab.train.rollouts import seat
 from trimtab.lab.train.seeing import COMMIT_AT, COMPACT_AT, OPS, WHOLE, Eye, Sight, place_of
@@ -60,12 +64,13 @@ class TeachJob:
     part: Part
     family: str
     number: int
+    needed: Weights | None = None
 
 
 def taught(job: TeachJob) -> Lessons:
     """Play a task under a teacher, and write down its decisions."""
     story, table = seat(job.part, job.family, job.number)
-    policy = find_arm(job.teacher).make(story)
+    policy = _teacher(job, story)
     core = unwrap(policy)[0]
     episode = Episode(story, table.setup(policy))
     lessons: list[Lesson] = []
@@ -83,6 +88,29 @@ def taught(job: TeachJob) -> Lessons:
         job.teacher, story, 0, table.conditions, tuple(episode.facts), entries, table.yardstick(story), 0, 0.0
     )
     return Lessons(story.name, job.teacher, played.reward().total, tuple(lessons), wanted, said)
+
+
+NEEDED = "needed"
+"""The teacher that acts by break-even with the weights whose figures the clone sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByNeed:
+    """Supervised weights as a policy."""
+
+    weights: Weights
+    name: str = NEEDED
+    manners: Manners = field(default=MANNERS)
+
+    def decide(self, observation: Observation) -> Sequence[Action]:
+        """Return what they come to."""
+        return by_weights(self.weights, observation)
+
+
+def _teacher(job: TeachJob, story: Story) -> Policy:
+    if job.teacher == NEEDED and job.needed is not None:
+        return ByNeed(job.needed)
+    return find_arm(job.teacher).make(story)
 
 
 def _done(actions: Sequence[Action], facts: StepFacts) -> Sequence[Action]:
@@ -160,10 +188,14 @@ def lines_for(lesson: Lesson, dice: random.Random) -> list[Line]:
     ]
 
 
-def present(teachers: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return the teachers that are there, and those that aren't."""
-    here, missing = [], []
+def present(teachers: Iterable[str], *, needed: bool = False) -> tuple[list[str], list[str]]:
+    """Return the teachers that are there, and those that aren't. `needed`: there are supervised weights."""
+    here: list[str] = []
+    missing: list[str] = []
     for spec in teachers:
+        if spec == NEEDED:
+            (here if needed else missing).append(spec)
+            continue
         try:
             find_arm(spec)
         except UsageError:

@@ -30,7 +30,7 @@ from trimtab.lab.train.network import ChoiceNetwork, export, fresh_network
 from trimtab.lab.train.rollouts import Candidate, Job, Worth, played
 from trimtab.lab.train.runs import RunFolder, key_of, version
 from trimtab.lab.train.seeing import Eye
-from trimtab.lab.train.teachers import Lessons, TeachJob, best_of, lines_for, present, taught
+from trimtab.lab.train.teachers import NEEDED, Lessons, TeachJob, best_of, lines_for, present, taught
 from trimtab.lab.train.telling import said, told
 from trimtab.types.errors import UsageError
 
@@ -98,19 +98,19 @@ def cloned(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tu
     folder.draw(curve)
     folder.keep({"network": network.state_dict()})
     record = {"stage": "clone", "code": version(), "seed": config.seed, **about, "fit": curve[-1]}
-    folder.finish(record, _exported(network, eye, record))
+    folder.finish(record, _exported(network, eye, needed, record))
     return network, folder
 
 
-def _exported(network: ChoiceNetwork, eye: Eye, record: dict[str, Any]) -> Weights | None:
+def _exported(network: ChoiceNetwork, eye: Eye, needed: Weights | None, record: dict[str, Any]) -> Weights | None:
     """What runs in the agent, where the network can run there."""
-    return None if network.shape.attention else export(network, extra=eye.names, record=record)
+    return None if network.shape.attention else export(network, needed=needed, extra=eye.names, record=record)
 
 
 def _lessons(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tuple[list[Lessons], dict[str, Any]]:
     """Let every teacher play the tasks, and keep what is to be learned from; with what is to be said about it."""
     cloning = config.cloning
-    here, missing = present(cloning.teachers)
+    here, missing = present(cloning.teachers, needed=needed is not None)
     if not here:
         raise UsageError(f"no teacher is there: {', '.join(missing)}", hint="Name arms that are, such as rules.")
     if missing:
@@ -120,7 +120,7 @@ def _lessons(config: Config, place: Place, eye: Eye, needed: Weights | None) -> 
     if (known := folder.read("lessons.msgpack")) is not None:
         found = unpacked(known)
     else:
-        found = _taught(here, cloning.each, place, eye)
+        found = _taught(here, cloning.each, place, eye, needed)
         folder.write("lessons.msgpack", packed(found))
     kept = best_of(found) if cloning.best else found
     about = {
@@ -137,9 +137,9 @@ def _lessons(config: Config, place: Place, eye: Eye, needed: Weights | None) -> 
     return kept, about
 
 
-def _taught(teachers: Sequence[str], each: int, place: Place, eye: Eye) -> list[Lessons]:
+def _taught(teachers: Sequence[str], each: int, place: Place, eye: Eye, needed: Weights | None) -> list[Lessons]:
     jobs = [
-        TeachJob(teacher, eye, "train", family, number)
+        TeachJob(teacher, eye, "train", family, number, needed if teacher == NEEDED else None)
         for family in PARTS["train"]
         for number in range(each)
         for teacher in teachers
@@ -380,7 +380,7 @@ def _written(
     }
     folder.draw(at.curve)
     folder.report(found)
-    folder.finish(record, _exported(network, eye, record))
+    folder.finish(record, _exported(network, eye, needed, record))
     return Trained(folder.path, folder.weights(), ended)
 
 

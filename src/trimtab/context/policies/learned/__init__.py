@@ -3,5 +3,5 @@
     Observation ──features──▶ rows ──network, weights──▶ scores ──▶ actions, each with its reason
                       └ a figure that training never saw: the rules decide
 
-What runs here is plain Python, or numpy where that is installed. What made the weights is in the lab.
+What runs here is plain Python, or numpy where the process has loaded it. What made the weights is in the lab.
 """

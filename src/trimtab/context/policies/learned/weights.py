@@ -1,12 +1,13 @@
 """Weights in a file: which features they were made for, what they may see, and where they come from.
 
-    {"format": 1, "schema": …, "kind": "needed" | "choices", "item": network, "gate": network | null, "low": […], "high": […], "record": {…}}
+    {"format": 1, "schema": …, "kind": "needed" | "choices", "item": network, "gate": network | null, "needed": network | null, "low": […], "high": […], "record": {…}}
 
 `needed`: `item` has one output, the log-odds that an item is needed again. `choices`: `item` has an output for each operation on an item, `gate` one for each
 choice about the whole, in the order of the grammar that it was trained with (`ops`, `whole_ops`); a softmax over the valid ones is the policy.
 
 The input of `item` is an item's row and the row of the whole behind it; that of `gate` is the row of the whole, then the mean of the items' rows. `low` and `high` are the smallest and
-the largest that training saw of each number of `item`'s input. Behind features that were added by training (`extra`) stand figures that another network gives.
+the largest that training saw of each number of `item`'s input. Where `extra` names figures (see `choosing`), they stand behind the rest of
+`item`'s input, and the network `needed` is what they come from.
 """
 
 from typing import Any, Literal
@@ -28,6 +29,7 @@ class Weights(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     kind: Literal["needed", "choices"]
     item: Network
     gate: Network | None = None
+    needed: Network | None = None
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     ops: tuple[str, ...] = ()

@@ -5,6 +5,8 @@
 A batch is opened by its first choice and ended by `commit`; a commit of an empty batch keeps everything. Each item takes part in a batch once. A
 compaction decides about nearly all items, so it is a batch of its own.
 
+A batch has at most `BATCH` choices, about the `ROWS` largest items that something may be done with: more of either is a matter for the next decision.
+
 Choices that can't come to anything are left out, so that nobody has to learn what the engine refuses. The observation tells nearly all of it: states, sizes, pins,
 what was just brought back, what no request has shown yet. What only texts tell (`ASKED`) is asked of `accepts`, where there is somebody to ask; without, it is let through, and
 the engine refuses in words what it can't do. `truncate` keeps the head of a text: an observation holds no words to quote, so it is a fold that keeps nothing else.
@@ -29,6 +31,10 @@ ASKED: frozenset[str] = frozenset({"fold", "truncate", "summarize_half", "summar
 """Operations of which an observation can't tell whether they come to something."""
 Accepts: TypeAlias = Callable[[Action], bool]
 
+BATCH = 16
+"""Choices in a batch."""
+ROWS = 64
+"""Items that are asked about at one decision."""
 LEAST = 150
 """Tokens from which on an item is worth a stub: one with names takes a quarter of its text and a line."""
 LEAST_SHORTENED = 500
@@ -94,6 +100,13 @@ def operations(item: ItemFacts, observation: Observation, *, accepts: Accepts | 
     if accepts is None:
         return tuple(wanted)
     return tuple(op for op in wanted if op not in ASKED or accepts(action_for(op, item)))
+
+
+def largest(observation: Observation, rows: int = ROWS) -> tuple[ItemFacts, ...]:
+    """Return the items that something may be done with, as far as there are rows: the largest, in the order of the context."""
+    able = [item for item in observation.items if operations(item, observation)]
+    able.sort(key=lambda item: (-item.full_tokens - item.arguments, item.position))
+    return tuple(sorted(able[:rows], key=lambda item: item.position))
 
 
 def action_for(op: ItemOp, item: ItemFacts) -> Action:

@@ -1,0 +1,112 @@
+"""Choosing: weights of kind `choices` as a policy, one choice after another until it commits.
+
+    observation, batch so far ──choices──▶ valid ones ──networks──▶ a logit each ──softmax──▶ the policy; at run time the likeliest
+
+    logit(operation on an item) = item network(its row, the whole, extra)[operation]       logit(about the whole) = gate network(the whole, mean of the items' rows)[choice]
+
+Training and run time come here for logits, so they are one policy. Items are the `largest` that something may be done with; the gate's mean is over their rows (zeros where there are none). `extra` figures of
+an item, where the weights ask for them: `needed`, the chance that it is needed again by the network `needed` in the same file, and `worth`, what hiding it is worth by break-even, in requests as they are.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import exp
+from typing import TypeAlias
+
+from trimtab.context.policies.learned.arrays import Pass, pass_over
+from trimtab.context.policies.learned.break_even import BreakEven
+from trimtab.context.policies.learned.features import ITEM_FEATURES, whole_row
+from trimtab.context.policies.learned.grammar import BATCH, COMMIT, Accepts, Choice, choices, largest
+from trimtab.context.policies.learned.known import rows_of
+from trimtab.context.policies.learned.weights import Weights
+from trimtab.context.seeing.observation import ItemFacts, Observation
+
+Figures: TypeAlias = Mapping[str, tuple[float, ...]]
+"""Of each item, by its id: what stands behind its row."""
+EXTRA = ("needed", "worth")
+"""Figures that weights may ask for."""
+_MOST_WORTH = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What the networks are given for one choice: a row for each of `items`, and that of the gate."""
+
+    items: tuple[ItemFacts, ...]
+    rows: tuple[tuple[float, ...], ...]
+    gate: tuple[float, ...]
+
+
+def input_of(observation: Observation, batch: Sequence[Choice], items: Sequence[ItemFacts], extra: Figures) -> Input:
+    """Return the input for the next choice. `extra`: of `extra_of`, made once a decision."""
+    share = len(batch) / BATCH
+    chosen = frozenset(choice.item for choice in batch if choice.item)
+    rows = rows_of(observation, items, chosen=chosen, batch=share)
+    width = len(ITEM_FEATURES)
+    count = max(1, len(rows))
+    mean = tuple(sum(row[n] for row in rows) / count for n in range(width))
+    behind = tuple((*row, *extra.get(item.id, ())) for item, row in zip(items, rows, strict=True))
+    return Input(tuple(items), behind, (*whole_row(observation, batch=share), *mean))
+
+
+def extra_of(weights: Weights, observation: Observation, items: Sequence[ItemFacts]) -> Figures:
+    """Return the extra figures that the weights ask for."""
+    if not weights.extra:
+        return {}
+    if weights.needed is None or any(name not in EXTRA for name in weights.extra):
+        raise ValueError(f"weights that ask for {', '.join(weights.extra)} have a network for it")
+    rows = rows_of(observation, items)
+    chances = {i.id: chance_of(out[0]) for i, out in zip(items, pass_over(weights.needed)(rows), strict=True)}
+    worth = BreakEven().worths(observation, chances)
+    unit = max(1, observation.used)
+    figures = {
+        "needed": chances,
+        "worth": {i.id: max(-_MOST_WORTH, min(_MOST_WORTH, worth.get(i.id, 0.0) / unit)) for i in items},
+    }
+    return {item.id: tuple(figures[name][item.id] for name in weights.extra) for item in items}
+
+
+def chance_of(odds: float) -> float:
+    """The chance behind log-odds."""
+    return 1.0 / (1.0 + exp(-odds)) if odds >= 0 else exp(odds) / (1.0 + exp(odds))
+
+
+class Chooser:
+    """Weights of kind `choices`, ready to be asked."""
+
+    def __init__(self, weights: Weights) -> None:
+        if weights.gate is None or weights.kind != "choices":
+            raise ValueError("weights of kind 'choices' have a gate")
+        self.weights = weights
+        self._item: Pass = pass_over(weights.item)
+        self._gate: Pass = pass_over(weights.gate)
+        self._ops = {op: place for place, op in enumerate(weights.ops)}
+        self._whole_ops = {op: place for place, op in enumerate(weights.whole_ops)}
+
+    def logits(self, given: Input, valid: Sequence[Choice]) -> list[float]:
+        """Return a logit for each of the valid choices; minus infinity for one that the weights have no output for."""
+        of_items = dict(zip((item.id for item in given.items), self._item(given.rows), strict=True))
+        (of_gate,) = self._gate((given.gate,))
+        found: list[float] = []
+        for choice in valid:
+            places, outputs = (self._ops, of_items.get(choice.item, ())) if choice.item else (self._whole_ops, of_gate)
+            place = places.get(choice.op)
+            found.append(float("-inf") if place is None or place >= len(outputs) else outputs[place])
+        return found
+
+    def choose(self, observation: Observation, *, accepts: Accepts | None = None) -> tuple[list[Choice], float]:
+        """Return the likeliest batch, and how much likelier its first choice was than the next best, as a difference of logits."""
+        items = largest(observation)
+        extra = extra_of(self.weights, observation, items)
+        batch: list[Choice] = []
+        margin = float("inf")
+        while len(batch) < BATCH:
+            valid = choices(observation, batch=batch, accepts=accepts, items=items)
+            logits = self.logits(input_of(observation, batch, items, extra), valid)
+            order = sorted(range(len(valid)), key=lambda n: (-logits[n], n))
+            if not batch and len(order) > 1:
+                margin = logits[order[0]] - logits[order[1]]
+            if valid[order[0]] == COMMIT:
+                break
+            batch.append(valid[order[0]])
+        return batch, margin

@@ -1,0 +1,103 @@
+"""`learned`: a small network says how likely each item is needed again, or what to choose; where it can't know, the rules decide.
+
+    weights ─kind needed──▶ chances ──break-even──▶ actions        ─kind choices──▶ the likeliest batch ──grammar──▶ actions
+       └ a figure unlike any in training, none that is finite, or hardly a difference between acting and not ──▶ the rules, and their reasons say why
+
+Nothing is loaded before the first decision. Each action says the figures behind it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+
+from msgspec.structs import replace
+
+from trimtab.context.actions import Action
+from trimtab.context.cycle.ladder import hideable
+from trimtab.context.policies.base import Manners
+from trimtab.context.policies.learned.arrays import pass_over
+from trimtab.context.policies.learned.break_even import BreakEven, Decision
+from trimtab.context.policies.learned.choosing import Chooser, chance_of
+from trimtab.context.policies.learned.grammar import actions_of
+from trimtab.context.policies.learned.known import STRANGE, rows_of, strange_item, strange_whole
+from trimtab.context.policies.learned.shipped import weights_named
+from trimtab.context.policies.learned.weights import Weights
+from trimtab.context.policies.rules import Rules
+from trimtab.context.seeing.observation import Observation
+
+_USUAL = BreakEven()
+_CHOSEN = "the likeliest choice"
+_UNCLEAR = "acting is hardly better than not"
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """The learned policy. `weights` is a file; empty: those that come with Trimtab. The others are those of `BreakEven`, for weights of kind `needed`; for kind `choices`, `margin` is how much likelier the
+    first choice must be than the next, as a difference of logits.
+
+    It is asked from the soft threshold on, and not held back by cooldown and gate: it counts itself what a batch breaks.
+    """
+
+    weights: str = ""
+    calls: float = _USUAL.calls
+    miss: float = _USUAL.miss
+    act: float = _USUAL.act
+    left: float = _USUAL.left
+    names: int = _USUAL.names
+    margin: float = _USUAL.margin
+    manners: Manners = field(default=Manners(guarded=False))
+    name: str = "learned"
+
+    def decide(self, observation: Observation) -> Sequence[Action]:
+        """Return what the weights say is worth doing, or what the rules would do. Raises `ConfigError` when there are no weights that fit this version."""
+        return decided(weights_named(self.weights), observation, self._break_even, margin=self.margin)
+
+    @property
+    def _break_even(self) -> BreakEven:
+        return BreakEven(
+            calls=self.calls, miss=self.miss, act=self.act, left=self.left, names=self.names, margin=self.margin
+        )
+
+
+def decided(
+    weights: Weights, observation: Observation, break_even: BreakEven | None = None, *, margin: float = 0.0
+) -> Sequence[Action]:
+    """Return what `weights` come to at a decision: the policy without its file."""
+    if strange := strange_whole(weights, observation):
+        return _by_rules(observation, strange)
+    if weights.kind == "choices":
+        return _chosen(weights, observation, margin)
+    found = chances_of(weights, observation)
+    if isinstance(found, str):
+        return _by_rules(observation, found)
+    decision: Decision = (break_even or BreakEven()).decide(observation, found)
+    return decision.actions if decision.sure else _by_rules(observation, _UNCLEAR)
+
+
+def chances_of(weights: Weights, observation: Observation) -> Mapping[str, float] | str:
+    """Return how likely each item that could be hidden is needed again, by its id, or why nobody can know. An item unlike any in training counts as needed."""
+    items = [item for item in observation.items if hideable(item)]
+    rows = rows_of(observation, items)
+    outputs = pass_over(weights.item)(rows)
+    chances: dict[str, float] = {}
+    strange: list[str] = []
+    for item, row, output in zip(items, rows, outputs, strict=True):
+        if not isfinite(output[0]):
+            return "the weights give no number"
+        why = strange_item(weights, row)
+        strange += [why] if why else []
+        chances[item.id] = 1.0 if why else chance_of(output[0])
+    if len(strange) > STRANGE * len(items):
+        return strange[0]
+    return chances
+
+
+def _chosen(weights: Weights, observation: Observation, margin: float) -> Sequence[Action]:
+    batch, sure = Chooser(weights).choose(observation)
+    if not sure >= margin:
+        return _by_rules(observation, _UNCLEAR)
+    return tuple(replace(action, reason=_CHOSEN) for action in actions_of(batch, observation))
+
+
+def _by_rules(observation: Observation, why: str) -> Sequence[Action]:
+    return tuple(replace(a, reason=f"by the rules, since {why}: {a.reason}") for a in Rules().decide(observation))

@@ -1,0 +1,1 @@
+"""Labels in hindsight: what a decision couldn't know, told by how the story went on."""

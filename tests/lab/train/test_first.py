@@ -1,0 +1,50 @@
+"""The first stage, which learns what is needed again."""
+
+import pytest
+
+pytest.importorskip("torch")
+
+from pathlib import Path
+
+import msgspec
+
+from support.training import TINY, short_suite
+from trimtab.lab.train.first import First, first, session_files
+from trimtab.lab.train.runs import RunFolder
+from trimtab.lab.train.teachers import present
+from trimtab.lab.train.train import Place, train
+from trimtab.types.errors import UsageError
+
+
+def test_what_is_needed_is_learned_once_and_teaches_the_clone(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    said: list[str] = []
+    made = first(First(each=1), place)
+    assert made.weights is not None
+    assert made.weights.kind == "needed"
+    again = first(First(each=1), Place(tmp_path, say=said.append))
+    assert (again.folder, again.weights) == (made.folder, made.weights)
+    assert said[0].startswith("done before")
+    cloning = msgspec.structs.replace(TINY.cloning, teachers=("needed",))
+    with short_suite():
+        clone = train(msgspec.structs.replace(TINY, cloning=cloning), place, needed=made.weights, stage="clone")
+    assert clone.weights is not None
+    assert clone.weights.extra == ("needed", "worth")
+    assert clone.weights.needed == made.weights.item
+    record = RunFolder(clone.folder).record()
+    assert record is not None
+    assert record["teachers"] == {"needed": 1}
+
+
+def test_without_supervised_weights_nobody_teaches_by_them() -> None:
+    assert present(("needed", "rules")) == (["rules"], ["needed"])
+    assert present(("needed", "rules"), needed=True) == (["needed", "rules"], [])
+
+
+def test_a_folder_without_sessions_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no files"):
+        session_files(tmp_path)
+    (tmp_path / "b" / "c").mkdir(parents=True)
+    for name in ("b/c/one.jsonl", "a.jsonl"):
+        (tmp_path / name).touch()
+    assert session_files(tmp_path) == (str(tmp_path / "a.jsonl"), str(tmp_path / "b/c/one.jsonl"))
