@@ -12,4 +12,5 @@ COMMANDS: Mapping[str, str] = {
     "models": "list models",
     "replay": "recorded sessions under another context policy",
     "sessions": "list and show sessions",
+    "train": "train a context policy on generated tasks, offline",
 }

@@ -9,7 +9,7 @@ doesn't hold what its digest says is made anew, and that is noted.
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -22,16 +22,19 @@ from trimtab.sessions.source import ImportFailed
 _DIGEST = 32
 _READERS = ("sessions", "context/strings.py", "context/seeing/resources.py", "types", "lab/corpora/trajectory.py")
 """What of the package decides how a file is read."""
+_CODE = (".py", ".json")
+"""Weights are code too."""
 _decoder = msgspec.msgpack.Decoder(tuple[Trajectory, ...])
 
 
-def code_version() -> str:
-    """Return a name for the code that reads trajectories: it changes whenever a byte of that code does."""
+def code_version(parts: Sequence[str] = _READERS) -> str:
+    """Return a name for parts of the package, those that read trajectories unless others are named: it changes whenever a byte of their code does."""
     root = Path(trimtab.__file__).parent
     found = hashlib.sha256()
-    for part in _READERS:
+    for part in parts:
         path = root / part
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+        found_in = (file for file in path.rglob("*") if file.suffix in _CODE) if path.is_dir() else [path]
+        for file in sorted(found_in):
             found.update(f"{file.relative_to(root).as_posix()}\0".encode())
             found.update(file.read_bytes())
     return found.hexdigest()[:16]
