@@ -6,6 +6,9 @@
     live       agents at work in real repositories                   T2, T3
     rewards    what an episode was worth, in parts
     credit     from rewards at the leaves of a tree to advantages
+    bench      arms side by side on the same stories
+    docqa      questions about long documents, for a language model that manages its own context
+    export     rollouts as rows for trainers of language models
 
 Nothing of it is loaded by the agent.
 """

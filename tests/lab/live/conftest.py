@@ -1,16 +1,13 @@
-"""Assignments that are short, so that a run takes a fraction of a second; windows here are small in proportion."""
+"""How assignments are played here."""
 
 from dataclasses import replace
 
 import pytest
 
+from support.live_work import SHORT, TIGHT
 from trimtab.lab.arms.playing import Conditions
 from trimtab.lab.bench.row import Row
-from trimtab.lab.live.noise import Size
 from trimtab.lab.live.play import play_live
-
-SHORT = Size(steps=(9, 12), tokens=(250, 600))
-ROOMY, TIGHT = 200_000, 6_000
 
 
 @pytest.fixture

@@ -6,20 +6,23 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from support.live_work import ROOMY, SHORT, TIGHT
+from trimtab.agent.events import TurnReason
+from trimtab.context.budget import budget_for
+from trimtab.context.window.view import View
 from trimtab.lab.arms.arm import Arm
 from trimtab.lab.arms.playing import Conditions
 from trimtab.lab.arms.registry import find_arm
 from trimtab.lab.bench.row import Needs, Row
 from trimtab.lab.executor import Here
 from trimtab.lab.live import play as playing
-from trimtab.lab.live.noise import Size
+from trimtab.lab.live.agent import Sought
+from trimtab.lab.live.figures import Played, chance
 from trimtab.lab.live.play import LiveItem, play_item, play_live
-from trimtab.lab.live.registry import FAMILIES
+from trimtab.lab.live.registry import FAMILIES, make_assignment
+from trimtab.lab.live.workshop import Worked
 from trimtab.lab.rewards.prices import REGIMES
 from trimtab.types.errors import UsageError
-
-SHORT = Size(steps=(9, 12), tokens=(250, 600))
-ROOMY = 200_000
 
 
 @pytest.mark.parametrize("family", sorted(FAMILIES))
@@ -81,7 +84,7 @@ def test_every_policy_works_in_a_small_window_without_an_overflow(played, spec):
     assert row.overflows == 0
     assert row.edits > 0
     assert sum(row.actions.values()) == row.edits >= row.batches > 0
-    assert row.peak < 6_000
+    assert row.peak < TIGHT
     assert row.decisions > 0
     assert msgspec.json.decode(msgspec.json.encode(row), type=Row) == row
 
@@ -133,3 +136,33 @@ def test_nothing_is_left_behind(played, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     played("rules", number=7)
     assert list(Path(tmp_path).iterdir()) == []
+
+
+def outcome_of(*sought: Sought, reason: TurnReason = "stop") -> Played:
+    """A run of `chain` in which these values were needed; the first client's backend and field are told by name."""
+    assignment = make_assignment("chain", 1, SHORT)
+    model = Conditions(9_000, noticed=0.5)
+    worked = Worked(False, reason, (), View(), budget_for(model.played_as), 0, 0.0)
+    return Played(find_arm("none"), assignment, model, 0, "T2", worked, (), sought)
+
+
+def test_luck_is_averaged_out_of_a_run_and_nothing_else_is():
+    made = make_assignment("chain", 1, SHORT)
+    backend, field = made.facts[0].name, made.facts[1].name
+    right, also = made.truth[backend], made.truth[field]
+    seen = Sought(1, backend, "visible", noticed=True, written=right)
+    recalled = Sought(2, field, "stub", noticed=True, written=also)
+    passed_over = Sought(1, backend, "stub", noticed=False, written="auk")
+    out_of_reach = Sought(2, field, "lost", noticed=False, written="no")
+    outdated = Sought(2, field, "visible", noticed=True, written="old")
+    runs = {
+        (seen,): 1.0,
+        (seen, recalled): 0.5,
+        (passed_over, recalled): 0.25,
+        (seen, out_of_reach): 0.0,
+        (seen, outdated): 0.0,
+        (passed_over, out_of_reach): 0.5,
+        (passed_over, outdated): 0.5,
+    }
+    assert {run: chance(outcome_of(*run)) for run in runs} == runs, "what follows from a miss is put down to the miss"
+    assert chance(outcome_of(seen, reason="floor")) == 0.0

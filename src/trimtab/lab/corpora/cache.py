@@ -9,7 +9,7 @@ doesn't hold what its digest says is made anew, and that is noted.
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -22,19 +22,17 @@ from trimtab.sessions.source import ImportFailed
 _DIGEST = 32
 _READERS = ("sessions", "context/strings.py", "context/seeing/resources.py", "types", "lab/corpora/trajectory.py")
 """What of the package decides how a file is read."""
-_CODE = (".py", ".json")
-"""Weights are code too."""
 _decoder = msgspec.msgpack.Decoder(tuple[Trajectory, ...])
 
 
-def code_version(parts: Sequence[str] = _READERS) -> str:
-    """Return a name for parts of the package, those that read trajectories unless others are named: it changes whenever a byte of their code does."""
+def code_version(parts: Iterable[str] = _READERS) -> str:
+    """Return a name for what of the package stands in `parts`, by default what reads trajectories: it changes whenever a byte of that does, weights and other data included."""
     root = Path(trimtab.__file__).parent
     found = hashlib.sha256()
     for part in parts:
         path = root / part
-        found_in = (file for file in path.rglob("*") if file.suffix in _CODE) if path.is_dir() else [path]
-        for file in sorted(found_in):
+        files = sorted(file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+        for file in files if path.is_dir() else [path]:
             found.update(f"{file.relative_to(root).as_posix()}\0".encode())
             found.update(file.read_bytes())
     return found.hexdigest()[:16]

@@ -20,7 +20,7 @@ from trimtab.lab.arms.playing import Conditions
 from trimtab.lab.bench.row import Judged, Needs, Quality, Row
 from trimtab.lab.env.facts import StepFacts, Tier, edit_facts, refusals
 from trimtab.lab.live.agent import Sought
-from trimtab.lab.live.assignment import BLANK, Assignment
+from trimtab.lab.live.assignment import BLANK, Assignment, blanks
 from trimtab.lab.live.meter import Paid
 from trimtab.lab.live.workshop import Worked
 from trimtab.lab.rewards.facts import outcome_of
@@ -101,15 +101,17 @@ def chance(played: Played) -> float:
     """How likely this run of a scripted agent succeeds, luck averaged out: the chance that every way that it had to notice is noticed. 0 where a value was out of reach, one
     that doesn't hold any more was believed, or the work wasn't finished.
 
-    What went wrong only because a way wasn't noticed before is put down to that.
+    What went wrong with a value only because it, or one that it hangs on, wasn't noticed before is put down to that.
     """
-    found, unlucky = float(played.worked.reason == "stop"), False
+    assignment = played.assignment
+    hangs_on = {fact.name: {fact.name, *blanks([fact.pattern, fact.source])} for fact in assignment.facts}
+    found, missed = float(played.worked.reason == "stop"), set[str]()
     for need in played.sought:
         if need.state == "stub":
             found *= played.conditions.noticed
-            unlucky = unlucky or not need.noticed
-        wrong = need.written != played.assignment.truth[need.fact]
-        if need.state == "lost" or (wrong and not unlucky):
+        if need.state == "stub" and not need.noticed:
+            missed.add(need.fact)
+        elif need.written != assignment.truth[need.fact] and not missed & hangs_on[need.fact]:
             return 0.0
     return found
 
