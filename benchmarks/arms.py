@@ -2,7 +2,7 @@
 
     GRIDS ──train──▶ tuned.json ──validation──▶ arm × {reward, above keeping everything, success, cost, tokens, edits, milliseconds}
 
-Run: python -m benchmarks.arms tune|compare [--folder FOLDER] [--each N] [--most N]. The folder gets `trials.jsonl`, so that a run that was broken off goes on, and
+Run: python -m benchmarks.arms tune|compare [--folder FOLDER] [--each N] [--most N] [--workers N]. The folder gets `trials.jsonl`, so that a run that was broken off goes on, and
 `tuned.json`. Tier T0: generated tasks. The part `test` isn't opened here.
 """
 
@@ -28,6 +28,7 @@ from trimtab.lab.arms.tuning import (
     write_tuned,
 )
 from trimtab.lab.corpora.intervals import Interval
+from trimtab.lab.executor import Executor, executor_for
 from trimtab.lab.suite import suite
 
 
@@ -58,13 +59,13 @@ def matched_to(spec: str) -> str:
     return matched(Table(one.conditions).play(one.story, arm) for one in suite("train", 1))
 
 
-def compare(folder: Path, each: int, ledger: Ledger) -> str:
+def compare(folder: Path, each: int, ledger: Ledger, executor: Executor) -> str:
     """Play the tuned arms, the baselines as they come and the peers on the validation tasks."""
     found = read_tuned(folder / "tuned.json").best
     random = matched_to(max(found, key=lambda best: best.reward).spec)
     bounds = ("clairvoyant", "clairvoyant(drop=True)")
     specs = tuple(dict.fromkeys((*BASELINES, *(best.spec for best in found), random, *PEER_ARMS, *bounds)))
-    trials = play(specs, "validation", each=each, ledger=ledger, tell=tell)
+    trials = play(specs, "validation", each=each, ledger=ledger, executor=executor, tell=tell)
     head = ("arm", "kind", "reward", "above keep-all", "success", "cost", "tokens", "edits", "ms")
     return render([head, *map(standing_row, standings(trials))])
 
@@ -85,12 +86,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--folder", type=Path, default=Path("build/arms"))
     parser.add_argument("--each", type=int, default=EACH, help="tasks of each family")
     parser.add_argument("--most", type=int, default=MOST, help="combinations of each kind")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
     given = parser.parse_args(arguments)
-    ledger = Ledger(given.folder / "trials.jsonl")
-    if given.what == "compare":
-        print(compare(given.folder, given.each, ledger))
-        return
-    found = tune(each=given.each, most=given.most, ledger=ledger, tell=tell)
+    ledger, executor = Ledger(given.folder / "trials.jsonl"), executor_for(given.workers)
+    try:
+        if given.what == "compare":
+            print(compare(given.folder, given.each, ledger, executor))
+            return
+        found = tune(each=given.each, most=given.most, ledger=ledger, executor=executor, tell=tell)
+    finally:
+        executor.close()
     write_tuned(given.folder / "tuned.json", found)
     head = ("kind", "best", "untuned", "reward", "success", "cost", "tried")
     print(render([head, *map(best_row, found.best)]))

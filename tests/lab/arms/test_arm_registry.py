@@ -5,6 +5,7 @@ import pytest
 from support.stories import small_task
 from trimtab.context.policies.base import Wrapper, manners_of
 from trimtab.context.policies.peer import Peer
+from trimtab.context.policies.peer_table import PEERS
 from trimtab.lab.arms.chance import Chance, matched
 from trimtab.lab.arms.playing import Conditions, Table
 from trimtab.lab.arms.registry import BASELINES, MAKERS, OWN, PEER_ARMS, find_arm
@@ -28,11 +29,11 @@ def test_every_arm_plays(spec: str, story: Story) -> None:
 
 
 def test_arms_say_what_they_are_evidence_of() -> None:
-    kinds = {spec: find_arm(spec).kind for spec in (*BASELINES, "codex", "none", "cost-gate:lru")}
+    kinds = {spec: find_arm(spec).kind for spec in (*BASELINES, *PEER_ARMS, "codex", "none", "cost-gate:lru")}
     assert {spec for spec, kind in kinds.items() if kind == "bound"} == {"clairvoyant"}
     assert {spec for spec, kind in kinds.items() if kind == "random"} == {"random"}
     assert {spec for spec, kind in kinds.items() if kind == "keep"} == {"keep-all", "none"}
-    assert {spec for spec, kind in kinds.items() if kind == "peer"} == {"codex"}
+    assert {spec for spec, kind in kinds.items() if kind == "peer"} == {"codex", *PEER_ARMS}
 
 
 def test_where_nobody_decides_the_ladder_does_everything(story: Story) -> None:
@@ -58,7 +59,7 @@ def test_parameters_that_make_no_sense_are_refused_before_there_is_a_story() -> 
 
 def test_no_name_means_two_arms() -> None:
     assert not set(OWN) & set(MAKERS)
-    assert not (set(OWN) | set(MAKERS)) & set(PEER_ARMS)
+    assert not (set(OWN) | set(MAKERS)) & {row.name for row in PEERS}
     assert not set(MAKERS) & set(FAMILIES)
 
 

@@ -7,6 +7,7 @@ from benchmarks import arms
 
 from trimtab.lab.arms import tuning
 from trimtab.lab.arms.tuning import Best, Ledger, Tuned, write_tuned
+from trimtab.lab.executor import Here
 
 
 def test_tuned_arms_baselines_peers_and_bounds_stand_in_one_table(
@@ -18,7 +19,7 @@ def test_tuned_arms_baselines_peers_and_bounds_stand_in_one_table(
     monkeypatch.setattr(arms, "matched_to", lambda spec: "random(rate=0.1, items=2)" if spec == "lru(left=0.7)" else "")
     best = (Best("lru", "lru(left=0.7)", 0.2, 0.5, 0.7, 1, 2, 0.1), Best("dedupe", "dedupe", 0.1, 0.5, 0.7, 1, 2, 0.1))
     write_tuned(tmp_path / "tuned.json", Tuned("", "train", best))
-    lines = arms.compare(tmp_path, 1, Ledger()).splitlines()
+    lines = arms.compare(tmp_path, 1, Ledger(), Here()).splitlines()
     rows = {line.split(" | ")[0].strip("| "): line.split(" | ") for line in lines[2:]}
     assert set(rows) == {
         "keep-all", "lru", "lru(left=0.7)", "dedupe", "random(rate=0.1, items=2)", "codex", "clairvoyant",

@@ -80,8 +80,9 @@ BASELINES: tuple[str, ...] = (
     "clairvoyant",
 )
 """The baselines that every table has, untuned. The peers come beside them: `PEER_ARMS`."""
-PEER_ARMS: tuple[str, ...] = tuple(row.name for row in PEERS)
-"""What other agents do, by their own figures."""
+PEER_ARMS: tuple[str, ...] = tuple(f"{row.name}(scaled=True)" for row in PEERS)
+"""What other agents do, by their own figures, which are meant for 200,000 tokens and scaled to the window: in a window of the suite 100,000 tokens never come, and 33,000 below it is nowhere."""
+_PEERS = frozenset(row.name for row in PEERS)
 
 
 def find_arm(spec: str) -> Arm:
@@ -94,7 +95,7 @@ def find_arm(spec: str) -> Arm:
         policy_of(spec, partial(_checked, maker))
         return Arm(spec, maker.kind, maker.about, lambda story: policy_of(spec, partial(_made, maker, story)))
     policy = find_policy(spec)
-    kind: ArmKind = "keep" if policy.name == "none" else "peer" if policy.name in PEER_ARMS else "rule"
+    kind: ArmKind = "keep" if policy.name == "none" else "peer" if policy.name in _PEERS else "rule"
     return Arm(spec, kind, type(policy).__name__, lambda _: find_policy(spec))
 
 
