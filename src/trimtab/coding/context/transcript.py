@@ -38,7 +38,7 @@ from trimtab.context.stores.log import SessionLog
 from trimtab.context.window.view import View
 from trimtab.types.edits import edit_kind
 from trimtab.types.entries import EditEntry
-from trimtab.types.errors import ErrorInfo, TrimtabError
+from trimtab.types.errors import ContextFloor, ErrorInfo, TrimtabError
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelInfo, ModelRequest
 
@@ -187,6 +187,10 @@ class ManagedTranscript:
                 plan = self._after_leave(view, request, refusal, departed)
             try:
                 prepared = await self._drive(plan)
+            except ContextFloor as floor:
+                from trimtab.coding.context.floor_words import with_options  # noqa: PLC0415 - it ends the turn
+
+                raise with_options(floor) from floor
             finally:
                 plan.close()
             self._sent, self._asked, self._tokens = prepared.request, prepared, prepared.tokens
