@@ -9,6 +9,7 @@ import pytest
 
 from support.cli import Cli
 from support.saved_session import CONFIG, STUB, SUMMARY, write_masked_session, write_session
+from support.servers import FakeServer, Reply, sse
 from trimtab.frontends.cli.printable import set_in
 
 TRUNCATING = '[context]\npolicy = "truncate"\n'
@@ -396,7 +397,27 @@ def test_show_counts_in_the_window_that_the_run_had_until_another_one_is_named(c
     assert sum(b"session_info" in line for line in Path(file).read_bytes().splitlines()) == 2
 
 
-def test_the_window_of_a_run_is_recorded_only_where_it_was_stated(cli: Cli) -> None:
+def test_a_window_that_was_assumed_is_still_the_one_of_the_run_when_settings_state_another(cli: Cli) -> None:
+    with FakeServer(
+        Reply(sse({"choices": [{"index": 0, "delta": {"content": "hello"}, "finish_reason": "stop"}]}))
+    ) as server:
+        where = f'base_url = "{server.url}"\n'
+        cli.config(f"[providers.local]\n{where}")
+        assert cli.inside("-p", "hi", "--model", "local/odd").code == 0
+        file = str(cli.sessions[0])
+        assumed = cli.inside("context", "show", file)
+        cli.config(f"[providers.local]\n{where}context_window = 131072\n")
+        stated = cli.inside("context", "show", file)
+        named = data(cli, "show", file, "--set", "providers.local.context_window=9000")
+    assert [row.splitlines()[0].partition(" · ")[2] for row in (assumed.out, stated.out)] == [
+        "local/odd · window 32,768",
+        "local/odd · window 32,768",
+    ]
+    assert ("assuming a window of 32,768 tokens" in assumed.err, stated.err) == (True, "")
+    assert named["budget"]["window"] == 9_000
+
+
+def test_the_window_of_a_script_is_recorded_only_where_it_was_stated(cli: Cli) -> None:
     cli.config("")
     assert cli.inside("-p", "hi", "--model", cli.script({"text": "hello"})).code == 0
     assert b"session_info" not in cli.sessions[0].read_bytes()
