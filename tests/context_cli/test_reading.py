@@ -145,7 +145,7 @@ def test_the_log_tells_when_by_whom_what_for_how_much_and_why(cli: Cli, fixed: s
     assert read(cli, "log", fixed).splitlines() == [
         "edit0001  2026-05-04 03:02:05  step 2  policy:rules  elide r1",
         "    1,200 → 40 tokens, cost $0.0012 of cache; a long result that nothing uses",
-        "note0001  2026-05-04 03:02:06  step 2  policy:rules  not applied",
+        "note0001  2026-05-04 03:02:06  step 2  policy:rules  wanted what could not be done",
         "    not hidden: 'res00002' is pinned; unpin it first",
         "edit0002  2026-05-04 03:02:09  step 3  recovery  compact ask00001, r1, ask00002, r2",
         "    700 → 60 tokens, cost 1,500 tokens of a model, 850 ms; the window fills up; taken back by back0001",
