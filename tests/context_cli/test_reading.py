@@ -9,6 +9,7 @@ import pytest
 
 from support.cli import Cli
 from support.saved_session import CONFIG, STUB, SUMMARY, write_masked_session, write_session
+from support.servers import FakeServer, Reply, sse
 from trimtab.frontends.cli.printable import set_in
 
 TRUNCATING = '[context]\npolicy = "truncate"\n'
@@ -144,7 +145,7 @@ def test_the_log_tells_when_by_whom_what_for_how_much_and_why(cli: Cli, fixed: s
     assert read(cli, "log", fixed).splitlines() == [
         "edit0001  2026-05-04 03:02:05  step 2  policy:rules  elide r1",
         "    1,200 → 40 tokens, cost $0.0012 of cache; a long result that nothing uses",
-        "note0001  2026-05-04 03:02:06  step 2  policy:rules  not applied",
+        "note0001  2026-05-04 03:02:06  step 2  policy:rules  wanted what could not be done",
         "    not hidden: 'res00002' is pinned; unpin it first",
         "edit0002  2026-05-04 03:02:09  step 3  recovery  compact ask00001, r1, ask00002, r2",
         "    700 → 60 tokens, cost 1,500 tokens of a model, 850 ms; the window fills up; taken back by back0001",
@@ -396,7 +397,27 @@ def test_show_counts_in_the_window_that_the_run_had_until_another_one_is_named(c
     assert sum(b"session_info" in line for line in Path(file).read_bytes().splitlines()) == 2
 
 
-def test_the_window_of_a_run_is_recorded_only_where_it_was_stated(cli: Cli) -> None:
+def test_a_window_that_was_assumed_is_still_the_one_of_the_run_when_settings_state_another(cli: Cli) -> None:
+    with FakeServer(
+        Reply(sse({"choices": [{"index": 0, "delta": {"content": "hello"}, "finish_reason": "stop"}]}))
+    ) as server:
+        where = f'base_url = "{server.url}"\n'
+        cli.config(f"[providers.local]\n{where}")
+        assert cli.inside("-p", "hi", "--model", "local/odd").code == 0
+        file = str(cli.sessions[0])
+        assumed = cli.inside("context", "show", file)
+        cli.config(f"[providers.local]\n{where}context_window = 131072\n")
+        stated = cli.inside("context", "show", file)
+        named = data(cli, "show", file, "--set", "providers.local.context_window=9000")
+    assert [row.splitlines()[0].partition(" · ")[2] for row in (assumed.out, stated.out)] == [
+        "local/odd · window 32,768",
+        "local/odd · window 32,768",
+    ]
+    assert ("assuming a window of 32,768 tokens" in assumed.err, stated.err) == (True, "")
+    assert named["budget"]["window"] == 9_000
+
+
+def test_the_window_of_a_script_is_recorded_only_where_it_was_stated(cli: Cli) -> None:
     cli.config("")
     assert cli.inside("-p", "hi", "--model", cli.script({"text": "hello"})).code == 0
     assert b"session_info" not in cli.sessions[0].read_bytes()

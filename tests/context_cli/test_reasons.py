@@ -56,7 +56,15 @@ def test_each_kind_of_edit_that_was_refused_says_what_was_not_done(kind: str) ->
         ),
         (
             "compact: there is nothing old enough to compact",
-            "not compacted: there is nothing old enough to compact",
+            "not summed up: there is nothing old enough to compact; all that is shown belongs to the newest part, which stays as it is",
+        ),
+        (
+            "compact: nothing came since the last summary",
+            "not summed up: nothing came since the last summary; a summary of a summary alone would only say less",
+        ),
+        (
+            "compact: the summary would not be much smaller than what it replaces",
+            "not summed up: the summary would not be much smaller than what it replaces; the messages stay as they are",
         ),
     ],
 )

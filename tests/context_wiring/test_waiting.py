@@ -112,6 +112,32 @@ async def test_a_person_goes_on_without_the_summary_and_the_turn_with_a_digest(t
     assert provider.asked <= len(made) + 1, "one no is enough for all ways that would be tried for a request"
 
 
+async def test_of_a_switch_to_a_smaller_window_too_one_no_is_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The summary of the model that is left and those of the request behind it belong to one plan, and a no holds for a plan."""
+    room = SmallRoom.at(tmp_path, window=32_000, soft=0.92, target=0.9)
+    old = Heard([*(reads(f"{letter}.txt") for letter in "abcdef"), says("done")])
+    mute, plans, begin = Mute([says("here")]), list[SummaryWait](), SummaryWait.begin
+
+    def counted(wait: SummaryWait) -> None:
+        plans.append(wait)
+        begin(wait)
+
+    async with room.open(provider=old) as session, anyio.create_task_group() as group:
+        await session.prompt("read them all")
+        session.agent.provider = mute
+        await session.set_model("local/tinier")
+        session.agent.provider = mute
+        group.start_soon(skipping, session, mute)
+        monkeypatch.setattr(SummaryWait, "begin", counted)
+        with anyio.fail_after(30):
+            turn = await session.prompt("go on")
+        group.cancel_scope.cancel()
+    assert (turn.reason, turn.text) == ("stop", "here")
+    assert (mute.asked, len(plans)) == (1, 1)
+
+
 async def test_a_wait_that_ended_with_its_turn_is_nothing_that_the_next_turn_can_skip() -> None:
     wait = SummaryWait(quiet_s=60, most_s=180)
 

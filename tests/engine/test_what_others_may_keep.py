@@ -241,6 +241,43 @@ def test_other_figures_are_no_news_and_something_done_makes_all_of_it_news_again
     assert not again.is_news("model", ["no room"])
 
 
+@pytest.mark.parametrize(
+    ("one", "another"),
+    [
+        ("'r7' is pinned", "'r8' is pinned"),
+        ("r7: there is nothing to gain", "r8: there is nothing to gain"),
+        ("there is no item '7' in this conversation", "there is no item '8' in this conversation"),
+        ("fold of 3f2a9c01, r2: over_budget", "fold of 3f2a9c02, r2: over_budget"),
+        ("'c0ffee12#1' has no such part", "'c0ffee12#2' has no such part"),
+    ],
+)
+def test_the_same_of_another_item_is_news(one: str, another: str) -> None:
+    told = ToldOnce()
+    assert [told.is_news("model", [said]) for said in (one, another, one, another)] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("one", "another"),
+    [
+        ("it has 10,476 tokens", "it has 9 tokens"),
+        ("a summary (1,200 of 900) is too large.", "a summary (1,300 of 1,000) is too large."),
+        ("all notes may have 1,000: drop some", "all notes may have 250: drop some"),
+        ("and 50 more", "and 3 more"),
+    ],
+)
+def test_the_same_with_another_size_is_no_news(one: str, another: str) -> None:
+    told = ToldOnce()
+    assert [told.is_news("model", [said]) for said in (one, another)] == [True, False]
+
+
+def test_a_new_item_in_vain_at_each_request_is_told_for_some_time_and_then_no_more() -> None:
+    told = ToldOnce()
+    news = [told.is_news("policy:p", [f"r{number}: there is nothing to gain"]) for number in range(2_000)]
+    assert 100 <= sum(news) <= 200
+    assert not any(news[200:])
+    assert told.is_news("policy:p", ["r2000 is pinned"])
+
+
 def vain(talk: Session) -> list[dict[str, object]]:
     return [remark for remark in talk.remarks if remark["event"] == "not_applied"]
 

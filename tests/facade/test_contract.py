@@ -235,7 +235,7 @@ def test_a_reload_keeps_to_the_budget(name):
         ({"action": "fold", "target": "r99"}, "there is no item 'r99'", "observe()['active_context']"),
         ({"action": "fold"}, "fold needs targets", "name what it is about"),
         ({"action": "restate"}, "restate needs params.text", "give what the problem names"),
-        ({"targets": ["call_0"]}, "there is no action None", "use one of"),
+        ({"targets": ["call_0"]}, "'action' is missing, which says what is wanted", "use one of"),
         (
             {"actoin": "pin", "target": "call_0"},
             "there is no field 'actoin'; did you mean 'action'?",
@@ -279,6 +279,24 @@ def test_a_name_that_is_no_slip_is_passed_over_and_told(name):
         "expire has no parameter 'colour', so it was passed over; there are after_steps, when_superseded",
     ]
     assert cm.notes == outcome["notes"]
+
+
+def test_a_field_that_a_policy_function_misspells_is_a_problem_with_what_was_meant(name):
+    cm = ContextManager(lambda _seen: {"action": "elide", "tragets": ["call_0"]}, max_tokens=50_000, format=name)
+    cm.run(talk(name, 2))
+    (problem,) = cm.problems
+    assert problem["kind"] == "policy_failed"
+    assert "there is no field 'tragets'; did you mean 'targets'?" in problem["reason"]
+
+
+def test_a_field_that_no_action_has_is_passed_over_and_told_of_a_policy_function_once(name):
+    cm = ContextManager(lambda _seen: {"action": "keep", "confidence": 0.9}, max_tokens=50_000, format=name)
+    for message in talk(name, 2):
+        cm.run(message)
+    assert cm.problems == []
+    assert cm.notes == [
+        "an action has no field 'confidence', so it was passed over; there are action, target, targets, params, reason"
+    ]
 
 
 def test_messages_of_the_other_format_are_refused_with_its_name(name):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import trimtab.context
-from trimtab.context.embed.slips import PARAMS
+from trimtab.context.slips import PARAMS
 
 ROOT = Path(trimtab.context.__file__).parent
 OURS = re.compile(

@@ -8,6 +8,7 @@ from trimtab.context.actions import Action
 from trimtab.context.asks import Advice, Consult, Failed, Record, Recorded
 from trimtab.context.cycle.deciding import Decider
 from trimtab.context.editing.applying import BLANK, Done, Outcome
+from trimtab.context.policies.fallback import Fallback
 from trimtab.context.policies.mask import Mask
 from trimtab.context.policies.remote import Remote
 from trimtab.context.policies.rules import Rules
@@ -119,6 +120,40 @@ def test_an_outage_of_a_policy_is_told_when_it_begins_and_when_it_is_over():
         decided(decider, seen(work(11)), answer)
     begins = "policy 'remote': refused; the rules decide instead (after 3 failures in a row it isn't asked again)"
     assert decider.notes == [begins, "policy 'remote' answers again, and decides", begins]
+
+
+def test_that_a_policy_isnt_asked_any_more_is_told_where_nobody_was_told_before_how_long_it_would_be():
+    decider = Decider(Fallback(Remote("http://localhost/p"), breaker=12), EngineSettings())
+    for _ in range(15):
+        decided(decider, seen(work(11)), Failed("refused"))
+    begins = "policy 'remote': refused; the rules decide instead"
+    assert decider.notes == [begins, f"{begins}; it isn't asked any more"]
+
+
+def test_it_is_told_too_after_more_outages_than_a_person_hears_of():
+    decider = Decider(Remote("http://localhost/p"), EngineSettings())
+    fine = Advice(({"action": "elide", "targets": list(ALL.targets)},))
+    for _ in range(12):
+        decided(decider, seen(work(11)), Failed("refused"))
+        decided(decider, seen(work(11)), fine)
+    for _ in range(5):
+        decided(decider, seen(work(11)), Failed("refused"))
+    assert [note.endswith("it isn't asked any more") for note in decider.notes] == [False] * 20 + [True]
+
+
+def test_the_first_failure_may_be_the_last():
+    decider = Decider(Fallback(Remote("http://localhost/p"), breaker=1), EngineSettings())
+    for _ in range(3):
+        decided(decider, seen(work(11)), Failed("refused"))
+    assert decider.notes == ["policy 'remote': refused; the rules decide instead; it isn't asked any more"]
+
+
+def test_a_field_that_no_action_has_is_told_once():
+    decider = Decider(Fixed(({"action": "keep", "confidence": 0.9},)), EngineSettings())  # type: ignore[arg-type]
+    for _ in range(3):
+        assert decided(decider, seen(work(11))) == ([], [])
+    (note,) = decider.notes
+    assert note.startswith("policy 'fixed': an action has no field 'confidence', so it was passed over")
 
 
 def test_a_dry_run_writes_what_it_would_do_to_the_log_and_changes_nothing():

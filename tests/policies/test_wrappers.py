@@ -106,6 +106,13 @@ class Odd:
         ([{"action": "explode"}], "no action 'explode'"),
         ([{"action": "elide", "targets": 7}], "bad action 'elide'"),
         ([Action("elide", ("nowhere",))], "names nothing that is there"),
+        ([{"targets": ["r0"]}], "'action' is missing"),
+        ([{"action": "mask", "tragets": ["r0"]}], "there is no field 'tragets'; did you mean 'targets'?"),
+        ([{"actoin": "mask", "target": "r0"}], "there is no field 'actoin'; did you mean 'action'?"),
+        (
+            [{"action": "mask", "handles": ["r0"]}],
+            "elide names nothing that is there; an action has no field 'handles', so it was passed over; there are action, target, targets",
+        ),
     ],
 )
 def test_rules_decide_in_place_of_a_policy_that_fails(answer: Any, said: str):
@@ -121,6 +128,15 @@ def test_what_makes_sense_of_a_bad_answer_is_done():
     assert verdict.by == "odd"
     assert verdict.actions == (Action("elide", ("r0",)),)
     assert verdict.problem is not None
+
+
+def test_a_field_that_is_no_slip_is_passed_over_and_told_and_of_a_server_its_own_business():
+    marked = [{"action": "mask", "target": "r0", "confidence": 0.9}]
+    verdict = Fallback(Odd(marked)).ask(seen(work(11)))
+    assert (verdict.by, verdict.actions, verdict.problem) == ("odd", (Action("elide", ("r0",)),), None)
+    assert [note.partition(",")[0] for note in verdict.passed] == ["an action has no field 'confidence'"]
+    elsewhere = Fallback(Remote("http://localhost/decide")).judge(seen(work(11)), marked)
+    assert (elsewhere.actions, elsewhere.problem, elsewhere.passed) == (verdict.actions, None, ())
 
 
 def test_a_policy_that_fails_again_and_again_isnt_asked_any_more():

@@ -1,5 +1,6 @@
 """The view: edits lie over messages, never in them; each can be taken back alone."""
 
+import weakref
 from typing import Any
 
 import pytest
@@ -270,6 +271,36 @@ def test_looking_after_each_step_shows_what_looking_once_at_the_end_shows(steps)
     for number, step in enumerate(steps):
         once = take(once, number, step)
     assert often.shown() == once.shown()
+
+
+@given(STEPS, st.lists(st.tuples(st.integers(0, 3), EDITS, st.sampled_from(["", "user"])), max_size=6))
+def test_what_was_laid_on_a_view_just_now_is_what_laying_it_anew_gives(steps, tries):
+    """Several lay the same on one view, in any order and under one name, and each gets what a view of its own would show."""
+    view = View()
+    for number, step in enumerate(steps):
+        view = take(view, number, step)
+    for name, edit, author in tries:
+        alone = View()
+        for number, step in enumerate(steps):
+            alone = take(alone, number, step)
+        once, again = (view.with_edit(f"t{name}", edit, author=author) for _ in range(2))
+        fresh = alone.with_edit(f"t{name}", edit, author=author)
+        assert once.shown() == again.shown() == fresh.shown()
+        assert [*again.applied] == [*fresh.applied]
+        assert again.edit(f"t{name}") == fresh.edit(f"t{name}")
+        assert again.find(f"t{name}") == fresh.find(f"t{name}")
+
+
+def test_an_edit_of_many_messages_is_laid_on_a_view_once_and_forgotten_with_it():
+    view = conversation(*TALK)
+    compact = Compact(targets=("e1", "e2", "e3"), summary="summary")
+    once = view.with_edit("x", compact)
+    assert view.with_edit("x", Compact(targets=("e1", "e2", "e3"), summary="summary")) is once
+    assert view.with_edit("x", compact, author="user") is not once
+    assert view.with_edit("x", Compact(targets=("e1", "e2", "e3"), summary="another")) is not once
+    kept = weakref.ref(once)
+    del once
+    assert kept() is None
 
 
 @given(STEPS, st.integers(0, 20))

@@ -4,8 +4,8 @@ The loop, the tools, the permissions, the context engine and the session on disk
 beforehand. The window is far too small for what the tools bring, so the engine has to work; one line of what leaves the window, an order number in
 a log, is what the answer needs in the end.
 
-What is edited hangs on a few tokens. So nothing that the model sees tells in which folder, or by which interpreter, it all ran. Ids are random and count a few tokens more or
-less: the kinds of edits are the same in every run, now and then one more is made.
+What is edited hangs on a few tokens. So nothing that the model sees tells in which folder, by which interpreter, or how fast it all ran, and ids are drawn from a seed: every run
+shows the same.
 """
 
 import itertools
@@ -46,11 +46,13 @@ def total(items, discount_percent=0):
     cents = sum(price * quantity for _, price, quantity in items)
     return cents - cents * discount_percent // 10
 ''',
-    "test_receipt.py": """import unittest
+    "test_receipt.py": """import time
+import unittest
 
 from receipt import total
 
 __unittest = True  # a failure is shown without the lines that led to it
+time.perf_counter = lambda: 0.0  # a run says the same each time
 ITEMS = [("tea", 450, 2), ("scone", 320, 1)]
 
 
@@ -115,9 +117,10 @@ def script_lines() -> tuple[Mapping[str, Any], ...]:
         "content": FINDINGS,
     }
     archive = {"action": "archive", "ids": ["r1"], "summary": "orders from 20390 on, an order a line; one is charged 0"}
+    # What edits comes before what only reads beside it: their records then always stand in one order.
     return (
         calls("I'll run the tests and read the sales.", ("bash", {"command": TESTS}), ("read", {"path": "sales.log"})),
-        calls("The discount test fails: 0 instead of 1098.", ("read", {"path": "receipt.py"}), ("archive", archive)),
+        calls("The discount test fails: 0 instead of 1098.", ("archive", archive), ("read", {"path": "receipt.py"})),
         calls("A percentage is divided by 10 instead of 100.", ("memo", memo)),
         calls("", ("edit", {"path": "receipt.py", "edits": [edit]})),
         calls("Is it the same elsewhere?", ("read", {"path": "returns.log"})),

@@ -117,8 +117,12 @@ def policy_of(log: SessionLog) -> str:
 
 
 def window_is_news(log: SessionLog, model: ModelInfo) -> bool:
-    """Whether the window of `model` is one that nobody could tell from its name, and that the log doesn't state."""
-    stated = log.archive.window is not None or model.source in ("config", "probe")
+    """Whether the window of `model` is one that nobody could tell from its name later, and that the log doesn't state.
+
+    One that was assumed is none either: by then settings may state another. A script has no window but the one that every script has.
+    """
+    assumed = model.source == "default" and model.api not in ("scripted", "recorded")
+    stated = log.archive.window is not None or model.source in ("config", "probe") or assumed
     return stated and (log.archive.window, log.archive.max_output) != (model.context_window, model.max_output)
 
 

@@ -39,7 +39,8 @@ ALIASES: dict[str, ActionName] = {
 }
 """Other words that models use for the same things."""
 
-_FIELDS = ("action", "target", "targets", "params", "reason")
+FIELDS = ("action", "target", "targets", "params", "reason")
+"""What an action is written with."""
 
 
 class Action(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -61,6 +62,8 @@ def action_of(data: object) -> Action | str:
     if isinstance(fields, str):
         return fields
     name = fields.get("action")
+    if name is None:
+        return f"'action' is missing, which says what is wanted; actions: {', '.join(ACTIONS)}"
     name = ALIASES.get(name, name) if isinstance(name, str) else name
     if name not in ACTIONS:
         return f"there is no action {name!r:.80}; actions: {', '.join(ACTIONS)}"
@@ -90,7 +93,7 @@ def _plain_fields(data: object) -> dict[str, Any] | str:
     else:
         return f"an action is an object such as {{'action': 'keep'}}, not {type(data).__name__}"
     if type(given) is dict:
-        given = {name: given[name] for name in _FIELDS if name in given}
+        given = {name: given[name] for name in FIELDS if name in given}
     try:
         fields: dict[str, Any] = plain(given, At(0))
     except VendorMessageError as problem:

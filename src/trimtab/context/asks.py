@@ -106,10 +106,21 @@ class Failed:
 Ask: TypeAlias = Record | Keep | Summarize | Consult
 Answer: TypeAlias = Recorded | Kept | Summary | Advice | Failed
 T = TypeVar("T")
+A = TypeVar("A", bound=Record | Keep | Summarize | Consult)
 
 
 def run_plan(plan: Generator[Ask, Answer, T], answer: Callable[[Ask], Answer]) -> T:
     """Run a plan of the engine to its end, with a function that answers at once, and return its result."""
+    try:
+        next(partly_answered(plan, answer))
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
+    raise AssertionError("every ask was answered, and one came out all the same")
+
+
+def partly_answered(plan: Generator[Ask, Answer, T], answer: Callable[[Ask], Answer | A]) -> Generator[A, Answer, T]:
+    """Run a plan of the engine, and pass on what isn't answered at once: the asks that `answer` gives back as they came."""
     given: Answer | None = None
     while True:
         try:
@@ -117,4 +128,5 @@ def run_plan(plan: Generator[Ask, Answer, T], answer: Callable[[Ask], Answer]) -
         except StopIteration as stop:
             value: T = stop.value
             return value
-        given = answer(ask)
+        said = answer(ask)
+        given = (yield said) if isinstance(said, Record | Keep | Summarize | Consult) else said

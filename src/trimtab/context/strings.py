@@ -13,8 +13,8 @@ stay within a size.
 
 import json
 import re
-from collections import OrderedDict
-from collections.abc import Iterator
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -28,6 +28,8 @@ LEAST = 8
 """Characters of the shortest distinctive string."""
 _MOST = 8_000_000
 """Characters that are kept of all texts together."""
+_COUNTED_PLAINLY = 10_000_000
+"""Characters that searches for strings one by one may look at; a pass over the runs costs more at first, and then no more with every string."""
 _ENTRY = 100
 """What a text counts for besides its characters."""
 
@@ -89,6 +91,19 @@ class Strings:
                     if piece in strings:
                         found[piece] = None
         return found
+
+
+def times_in(text: str, strings: Sequence[str]) -> list[int]:
+    """Return how often each of `strings`, distinctive strings of `text`, stands in it: `text.count` of each, for very many in one pass."""
+    if len(text) * len(strings) <= _COUNTED_PLAINLY:
+        return [text.count(string) for string in strings]
+    known, times = Strings(), dict.fromkeys(strings, 0)
+    for string in times:
+        known.add(string)
+    for run, number in Counter(_RUN.findall(text)).items():
+        for string in known.found_in(run):
+            times[string] += number * run.count(string)
+    return [times[string] for string in strings]
 
 
 class Kept(Generic[T]):

@@ -129,7 +129,7 @@ class SessionInfoEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, ta
     policy: str | None = None
     """The context policy that decides from here on, as it was named (`mask(keep=5)`). While no entry says one, it is `rules`."""
     window: int | None = None
-    """Tokens that prompt and answer may have together from here on, where the settings or the server said so. While no entry says it, it is what is known of the model."""
+    """Tokens that prompt and answer may have together from here on, where the settings or the server said so, or where it was assumed. While no entry says it, it is what a list says of the model."""
     max_output: int | None = None
     """Tokens that one answer may have, said with `window`."""
 

@@ -3,18 +3,47 @@
 import hashlib
 import re
 import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 _PORTABLE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
+class _Source:
+    """Where new ids come from: chance, but for a show that is to be the same each time."""
+
+    def __init__(self) -> None:
+        self.draw: Callable[[int], str] = secrets.token_hex
+
+
+_source = _Source()
+
+
 def new_id() -> str:
     """Return a fresh random id of 16 hexadecimal digits."""
-    return secrets.token_hex(8)
+    return _source.draw(8)
 
 
 def new_call_id() -> str:
     """Return a fresh tool-call id that every wire accepts."""
-    return "call_" + secrets.token_hex(8)
+    return "call_" + _source.draw(8)
+
+
+@contextmanager
+def drawn_from(seed: str) -> Iterator[None]:
+    """Draw the ids of the whole process from `seed` in here, the same ones each time: for a demonstration with a home of its own."""
+    drawn = 0
+
+    def draw(size: int) -> str:
+        nonlocal drawn
+        drawn += 1
+        return hashlib.sha256(f"{seed} {drawn}".encode()).hexdigest()[: 2 * size]
+
+    usual, _source.draw = _source.draw, draw
+    try:
+        yield
+    finally:
+        _source.draw = usual
 
 
 def portable_call_id(call_id: str, *, legal: re.Pattern[str] = _PORTABLE) -> str:

@@ -172,8 +172,9 @@ def _model_of(project: Project, log: SessionLog, asked: str | None) -> tuple[Mod
     if found.model.ref != used:
         return found.model, found.notes
     info = _in_its_window(project, log, found.model)
-    # Where nobody states a window, the first note is what was assumed of it.
-    return info, found.notes[1:] if info is not found.model and found.model.source == "default" else found.notes
+    # Where nobody states a window, the first note is what would be assumed of it today: no news of a session that ran in another one.
+    assumed = found.model.source == "default" and info.context_window != found.model.context_window
+    return info, found.notes[1:] if assumed else found.notes
 
 
 def _in_its_window(project: Project, log: SessionLog, info: ModelInfo) -> ModelInfo:

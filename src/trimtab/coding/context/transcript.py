@@ -35,9 +35,10 @@ from trimtab.context.engine import Engine
 from trimtab.context.prepared import Prepared
 from trimtab.context.settings import EngineSettings
 from trimtab.context.stores.log import SessionLog
+from trimtab.context.window.view import View
 from trimtab.types.edits import edit_kind
 from trimtab.types.entries import EditEntry
-from trimtab.types.errors import ErrorInfo, TrimtabError
+from trimtab.types.errors import ContextFloor, ErrorInfo, TrimtabError
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelInfo, ModelRequest
 
@@ -178,10 +179,20 @@ class ManagedTranscript:
             self._bare = request
             if self._switch is not None and self._switch.model == request.model:
                 await self._take_over()
-            if self._departed is not None:
-                await self._take_leave(request, self._departed)
             view = await anyio.to_thread.run_sync(self.log.snapshot)
-            prepared = await self._drive(self.engine.prepare(view, request, after=refusal))
+            departed, self._departed = self._departed, None
+            if departed is None:
+                plan = self.engine.prepare(view, request, after=refusal)
+            else:
+                plan = self._after_leave(view, request, refusal, departed)
+            try:
+                prepared = await self._drive(plan)
+            except ContextFloor as floor:
+                from trimtab.coding.context.floor_words import with_options  # noqa: PLC0415 - it ends the turn
+
+                raise with_options(floor) from floor
+            finally:
+                plan.close()
             self._sent, self._asked, self._tokens = prepared.request, prepared, prepared.tokens
         return Prompt(prepared.request, prepared.tokens, self._news(prepared))
 
@@ -197,26 +208,32 @@ class ManagedTranscript:
         if switch.model.context_window < before.context_window:
             self._departed = (switch.departed, before)
 
-    async def _take_leave(self, request: ModelRequest, departed: Asked) -> None:
-        """Let the larger model summarise what the new one can't take. Whatever comes of it, the ladder does the rest."""
-        self._departed = None
-        view = await anyio.to_thread.run_sync(self.log.snapshot)
-        look = await anyio.to_thread.run_sync(self.engine.look, view, request)
-        if look.used <= look.budget.hard or self._summarisers is None or self.engine.policy_name == "none":
-            return
-        from trimtab.context.actions import Action  # noqa: PLC0415 - a switch to a smaller window is rare
+    def _after_leave(
+        self, view: View, request: ModelRequest, refusal: ErrorInfo | None, departed: Asked
+    ) -> Generator[Ask, Answer, Prepared]:
+        """Let the larger model summarise what the new one can't take, then make the request: one plan, so that who doesn't want to wait says so once.
 
-        _, model = departed
-        wish = Action("compact", reason=f"the window of {self.engine.model.ref} is smaller than that of {model.ref}")
-        manager, usual = self.engine.manager, self.engine.manager.compactor
-        # What the engine knows of a cache and a window is of the model that takes over, so the one before gets the messages as a transcript.
-        manager.compactor = replace(usual, summariser=summariser_of(model), in_place=False)
-        self._summarisers.instead = departed
-        try:
-            await self._drive(self.engine.act(view, request, [wish], author="recovery"))
-        finally:
-            manager.compactor = usual
-            self._summarisers.instead = None
+        Whatever comes of the summary, the ladder does the rest.
+        """
+        look = self.engine.look(view, request)
+        summarisers = self._summarisers
+        if look.used > look.budget.hard and summarisers is not None and self.engine.policy_name != "none":
+            from trimtab.context.actions import Action  # noqa: PLC0415 - a switch to a smaller window is rare
+
+            _, model = departed
+            wish = Action(
+                "compact", reason=f"the window of {self.engine.model.ref} is smaller than that of {model.ref}"
+            )
+            manager, usual = self.engine.manager, self.engine.manager.compactor
+            # What the engine knows of a cache and a window is of the model that takes over, so the one before gets the messages as a transcript.
+            manager.compactor = replace(usual, summariser=summariser_of(model), in_place=False)
+            summarisers.instead = departed
+            try:
+                view = (yield from self.engine.act(view, request, [wish], author="recovery")).view
+            finally:
+                manager.compactor = usual
+                summarisers.instead = None
+        return (yield from self.engine.prepare(view, request, after=refusal))
 
     def _news(self, prepared: Prepared) -> tuple[Event, ...]:
         """What watchers should hear about how a request was made, and what the model's own tools edited before it."""

@@ -76,7 +76,8 @@ class Decider:
     """Asks the policy of one session. `last` are the actions of late, newest last; `acted_at` tells the step of each kind of action.
 
     `counts` are those of the turn that edits were last made in. `cooldown` is the number of requests between two actions of one kind, grown by
-    thrash. `resting_until` is the step before which the policy isn't asked. `notes` are for people.
+    thrash. `resting_until` is the step before which the policy isn't asked. `notes` are for people, `passed` those on fields of actions that nobody reads,
+    each once.
     """
 
     policy: Policy
@@ -87,6 +88,7 @@ class Decider:
     cooldown: int = 0
     resting_until: int = 0
     notes: list[str] = field(default_factory=list)
+    passed: list[str] = field(default_factory=list)
     decided_by: str = ""
     _fallback: Fallback = field(init=False)
     _fruitless: int = 0
@@ -97,6 +99,8 @@ class Decider:
     """What a policy beside this one would have done, as it was told last."""
     _trouble: int = 0
     """Of the policy when it was asked last, as it was told: 1, a part of its answer made no sense; 2, the rules decided."""
+    _foretold: bool = False
+    """Whether a person knows how long it will be asked."""
 
     def __post_init__(self) -> None:
         self._fallback = self.policy if isinstance(self.policy, Fallback) else Fallback(self.policy)
@@ -218,7 +222,7 @@ class Decider:
     def _tell(self, verdict: Verdict) -> Generator[Ask, Answer, None]:
         """Write to the log what edits don't show: why somebody else decided, and what would have been done.
 
-        A person hears of an outage twice: when it begins, and when it is over.
+        A person hears of an outage twice: when it begins, and when it is over, or when the policy isn't asked any more and nobody has said so.
         """
         name = self.policy.name
         if verdict.problem is not None:
@@ -226,15 +230,22 @@ class Decider:
             instead = "" if verdict.by == name else "; the rules decide instead"
             text = f"policy {name!r}: {verdict.problem}{instead}{off}"
             trouble = 2 if instead else 1
-            if trouble > self._trouble:
-                self._outages += 1
-                self._note(f"{text} {self._patience}" if instead and not off else text)
+            begins = trouble > self._trouble
+            self._outages += begins
+            if verdict.off:
+                if begins or not self._foretold:
+                    self.notes.append(text)
+            elif begins:
+                self._begun(text, foretold=bool(instead))
             self._trouble = max(trouble, self._trouble)
             yield _custom({"event": "policy_failed", "reason": text, "author": f"policy:{name}"})
         elif self._trouble and verdict.by == name:
             if self._trouble > 1:
                 self._note(f"policy {name!r} answers again, and decides")
-            self._trouble = 0
+            self._trouble, self._foretold = 0, False
+        fresh = [note for note in verdict.passed if note not in self.passed][: _MOST_NOTED - len(self.passed)]
+        self.passed += fresh
+        self.notes += [f"policy {name!r}: {note}" for note in fresh]
         for action in verdict.actions:
             if action.action == "keep" and "would" in action.params:
                 if "did" in action.params and action == self._shadow:
@@ -243,14 +254,19 @@ class Decider:
                 event = "shadow" if "did" in action.params else "dry_run"
                 yield _custom({"event": event, "author": f"policy:{self.policy.name}", **action.params})
 
-    @property
-    def _patience(self) -> str:
+    def _begun(self, text: str, *, foretold: bool) -> None:
+        """Tell of an outage that begins; `foretold`: and of how many failures in a row are borne, unless those are so many that nobody waits for them."""
         breaker = self._fallback.breaker
-        return f"(after {breaker} failures in a row it isn't asked again)" if breaker <= _MOST_NOTED else ""
+        if self._outages > _MOST_NOTED:
+            return
+        self._foretold = foretold and breaker <= _MOST_NOTED
+        self.notes.append(
+            f"{text} (after {breaker} failures in a row it isn't asked again)" if self._foretold else text
+        )
 
     def _note(self, text: str) -> None:
         if self._outages <= _MOST_NOTED:
-            self.notes.append(text.rstrip())
+            self.notes.append(text)
 
     def _rests(self, step: int) -> bool:
         """Whether it is too early to ask. No rest is longer than the longest: one that is was begun behind the place that the conversation went back to."""

@@ -30,6 +30,8 @@ class Checked:
 
     edits: tuple[Edit, ...]
     refused: tuple[str, ...]
+    tried: View | None = None
+    """The view with all of them, where they were tried together; whoever holds it has them measured without laying them once more."""
 
 
 def check(edits: Iterable[Edit], view: View, *, author: str, faults: Faults, limits: Limits) -> Checked:
@@ -48,8 +50,9 @@ def check(edits: Iterable[Edit], view: View, *, author: str, faults: Faults, lim
         else:
             refused.append(f"{edit_kind(edit)}: {reason}")
     before = faults(view)
-    if not faults(_applied(view, wanted)) - before:
-        return Checked(tuple(wanted), tuple(refused))
+    together = _applied(view, wanted)
+    if not faults(together) - before:
+        return Checked(tuple(wanted), tuple(refused), together)
     fine: list[Edit] = []
     for edit in wanted:
         new = faults(_applied(view, [*fine, edit])) - before

@@ -14,6 +14,7 @@ from trimtab.types.edits import edit_kind
 
 _NEXT: tuple[tuple[str, str], ...] = (
     ("did you mean", "write the name as the problem says"),
+    ("'action' is missing", f"use one of: {', '.join(ACTIONS)}"),
     ("no action", f"use one of: {', '.join(ACTIONS)}"),
     ("no item", "take a target from observe()['active_context'] or observe()['archive']"),
     ("no room for", "read it with recall, page by page, or archive something first"),

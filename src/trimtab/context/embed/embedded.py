@@ -38,7 +38,6 @@ from trimtab.context.embed.foreign import (
 )
 from trimtab.context.embed.log_in_memory import MemoryLog, drive
 from trimtab.context.embed.problems import KEPT, Problem, event, problems_in
-from trimtab.context.embed.slips import slips_in_params
 from trimtab.context.embed.toolbox import Toolbox
 from trimtab.context.embed.unasked import placed, why_unasked
 from trimtab.context.engine import Engine
@@ -49,6 +48,7 @@ from trimtab.context.reasons import in_words
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings, Profile
 from trimtab.context.shorten.compress import Compressor
+from trimtab.context.slips import slips_in_params
 from trimtab.context.summary.job import Summariser
 from trimtab.context.telling.layers import observed
 from trimtab.context.telling.pinned import kept_as_they_stand
@@ -230,10 +230,12 @@ class Embedded:
         """What the policy wants now, the most wanted first, and behind it what it wanted before and nobody did."""
         fresh: Sequence[Action] = ()
         decider = self.engine.manager.decider
+        told = len(decider.passed)
         if self._asks_always:
             fresh = self.drive(decider.ask(self.engine.observe(look)))
         elif look.used >= look.budget.soft and self.engine.manager.policy_name != "none":
             fresh = self.drive(decider.decide(self.engine.observe(look)))
+        self._tell(decider.passed[told:])
         # What was just done comes last if it is wanted again, so that the rest gets its turn.
         again = [action for action in fresh if action in self._done]
         first = [action for action in fresh if action not in again]

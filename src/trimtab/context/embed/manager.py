@@ -24,12 +24,12 @@ from trimtab.context.embed.dumped import BROKEN, opened, refused, sealed
 from trimtab.context.embed.embedded import Embedded, FormatName, Setup
 from trimtab.context.embed.foreign import EstimateTokens, PolicyFunction, Summarizer
 from trimtab.context.embed.problems import Problem, problem
-from trimtab.context.embed.slips import Slips, slips_in_fields
 from trimtab.context.embed.step_log import StepLog
 from trimtab.context.embed.toolbox import definition, spec_of
 from trimtab.context.policies.base import Policy
 from trimtab.context.settings import Profile
 from trimtab.context.shorten.compress import Compressor
+from trimtab.context.slips import Slips, slips_in_fields
 from trimtab.context.telling.layers import action_data
 from trimtab.context.tools.arguments import item_name
 from trimtab.context.vendor.errors import VendorMessageError

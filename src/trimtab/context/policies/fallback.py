@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from trimtab.context.actions import Action, action_of
+from trimtab.context.actions import FIELDS, Action, action_of
 from trimtab.context.policies.base import Manners, Policy, Wrapper, manners_of, unwrap
 from trimtab.context.policies.remote import Remote, remote_of
 from trimtab.context.policies.rules import Rules
@@ -29,12 +29,22 @@ _HIDDEN_TOO = frozenset({"reload", "keep", "compact", "restate", "pin", "unpin"}
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is to be done, who decided it, and what was wrong with the policy's own answer. `off`: it isn't asked any more."""
+    """What is to be done, who decided it, and what was wrong with the policy's own answer. `off`: it isn't asked any more. `passed`: what of it was passed over."""
 
     actions: tuple[Action, ...]
     by: str
     problem: str | None = None
     off: bool = False
+    passed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What is left of an answer, what was wrong with the first action that isn't any, and the fields that nobody reads, each told once."""
+
+    actions: list[Action]
+    problem: str | None = None
+    passed: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -85,8 +95,8 @@ class Fallback:
 
     def judge(self, observation: Observation, wanted: Sequence[object], problem: str | None = None) -> Verdict:
         """Return what comes of an answer. `problem`: why there is none."""
-        actions, nonsense = sensible(wanted, observation)
-        problem = problem or nonsense
+        heard = sensible(wanted, observation)
+        actions, problem = heard.actions, problem or heard.problem
         problem = problem if problem is None else scrub(problem[:_LONGEST_PROBLEM])
         self.failures = 0 if problem is None else self.failures + 1
         if problem is not None and not actions:
@@ -95,27 +105,43 @@ class Fallback:
         kept: Sequence[Action] = actions
         for wrapper in around:
             kept = wrapper.keeps(observation, kept)
-        return Verdict(tuple(kept), self.name, problem, self.broken)
+        # What a server adds of its own is its own business; see docs/remote-policy.md.
+        passed = () if remote_of(self.primary) else heard.passed
+        return Verdict(tuple(kept), self.name, problem, self.broken, passed)
 
     def _instead(self, observation: Observation) -> tuple[Action, ...]:
         """What `rules` would do, who are asked from the soft threshold on, whatever the primary wants."""
         return tuple(self.rules.decide(observation)) if observation.used >= observation.soft else ()
 
 
-def sensible(wanted: Sequence[object], observation: Observation) -> tuple[list[Action], str | None]:
+def sensible(wanted: Sequence[object], observation: Observation) -> Heard:
     """Return the actions that are any, and what was wrong with the first that isn't."""
     known = named(observation)
     actions: list[Action] = []
+    passed: dict[str, None] = {}
     problem = None if len(wanted) <= _MOST_ACTIONS else f"more than {_MOST_ACTIONS} actions at once"
     for one in wanted[:_MOST_ACTIONS]:
-        action = action_of(one)
+        action, notes = _read(one)
         if not isinstance(action, Action):
             problem = problem or action
         elif action.action in _HIDDEN_TOO or any(target.partition("#")[0] in known for target in action.targets):
             actions.append(action)
+            passed.update(dict.fromkeys(notes))
         else:
-            problem = problem or f"{action.action} names nothing that is there"
-    return actions, problem
+            problem = problem or "; ".join([f"{action.action} names nothing that is there", *notes])
+    return Heard(actions, problem, tuple(passed))
+
+
+def _read(one: object) -> tuple[Action | str, tuple[str, ...]]:
+    """An action, or what is wrong with it, a misspelt field included; and notes on fields that no action has."""
+    action = action_of(one)
+    names = [name for name in one if isinstance(name, str)] if type(one) is dict else []
+    if all(name in FIELDS for name in names):
+        return action, ()
+    from trimtab.context.slips import slips_in_fields  # noqa: PLC0415 - only a field that there isn't is worth a look
+
+    slips = slips_in_fields(names)
+    return ("; ".join(slips.problems) or action), slips.notes
 
 
 def _decided(policy: Policy, observation: Observation, timeout_s: float) -> tuple[Sequence[object], str | None]:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 
-from trimtab.context.strings import distinctive_strings
+from trimtab.context.strings import distinctive_strings, times_in
 
 Count = Callable[[str], int]
 TAKEN = 0.3
@@ -53,14 +53,15 @@ def names_in(
     known = frozenset(taken)
     found = [string for string in distinctive_strings(text) if string not in standing]
     leads = _leads(text)
+    worths = [(string, max(worth_of(string), TAKEN if string in known else 0.0)) for string in found]
+    worthy = [(string, worth) for string, worth in worths if worth > 0]
     rated: list[tuple[float, int, str, int]] = []
-    for number, string in enumerate(found):
-        worth = max(worth_of(string), TAKEN if string in known else 0.0)
-        if worth > 0:
-            shown = leads.get(string, "") + string
-            size = count(f" {shown}")
-            prominence = 1 + min(text.count(string), _OFTEN) / _OFTEN
-            rated.append((-worth * prominence / max(1, size), number, shown, size))
+    times = times_in(text, [string for string, _ in worthy])
+    for number, ((string, worth), often) in enumerate(zip(worthy, times, strict=True)):
+        shown = leads.get(string, "") + string
+        size = count(f" {shown}")
+        prominence = 1 + min(often, _OFTEN) / _OFTEN
+        rated.append((-worth * prominence / max(1, size), number, shown, size))
     left = max_tokens - count(_HEAD)
     kept: list[tuple[int, str]] = []
     for _, number, string, size in sorted(rated):

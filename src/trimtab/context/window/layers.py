@@ -9,6 +9,7 @@ one item. The old value stays as it was.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, assert_never
 
@@ -217,6 +218,15 @@ class Layers:
 
 
 NONE = Layers()
+
+
+@lru_cache(maxsize=4)
+def first_layers(overlays: tuple[Overlay, ...]) -> Layers:
+    """The layers of a slot on which these lie alone. A compaction lays the same on each of thousands."""
+    layers = NONE
+    for overlay in overlays:
+        layers = layers.with_overlay(overlay)
+    return layers
 
 
 def _paired(low: _Node, high: _Node) -> _Pair:

@@ -169,7 +169,8 @@ def _compact(layer: _Layer, edit: Compact) -> None:
             covered.update(i for i in layer.look.touched_by(address.edit) if layer.look.slot(i).state == "gone")
         else:
             covered.update(layer.group(address.index))
+    hide = Overlay(layer.edit_id, "hide")
     for index in sorted(covered):
-        layer.add(index, Overlay(layer.edit_id, "hide"))
+        layer.add(index, hide)
     if layer.laid:
         layer.add(min(layer.laid), Overlay(layer.edit_id, "lead", edit.summary))

@@ -14,7 +14,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from trimtab.context.window.layers import NONE, Effect, Layers, Overlay, State
+from trimtab.context.window.layers import NONE, Effect, Layers, Overlay, State, first_layers
 from trimtab.types.messages import Assistant, Message, Opaque, Part, Text, ToolCall, ToolResult, User
 from trimtab.types.stream import parse_arguments
 
@@ -66,6 +66,8 @@ class Slot:
     def with_overlays(self, overlays: tuple[Overlay, ...], reverted: Collection[str]) -> "Slot":
         """Return the slot with more overlays on top."""
         layers = self.layers
+        if layers is NONE:
+            return self._under(first_layers(overlays), reverted)
         for overlay in overlays:
             layers = layers.with_overlay(overlay)
         return self._under(layers, reverted)

@@ -28,6 +28,8 @@ _FACTS = 8
 """Facts that are listed of one edit."""
 _DIFF = 12
 """Lines that are shown of each side of a change."""
+_EVENTS: Mapping[str, str] = {"not_applied": "wanted what could not be done"}
+"""Events of the log that have no good words in their name."""
 
 
 _LATER_TOGETHER = "more are expected soon, and made together they break the provider's cache only once"
@@ -125,9 +127,8 @@ def row_head(row: LogRow, time: str) -> str:
     """Which entry, when, at which step, by whom, and what it did to what."""
     targets = f" {listed(row.targets)}" if row.targets else ""
     author = f"  {row.author}" if row.author else ""
-    return (
-        f"{row.entry_id}  {time[:19].replace('T', ' ')}  step {row.step}{author}  {row.kind.replace('_', ' ')}{targets}"
-    )
+    what = _EVENTS.get(row.kind, row.kind.replace("_", " "))
+    return f"{row.entry_id}  {time[:19].replace('T', ' ')}  step {row.step}{author}  {what}{targets}"
 
 
 def row_details(row: LogRow) -> str:

@@ -30,6 +30,7 @@ from trimtab.frontends.cli.demo_account import account_lines
 from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.providers.scripted import ScriptedProvider
+from trimtab.types.ids import drawn_from
 from trimtab.types.messages import user
 
 
@@ -44,7 +45,9 @@ def command(*, keep: bool, llm: bool) -> int:
             from trimtab.frontends.cli.demo_llm import talk_to_small_model
 
             return anyio.run(talk_to_small_model, folder)
-        return anyio.run(partial(_demo, folder, keep=keep))
+        # Ids have tokens, and nobody should wonder why a second run counts others.
+        with drawn_from("demo"):
+            return anyio.run(partial(_demo, folder, keep=keep))
     finally:
         if keep:
             click.echo(f"kept: {folder}", err=True)
@@ -70,10 +73,12 @@ async def _demo(folder: Path, *, keep: bool) -> int:
         "permissions": {"mode": "full"},
         "providers": {"scripted": scripted},
     }
-    project = open_project(work, overrides=overrides, env=demo_env(environment(), home))
+    env = demo_env(environment(), home)
+    project = open_project(work, overrides=overrides, env=env)
     async with open_session(project, New(), provider=ScriptedProvider(script_lines())) as session:
         # The path of a temp folder is another one each time. Its name is enough here: every path in a call is relative.
-        session.agent.system = session.agent.system.replace(str(project.cwd), project.cwd.name)
+        said = session.agent.system.replace(str(project.cwd), project.cwd.name)
+        session.project = open_project(work, overrides={**overrides, "system_prompt": said}, env=env)
         printer = TextPrinter(live=True, progress=True)
         async with anyio.create_task_group() as group:
             group.start_soon(printer.follow, session.feed.subscribe())

@@ -12,7 +12,7 @@ from collections.abc import Generator
 import msgspec
 
 from trimtab.context.actions import Action
-from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded
+from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded, partly_answered
 from trimtab.context.editing.applying import Outcome, apply
 from trimtab.context.editing.planning import plan
 from trimtab.context.naming import body_of
@@ -78,19 +78,16 @@ def _gains(player: Player, action: Action, slot: Slot) -> bool:
 
 def _records(wanted: Generator[Ask, Answer, Outcome]) -> bool:
     """Whether a plan comes to an edit that it wants recorded. It is left there."""
-    given: Answer | None = None
-    while True:
-        try:
-            ask = next(wanted) if given is None else wanted.send(given)
-        except StopIteration:
-            return False
-        if not isinstance(ask, Record):
-            given = Failed("nobody is asked whether something may be done")
-        elif any(isinstance(value, EditEntry) for value in ask.values):
-            wanted.close()
-            return True
-        else:
-            given = Recorded(tuple("?" for _ in ask.values))
+    return next(partly_answered(wanted, _short_of_edits), None) is not None
+
+
+def _short_of_edits(ask: Ask) -> Answer | Record:
+    """Nobody is asked whether something may be done, and what is only told is taken as recorded."""
+    if not isinstance(ask, Record):
+        return Failed("nobody is asked whether something may be done")
+    if any(isinstance(value, EditEntry) for value in ask.values):
+        return ask
+    return Recorded(tuple("?" for _ in ask.values))
 
 
 def _only(view: View, action: Action) -> Slot | None:

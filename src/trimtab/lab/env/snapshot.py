@@ -149,7 +149,7 @@ CHANGING: Mapping[type, Mapping[str, Way]] = {
         "_notes": _flat,
     },
     Compactor: {},
-    Decider: {"last": _flat, "acted_at": _flat, "notes": _flat, "_fallback": _own},
+    Decider: {"last": _flat, "acted_at": _flat, "notes": _flat, "passed": _flat, "_fallback": _own},
     Fallback: {},
     Observer: {
         "references": _own,

@@ -13,7 +13,7 @@ recording from end to end; the lab stops wherever a policy is asked.
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeVar, assert_never
+from typing import assert_never
 
 from msgspec import structs
 
@@ -28,6 +28,7 @@ from trimtab.context.asks import (
     Recorded,
     Summarize,
     Summary,
+    partly_answered,
 )
 from trimtab.context.budget import budget_for
 from trimtab.context.counting.counter import Counter
@@ -55,7 +56,6 @@ from trimtab.types.messages import Assistant, Message, Text, Thinking, ToolCall,
 from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.usage import Usage
 
-T = TypeVar("T")
 UNLIMITED = 1_000_000_000
 """The window of a policy that ignores the window."""
 _HEAD = 16
@@ -260,7 +260,9 @@ class Player:
     def _prepared(self, step: Step) -> Generator[Consult, Answer, tuple[Look, bool]]:
         """The request of a step, and whether the engine lets it out. One that it doesn't goes out as it is."""
         try:
-            made = yield from self._drive(self.engine.prepare(self.log.view, self.request), step)
+            made = yield from partly_answered(
+                self.engine.prepare(self.log.view, self.request), partial(self._answer, step)
+            )
         except ContextFloor:
             view = self.log.view
             self.sent = structs.replace(self.request, messages=view.messages())
@@ -268,18 +270,8 @@ class Player:
         self.sent = made.request
         return self.engine.look(made.view, self.request), True
 
-    def _drive(self, plan: Generator[Ask, Answer, T], step: Step) -> Generator[Consult, Answer, T]:
-        """Run a plan of the engine to its end; only what a policy elsewhere is asked goes out."""
-        given: Answer | None = None
-        while True:
-            try:
-                ask = next(plan) if given is None else plan.send(given)
-            except StopIteration as stop:
-                value: T = stop.value
-                return value
-            given = (yield ask) if isinstance(ask, Consult) else self._answer(ask, step)
-
-    def _answer(self, ask: Record | Keep | Summarize, step: Step) -> Answer:
+    def _answer(self, step: Step, ask: Ask) -> Answer | Consult:
+        """What a replay answers itself; only what a policy elsewhere is asked goes out."""
         match ask:
             case Record():
                 for value in ask.values:
@@ -295,6 +287,8 @@ class Player:
                 if step.summary:
                     return Summary(step.summary, model=self.recording.model)
                 return Failed("a replay asks no model")
+            case Consult():
+                return ask
             case _:
                 assert_never(ask)
 

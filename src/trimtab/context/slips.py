@@ -1,9 +1,9 @@
-"""Slips of a program that writes actions: a field or parameter that there isn't.
+"""Slips of whoever writes actions, a program or a policy: a field or parameter that there isn't.
 
     {"action": "pin", "target": "r7", "reson": "…"} ──▶ problem: there is no field 'reson'; did you mean 'reason'?
     {…, "params": {"colour": 3}}                    ──▶ note:    pin has no parameter 'colour', so it was passed over
 
-What is nearly right is meant, so it is refused; what is far from everything may be the program's own mark, so it is only told. Whatever an action means is
+What is nearly right is meant, so it is refused; what is far from everything may be a mark of its own, so it is only told. Whatever an action means is
 read elsewhere; the table here says which names that is.
 """
 
@@ -11,7 +11,8 @@ import difflib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-FIELDS = ("action", "target", "targets", "params", "reason")
+from trimtab.context.actions import FIELDS
+
 PARAMS: Mapping[str, tuple[str, ...]] = {
     "elide": ("summary", "said_in", "names"),
     "fold": ("keep", "head", "tail", "matches"),
