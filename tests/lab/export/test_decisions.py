@@ -15,8 +15,8 @@ from trimtab.context.tools.host import Outcome
 from trimtab.lab.arms.playing import Conditions, Table
 from trimtab.lab.credit.branching import BranchRule
 from trimtab.lab.env.episode import Episode, Open, Setup
-from trimtab.lab.env.grammar import Choice as GrammarChoice
-from trimtab.lab.env.grammar import actions_of, choices
+from trimtab.context.policies.learned.grammar import Choice as GrammarChoice
+from trimtab.context.policies.learned.grammar import actions_of, choices
 from trimtab.lab.env.story import task_story
 from trimtab.lab.export.decisions import MANAGE, Scene, piece_of, tools_of
 from trimtab.lab.export.row import why_wrong
