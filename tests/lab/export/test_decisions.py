@@ -9,14 +9,14 @@ import pytest
 from trimtab.context.actions import ACTIONS, Action
 from trimtab.context.editing.planning import plan
 from trimtab.context.policies.base import Manners
+from trimtab.context.policies.learned.grammar import Choice as GrammarChoice
+from trimtab.context.policies.learned.grammar import actions_of, choices
 from trimtab.context.tools.archive import archive_tool
 from trimtab.context.tools.edit_context import edit_context_tool
 from trimtab.context.tools.host import Outcome
 from trimtab.lab.arms.playing import Conditions, Table
 from trimtab.lab.credit.branching import BranchRule
 from trimtab.lab.env.episode import Episode, Open, Setup
-from trimtab.context.policies.learned.grammar import Choice as GrammarChoice
-from trimtab.context.policies.learned.grammar import actions_of, choices
 from trimtab.lab.env.story import task_story
 from trimtab.lab.export.decisions import MANAGE, Scene, piece_of, tools_of
 from trimtab.lab.export.row import why_wrong

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 from trimtab.context.actions import Action
 from trimtab.context.policies.base import Manners
+from trimtab.context.policies.learned.grammar import actions_of, choices
 from trimtab.context.seeing.observation import Observation
 from trimtab.lab.arms.playing import Played, Table
 from trimtab.lab.credit.branching import FIXED, BranchRule, Turn, branch_points
 from trimtab.lab.credit.tree import Leaf, Row, Tree
 from trimtab.lab.env.episode import Episode, Open, Setup
-from trimtab.context.policies.learned.grammar import actions_of, choices
 from trimtab.lab.env.snapshot import Snapshot
 from trimtab.lab.env.story import Story
 from trimtab.lab.export.decisions import Scene, Way, piece_of
