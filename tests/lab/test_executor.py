@@ -1,7 +1,11 @@
 """Where work runs changes nothing about what comes of it."""
 
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +46,32 @@ def test_an_error_comes_where_its_result_would_be_and_is_itself(processes: Execu
         with pytest.raises(UsageError) as caught:
             next(found)
         assert (caught.value.message, caught.value.hint) == ("two is refused", "take three")
+
+
+_WORKERS = """
+import os, signal, time
+from trimtab.lab.executor import executor_for
+
+if __name__ == "__main__":
+    executor = executor_for(2)
+    print(*set(executor.map(pid, range(8))), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks /proc which processes there are")
+def test_no_worker_outlives_the_process_that_gave_it_work(tmp_path: Path) -> None:
+    script = tmp_path / "killed.py"
+    script.write_text("def pid(_):\n    return os.getpid()\n" + _WORKERS)
+    ended = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False, timeout=60)
+    workers = [int(word) for word in ended.stdout.split()]
+    assert ended.returncode == -signal.SIGKILL
+    assert workers, ended.stderr
+    for _ in range(200):
+        if not any(Path(f"/proc/{worker}").exists() for worker in workers):
+            return
+        time.sleep(0.05)
+    pytest.fail(f"workers that are still there: {workers}")
 
 
 def test_one_worker_is_this_process_and_fewer_are_refused() -> None:

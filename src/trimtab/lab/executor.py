@@ -9,10 +9,13 @@ time and changes nothing.
 """
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait
 from typing import Any, Protocol, TypeVar
 
 from trimtab.types.errors import TrimtabError, UsageError
@@ -51,7 +54,8 @@ class Here:
 class Processes:
     """In `workers` processes of this machine, which are started when the first item comes and kept until `close`.
 
-    They are started anew, not forked, so they hold nothing that this process held by chance. An interrupt at the terminal ends them at once, without a word of theirs.
+    They are started anew, not forked, so they hold nothing that this process held by chance. An interrupt at the terminal ends them at once, without a word of theirs,
+    and none outlives this process.
     """
 
     def __init__(self, workers: int) -> None:
@@ -119,8 +123,16 @@ def executor_for(workers: int, *, ray: bool = False, address: str = "") -> Execu
 
 
 def _begin() -> None:
-    """An interrupt ends a worker: whoever gave it work tells what happened."""
+    """An interrupt ends a worker: whoever gave it work tells what happened. So does the end of that process, however it came: nobody else would end what it left waiting."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_with(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
 
 
 def _ray() -> Any:
