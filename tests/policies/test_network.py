@@ -1,15 +1,18 @@
 """Networks and their files."""
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trimtab.context.policies.learned.features import SCHEMA
+from trimtab.context.policies.learned.features import ITEM_FEATURES, SCHEMA, WHOLE_FEATURES
 from trimtab.context.policies.learned.network import Dense, Network
 from trimtab.context.policies.learned.weights import Weights, read_weights, write_weights
+from trimtab.context.stores.weights import weights_at
 from trimtab.types.errors import ConfigError
 
 numbers = st.floats(-3, 3)
@@ -72,3 +75,49 @@ def test_a_file_that_holds_no_weights_for_this_version_is_told_in_words(bad: _Ba
     with pytest.raises(ConfigError, match=bad.said) as told:
         read_weights(bad.data, source="weights.json")
     assert "trimtab train" in told.value.hint
+
+
+def _wide(inputs: int, *, outputs: int = 1, scale: float = 1.0) -> Network:
+    return Network(
+        (Dense(((0.0,) * inputs,) * outputs, (0.0,) * outputs),) if outputs else (Dense((), ()),),
+        (0.0,) * inputs,
+        (scale,) * inputs,
+    )
+
+
+_ROW = len(ITEM_FEATURES) + len(WHOLE_FEATURES)
+FITS = Weights(schema=SCHEMA, kind="needed", item=_wide(_ROW))
+UNFIT = {
+    "another width": (msgspec.structs.replace(FITS, item=_wide(_ROW - 1)), "takes"),
+    "nothing comes out": (msgspec.structs.replace(FITS, item=_wide(_ROW, outputs=0)), "gives nothing"),
+    "a scale of zero": (msgspec.structs.replace(FITS, item=_wide(_ROW, scale=0.0)), "scale of 0"),
+    "choices without a gate": (msgspec.structs.replace(FITS, kind="choices"), "no gate"),
+    "a gate of another width": (msgspec.structs.replace(FITS, kind="choices", gate=_wide(2)), "'gate' takes 2"),
+    "a figure that nobody knows": (msgspec.structs.replace(FITS, extra=("mood",), needed=FITS.item), "says mood"),
+    "a figure without its network": (
+        msgspec.structs.replace(FITS, item=_wide(_ROW + 1), extra=("needed",)),
+        "says needed",
+    ),
+}
+
+
+def test_weights_of_a_persons_own_are_read_from_their_file(tmp_path: Path) -> None:
+    (tmp_path / "w.json").write_bytes(write_weights(FITS))
+    assert weights_at(str(tmp_path / "w.json")) == FITS
+
+
+@pytest.mark.parametrize(("weights", "said"), UNFIT.values(), ids=UNFIT)
+def test_weights_that_no_decision_could_ask_are_refused_when_they_are_read(
+    tmp_path: Path, weights: Weights, said: str
+) -> None:
+    (tmp_path / "w.json").write_bytes(write_weights(weights))
+    with pytest.raises(ConfigError, match=said) as told:
+        weights_at(str(tmp_path / "w.json"))
+    assert "trimtab train" in told.value.hint
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_with_the_name_of_weights_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "w.json")
+    with pytest.raises(ConfigError, match="no regular file"):
+        weights_at(str(tmp_path / "w.json"))
