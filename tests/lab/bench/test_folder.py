@@ -116,6 +116,22 @@ def test_when_the_test_part_was_opened_is_kept(tmp_path):
     ]
 
 
+def test_a_torn_word_on_when_the_test_part_was_opened_is_no_clean_sheet(tmp_path):
+    folder = open_folder(tmp_path, {})
+    (tmp_path / "opened.jsonl").write_text('{"at": "2026-01-01", "cand')
+    with pytest.raises(StoreError, match=r"opened\.jsonl"):
+        folder.opened()
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "manifest.json"])
+def test_a_folder_in_place_of_a_file_is_told(tmp_path, name):
+    open_folder(tmp_path, {})
+    (tmp_path / name).unlink(missing_ok=True)
+    (tmp_path / name).mkdir()
+    with pytest.raises(StoreError, match=rf"{name}' can't be read"):
+        open_folder(tmp_path, {})
+
+
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "out").write_text("")
     with pytest.raises(UsageError, match="is no folder"):

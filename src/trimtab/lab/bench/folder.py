@@ -72,7 +72,13 @@ class Folder:
             lines = (self.path / OPENED).read_bytes().splitlines()
         except FileNotFoundError:
             return []
-        return [msgspec.json.decode(line, type=Opened) for line in lines if line.strip()]
+        try:
+            return [msgspec.json.decode(line, type=Opened) for line in lines if line.strip()]
+        except msgspec.DecodeError as problem:
+            raise StoreError(
+                f"{str(self.path / OPENED)!r} doesn't say any more when the test part was opened: {problem}",
+                hint="Mend its lines, or move it away and say so: what is opened again is known to be.",
+            ) from problem
 
     def open_test(self, candidate: str, *, at: str) -> None:
         """Write down that the test part is opened."""
@@ -127,6 +133,8 @@ def _read(folder: Folder) -> list[Row]:
         data = path.read_bytes()
     except FileNotFoundError:
         return []
+    except OSError as problem:
+        raise _unread(path, problem) from problem
     *lines, torn = data.split(b"\n")
     if torn:
         folder.notes.append(f"the last line of {path} was cut off; it is dropped, and played again")
@@ -177,6 +185,12 @@ def _manifest(path: Path) -> Manifest | None:
         return msgspec.json.decode(path.read_bytes(), type=Manifest)
     except (FileNotFoundError, msgspec.DecodeError):
         return None
+    except OSError as problem:
+        raise _unread(path, problem) from problem
+
+
+def _unread(path: Path, problem: OSError) -> StoreError:
+    return StoreError(f"{str(path)!r} can't be read: {problem.strerror}", hint="Name another folder with --out.")
 
 
 def _digests(files: Mapping[str, Path] | None) -> dict[str, str]:
