@@ -93,3 +93,14 @@ def test_a_page_that_can_not_be_written_is_an_error_before_anything_is_drawn(rep
 def test_a_page_is_html_and_replaces_no_rows(report: Report, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"rows\.jsonl doesn't end in \.html"):
         write(report, FACTS, tmp_path / "rows.jsonl")
+
+
+def test_a_name_with_what_no_picture_may_hold_is_drawn_all_the_same() -> None:
+    spec = {
+        "data": {"values": [{"arm": "a\x1b[31m<b>\u202e", "y": 1}]},
+        "mark": "bar",
+        "encoding": {"x": {"field": "arm", "type": "nominal"}, "y": {"field": "y", "type": "quantitative"}},
+    }
+    svg = drawing.drawn(spec, name="odd", title="Odd", roles={})
+    assert "\x1b" not in svg
+    assert "a\ufffd[31m" in svg

@@ -48,6 +48,11 @@ def test_a_curve_is_the_median_and_the_middle_half_of_the_stories_that_came_so_f
     )
 
 
+def test_where_only_bounds_were_played_no_rival_is_best() -> None:
+    (block,) = blocks_of([row("clairvoyant", "bound")])
+    assert {line["best"] for line in weights_table(block).rows} <= {None}
+
+
 def test_a_curve_ends_where_few_stories_are_left() -> None:
     curves = [(1,) * 5, *[(1,)] * 9]
     (block,) = blocks_of([row("none", story=str(n), curve=curve) for n, curve in enumerate(curves)])

@@ -1,5 +1,6 @@
 """Folders of a bench and of a training run are read as they were written, and whatever isn't right is said in words."""
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -72,6 +73,25 @@ def test_what_is_whole_but_of_another_version_is_an_error_with_its_place(
     folder(tmp_path, [row("none")], extras=False)
     (tmp_path / name).write_bytes(text)
     with pytest.raises(NotARow, match=rf"{name}.* is no \w+ of this version: .*missing required field"):
+        read([tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"), [({"keep_all_usd": 0.0}, "no unit of cost"), ({"judged": {}}, "isn't judged by expected")]
+)
+def test_a_row_that_no_table_could_be_made_of_is_an_error_with_its_place(
+    tmp_path: Path, change: dict[str, object], said: str
+) -> None:
+    whole = msgspec.to_builtins(row("none"))
+    (tmp_path / "rows.jsonl").write_bytes(msgspec.json.encode(whole | change) + b"\n")
+    with pytest.raises(NotARow, match=rf"rows\.jsonl:1 is no Row of this version: .*{said}"):
+        read([tmp_path])
+
+
+def test_what_has_the_name_of_rows_and_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "rows.jsonl")
+    (tmp_path / "below" / "rows.jsonl").mkdir(parents=True)
+    with pytest.raises(NoRows):
         read([tmp_path])
 
 

@@ -6,6 +6,8 @@ A row holds counts and sums, no shares: shares are made of sums of rows, so that
 rows, so a run that was broken off goes on, and a page is made anew without playing anything.
 """
 
+from collections.abc import Mapping
+
 import msgspec
 
 from trimtab.lab.arms.arm import ArmKind
@@ -14,6 +16,11 @@ from trimtab.lab.rewards.facts import Bound
 
 BOUNDS: tuple[Bound, ...] = ("expected", "optimistic", "pessimistic", "fails")
 """See `rewards/facts.py`."""
+READ_BY: Mapping[Tier, tuple[Bound, ...]] = {
+    **dict.fromkeys(("T0", "T2", "T3"), ("expected",)),
+    "T1": ("optimistic", "pessimistic", "fails"),
+}
+"""By which bounds the rows of a tier are read."""
 CHANCES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Chances that a stub is noticed, for the sweep."""
 
@@ -91,6 +98,13 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     extra: dict[str, float] = {}
     """Figures that only some tiers have, by the names that `measuring` gives them."""
     slot: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what no table could be made of. Raises `ValueError`."""
+        if not self.keep_all_usd > 0:
+            raise ValueError(f"keeping everything costs {self.keep_all_usd:g}, which is no unit of cost")
+        if missing := set(READ_BY[self.tier]) - self.judged.keys():
+            raise ValueError(f"it isn't judged by {', '.join(sorted(missing))}")
 
     @property
     def group(self) -> tuple[str, int, int, str]:

@@ -24,6 +24,7 @@ _EMPTY = re.compile(r'<path class="(?:back|fore)ground"(?:(?!stroke=)[^>])*?/>')
 _NEEDLESS = re.compile(
     r' (?:aria-(?:hidden|roledescription|label)|role|class|font-family|pointer-events|opacity="1"|stroke-miterlimit)(?:(?<=1")|="[^"]*")'
 )
+_UNSPEAKABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _LONG = re.compile(r"-?\d+\.\d{2,}(?!\d)(?=[^<>]*>)")
 """Digits that nobody sees, in attributes; those of texts stay."""
 _ROOT = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)" viewBox="([^"]+)"[^>]*>')
@@ -50,7 +51,19 @@ def versions() -> dict[str, str]:
 def drawn(spec: Mapping[str, Any], *, name: str, title: str, roles: Mapping[str, str]) -> str:
     """Return the picture of a specification as SVG. `name` makes its names unique on the page; `title` is what a reader who can't see it hears."""
     convert: Callable[[Mapping[str, Any]], str] = import_module("vl_convert").vegalite_to_svg
-    return placed(convert(spec), name=name, title=title, roles=roles)
+    return placed(convert(_speakable(spec)), name=name, title=title, roles=roles)
+
+
+def _speakable(part: Any) -> Any:
+    """The same without characters that no SVG may hold: what draws ends the whole process at one."""
+    match part:
+        case str():
+            return _UNSPEAKABLE.sub("\ufffd", part)
+        case Mapping():
+            return {_speakable(key): _speakable(value) for key, value in part.items()}
+        case list() | tuple():
+            return [_speakable(one) for one in part]
+    return part
 
 
 def placed(svg: str, *, name: str, title: str, roles: Mapping[str, str]) -> str:

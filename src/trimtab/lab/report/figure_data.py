@@ -65,7 +65,7 @@ def weights_table(block: Block) -> Table:
     swept = [point for weight in COST_WEIGHTS for point in pareto_points(block, weight)]
     best = best_arms(point for point in swept if block.kinds[point.arm] != "bound")
     rows: list[dict[str, Cell]] = [
-        {"weight": point.cost_weight, "arm": point.arm, "reward": point.reward, "best": best[point.cost_weight]}
+        {"weight": point.cost_weight, "arm": point.arm, "reward": point.reward, "best": best.get(point.cost_weight)}
         for point in swept
         if point.arm in block.featured
     ]

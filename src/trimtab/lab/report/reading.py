@@ -172,8 +172,8 @@ def _files(folders: Sequence[Path], pattern: str) -> list[Path]:
     """The files of a name, each once, in an order that doesn't depend on the file system."""
     found: dict[Path, Path] = {}
     for folder in folders:
-        here = [folder] if folder.is_file() and folder.match(pattern) else sorted(folder.rglob(pattern))
-        for path in here:
+        here = [folder] if folder.match(pattern) else sorted(folder.rglob(pattern))
+        for path in filter(Path.is_file, here):
             found.setdefault(path.resolve(), path)
     return list(found.values())
 
