@@ -14,7 +14,7 @@ from trimtab.context.policies.learned.weights import read_weights  # noqa: E402
 from trimtab.lab.train import train as script  # noqa: E402
 from trimtab.lab.train.runs import RunFolder, key_of  # noqa: E402
 from trimtab.lab.train.train import Place, train  # noqa: E402
-from trimtab.types.errors import UsageError  # noqa: E402
+from trimtab.types.errors import StoreError, UsageError  # noqa: E402
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -105,7 +105,10 @@ def test_a_clock_breaks_a_run_off_with_the_best_so_far(whole: script.Trained, tm
     assert found.ended == "broken off"
     assert found.weights is not None
     assert found.weights.record["best_step"] == 0
-    assert found.weights.record["steps"] == 0
+    assert found.weights.record["steps"] == 1, "each call makes a step, or none would come further"
+    again = train(TINY, Place(tmp_path, seconds=0.0))
+    assert again.weights is not None
+    assert again.weights.record["steps"] == 2
     assert "trained" in found.weights.record["validation"], "what there is, is reported"
 
 
@@ -141,3 +144,22 @@ def test_a_network_with_attention_is_trained_and_leaves_no_file_to_ship(tmp_path
     record = RunFolder(found.folder).record()
     assert record is not None
     assert "trained" in record["validation"]
+
+
+@pytest.mark.parametrize("name", ["state.pt", "record.json", "curves.jsonl", "scores.json"])
+def test_a_damaged_file_of_a_run_is_named_with_the_way_to_make_it_anew(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"{torn")
+    folder = RunFolder(tmp_path)
+    read = {"state.pt": folder.state, "record.json": folder.record, "curves.jsonl": folder.curve}
+    with pytest.raises(StoreError, match=f"{name}' is damaged") as told:
+        read.get(name, folder.scores)()
+    assert f"Remove the folder {tmp_path}" in told.value.hint
+
+
+def test_a_place_that_cannot_be_written_or_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    folder = RunFolder(tmp_path / "file" / "run")
+    with pytest.raises(StoreError, match="can't be written"):
+        folder.write("record.json", b"{}")
+    with pytest.raises(StoreError, match="can't be read"):
+        folder.record()

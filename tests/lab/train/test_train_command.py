@@ -34,6 +34,19 @@ def test_what_is_no_choice_is_refused_before_anything_is_loaded(capsys: pytest.C
     assert main(["train", "--minutes", "0"]) == 2
 
 
+@pytest.mark.parametrize("minutes", ["nan", "inf", "1e300"])
+def test_a_budget_that_is_no_number_is_refused(minutes: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    assert main(["train", "--minutes", minutes]) == 2
+    assert "is no budget" in capsys.readouterr().err
+
+
+def test_a_device_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    assert main(["train", "--device", "abacus"]) == 2
+    assert "no device 'abacus'" in capsys.readouterr().err
+
+
 def test_weights_that_cannot_be_read_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
     assert main(["train", "--needed", str(tmp_path / "none.json")]) == 2

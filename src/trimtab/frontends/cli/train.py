@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 PER_MINUTE = 3_000
 """Decisions that a minute is counted as: a processor plays 45 to 130 a second, and validation has its time too."""
 _MOST_WORKERS = 8
+_MOST_MINUTES = 1_000_000
 
 
 @click.command("train")
@@ -115,6 +116,7 @@ def command(
         raise UsageError(
             "--from-sessions is for what is needed again", hint="Use --stage needed or all, without --needed."
         )
+    _require_device(device)
     config = _config({"variant": variant, "branching": branching, "scheme": scheme}, seed, minutes, teachers)
     weights = _needed(needed)
     executor = executor_for(workers or min(_MOST_WORKERS, os.cpu_count() or 1), ray=ray, address=ray_address)
@@ -168,11 +170,25 @@ def _require_torch() -> None:
         raise UsageError("training needs torch and numpy, which aren't installed", hint="pip install 'trimtab[train]'")
 
 
+def _require_device(device: str) -> None:
+    import torch
+
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as problem:
+        raise UsageError(
+            f"there is no device {device!r} to train on: {str(problem).partition(chr(10))[0]}",
+            hint="Leave out --device, or name one that is there: cpu.",
+        ) from problem
+
+
 def _config(how: dict[str, str], seed: int, minutes: float, teachers: str | None) -> "Config":
     import msgspec
 
     from trimtab.lab.train.config import Config, Learning
 
+    if not 0 < minutes <= _MOST_MINUTES:  # a float that is no number passes every range
+        raise UsageError(f"--minutes {minutes:g} is no budget", hint=f"Give more than 0, at most {_MOST_MINUTES:,}.")
     decisions = max(1, round(minutes * PER_MINUTE))
     learning = msgspec.convert({**how, "decisions": decisions}, Learning)
     config = Config(seed=seed, learning=learning)
@@ -185,13 +201,9 @@ def _config(how: dict[str, str], seed: int, minutes: float, teachers: str | None
 def _needed(file: Path | None) -> "Weights | None":
     if file is None:
         return None
-    from trimtab.context.policies.learned.weights import read_weights
+    from trimtab.context.stores.weights import weights_at
 
-    try:
-        data = file.read_bytes()
-    except OSError as problem:
-        raise UsageError(f"can't read {str(file)!r}: {problem.strerror}", hint="Name a file of weights.") from problem
-    return read_weights(data, source=str(file))
+    return weights_at(str(file))
 
 
 def _say(line: str) -> None:

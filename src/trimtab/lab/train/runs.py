@@ -11,8 +11,10 @@ A folder whose record says that the budget is used is done, and isn't done again
 import hashlib
 import io
 import os
+import pickle
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ import torch
 from trimtab.context.policies.learned.weights import Weights, read_weights, write_weights
 from trimtab.lab.corpora.cache import code_version
 from trimtab.lab.train.judging import Score
+from trimtab.types.errors import StoreError
 
 _CODE = (
     "lab/train",
@@ -69,7 +72,10 @@ class RunFolder:
     def record(self) -> dict[str, Any] | None:
         """How it came about; None before it was ever written."""
         data = self.read("record.json")
-        return None if data is None else msgspec.json.decode(data, type=dict[str, Any])
+        if data is None:
+            return None
+        with self.whole("record.json"):
+            return msgspec.json.decode(data, type=dict[str, Any])
 
     def finish(self, record: dict[str, Any], weights: Weights | None) -> None:
         """Write what came of it. `weights`: None for a network that nothing but the lab can run."""
@@ -82,8 +88,9 @@ class RunFolder:
         data = self.read("state.pt")
         if data is None:
             return None
-        found: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-        return found
+        with self.whole("state.pt"):
+            found: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+            return found
 
     def keep(self, state: dict[str, Any]) -> None:
         """Write where it is."""
@@ -94,7 +101,8 @@ class RunFolder:
     def curve(self) -> list[dict[str, Any]]:
         """The lines so far."""
         data = self.read("curves.jsonl") or b""
-        return [msgspec.json.decode(line) for line in data.splitlines()]
+        with self.whole("curves.jsonl"):
+            return [msgspec.json.decode(line) for line in data.splitlines()]
 
     def draw(self, lines: Iterable[dict[str, Any]]) -> None:
         """Write the whole curve."""
@@ -106,10 +114,20 @@ class RunFolder:
 
     def scores(self) -> list[Score]:
         """What it came to there; nothing while the run isn't done."""
-        return msgspec.json.decode(self.read("scores.json") or b"[]", type=list[Score])
+        with self.whole("scores.json"):
+            return msgspec.json.decode(self.read("scores.json") or b"[]", type=list[Score])
 
     def write(self, name: str, data: bytes) -> None:
-        """Replace a file as a whole."""
+        """Replace a file as a whole. Raises `StoreError` with what the disk says."""
+        try:
+            self._replace(name, data)
+        except OSError as problem:
+            raise StoreError(
+                f"{str(self.path / name)!r} can't be written: {problem.strerror}",
+                hint="Make room, or name another folder with --out; the same command goes on from what is kept.",
+            ) from problem
+
+    def _replace(self, name: str, data: bytes) -> None:
         self.path.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=self.path, prefix=name, suffix=".new")
         try:
@@ -126,3 +144,18 @@ class RunFolder:
             return (self.path / name).read_bytes()
         except FileNotFoundError:
             return None
+        except OSError as problem:
+            raise StoreError(
+                f"{str(self.path / name)!r} can't be read: {problem.strerror}", hint="Name another folder with --out."
+            ) from problem
+
+    @contextmanager
+    def whole(self, name: str) -> Iterator[None]:
+        """Say of a file that turns out damaged which it is, and how it is made anew. Raises `StoreError`."""
+        try:
+            yield
+        except (msgspec.MsgspecError, pickle.UnpicklingError, RuntimeError, EOFError, KeyError, ValueError) as problem:
+            raise StoreError(
+                f"{str(self.path / name)!r} is damaged: {str(problem).partition(chr(10))[0]}",
+                hint=f"Remove the folder {self.path}: the same command makes it anew.",
+            ) from problem

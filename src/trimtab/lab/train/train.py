@@ -40,7 +40,7 @@ Ended: TypeAlias = Literal["budget", "broken off"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run happens, which changes nothing about what comes of it. `seconds`: after so many it stops at the next step; `steps`: likewise, in this call. `say`: is told a line now and then."""
+    """Where a run happens, which changes nothing about what comes of it. `seconds`: after so many it stops at the next step, and after one at the soonest; `steps`: likewise, in this call. `say`: is told a line now and then."""
 
     folder: Path
     executor: Executor = field(default_factory=Here)
@@ -118,21 +118,24 @@ def _lessons(config: Config, place: Place, eye: Eye, needed: Weights | None) -> 
     key = key_of("lessons", here, cloning.each, _bytes(needed))
     folder = RunFolder(place.folder / f"lessons-{key}")
     if (known := folder.read("lessons.msgpack")) is not None:
-        found = unpacked(known)
+        with folder.whole("lessons.msgpack"):
+            found = unpacked(known)
     else:
         found = _taught(here, cloning.each, place, eye, needed)
         folder.write("lessons.msgpack", packed(found))
     kept = best_of(found) if cloning.best else found
+    counts = {teacher: sum(one.teacher == teacher for one in kept) for teacher in here}
     about = {
-        "teachers": {teacher: sum(one.teacher == teacher for one in kept) for teacher in here},
+        "teachers": counts,
         "missing": missing,
         "plays": len(found),
         "decisions": sum(len(one.decisions) for one in kept),
         "said": sum(one.said for one in kept) / max(1, sum(one.wanted for one in kept)),
         "reward": _mean([one.reward for one in kept]),
     }
+    best = ", ".join(f"{count} of {teacher}" for teacher, count in counts.items() if count)
     place.say(
-        f"lessons: {about['decisions']} decisions of {about['teachers']}, {about['said']:.0%} of what they did can be said"
+        f"lessons: {about['decisions']:,} decisions in {len(kept)} plays ({best}); {about['said']:.0%} of what they did can be said"
     )
     return kept, about
 
@@ -210,6 +213,7 @@ def reinforced(config: Config, place: Place, needed: Weights | None, clone: Choi
     before, made = at.seconds, 0
     if at.best_step < 0:
         _look(network, config, place, needed, at)  # what reinforcement has to beat: the clone
+        _keep(folder, network, descent, at)
     while at.decisions < learning.decisions and not _broken_off(place, begun, made):
         share = at.decisions / learning.decisions
         stage, weights = stage_at(share, learning), weights_at(share, learning)
@@ -240,7 +244,8 @@ def reinforced(config: Config, place: Place, needed: Weights | None, clone: Choi
 
 
 def _broken_off(place: Place, begun: float, made: int) -> bool:
-    late = place.seconds is not None and place.clock() - begun >= place.seconds
+    # One step is always made: a call whose time is gone before the first, for lessons and a look, would never come further.
+    late = made > 0 and place.seconds is not None and place.clock() - begun >= place.seconds
     return late or (place.steps is not None and made >= place.steps)
 
 
