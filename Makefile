@@ -48,6 +48,11 @@ else
 endif
 	@touch $@
 
+# With pip also where uv is: for torch, uv would bring the builds for GPUs, gigabytes of them. An exact version, since only that one is the small build here and there.
+$(BIN)/.train: $(BIN)/.dev requirements-train.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -r requirements-train.txt
+	@touch $@
+
 install: $(BIN)/.base ## create the environment with Trimtab in it
 	@echo "ready: source $(BIN)/activate"
 dev: $(BIN)/.dev ## the environment with everything the checks need

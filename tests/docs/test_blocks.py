@@ -30,6 +30,7 @@ OFFLINE = {
     ("context", "blame"),
     ("models",),
     ("replay",),
+    ("bench",),
     ("doctor",),
     ("completion",),
     ("sessions",),

@@ -18,9 +18,9 @@ PATTERNS = [pattern.removeprefix("/") for pattern in TARGETS["sdist"]["include"]
 def test_the_wheel_is_the_whole_package_data_files_too() -> None:
     assert TARGETS["wheel"] == {"packages": ["src/trimtab"]}
     data = {path.suffix for path in (ROOT / "src" / "trimtab").rglob("*") if path.is_file()} - {".py", ".pyc"}
-    assert data == {".json", ".md", ".toml", ".typed"}
+    assert data == {".css", ".json", ".md", ".toml", ".typed"}
     ignored = (ROOT / ".gitignore").read_text("utf-8")
-    assert not re.search(r"\.(json|md|toml|typed)\b", ignored)
+    assert not re.search(r"\.(css|json|md|toml|typed)\b", ignored)
 
 
 def test_everything_that_the_source_archive_names_exists() -> None:

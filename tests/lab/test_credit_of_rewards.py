@@ -1,9 +1,9 @@
 """From played stories to advantages: rewards at the ends of a tree, credit for the decision that made the difference."""
 
-from support.toy_story import keep as keeps
-from support.toy_story import loop, play, spam, tidy, yardstick
 from trimtab.lab.credit.advantage import credit
 from trimtab.lab.credit.tree import Leaf, Row, Tree
+from trimtab.lab.rewards.plays import keep as keeps
+from trimtab.lab.rewards.plays import loop, play, spam, tidy, yardstick
 from trimtab.lab.rewards.reward import reward
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.toy_story import play, tidy, yardstick
 from trimtab.lab.rewards.outcome import ActionTaken, Excess, NeedMet, Outcome, Spent, StepOutcome, Yardstick
+from trimtab.lab.rewards.plays import play, tidy, yardstick
 from trimtab.lab.rewards.reward import BadOutcome, MixedGroup, Part, Weights, action_lines, reward
 
 UNIT = Yardstick("t", 1, "r", 2.0)

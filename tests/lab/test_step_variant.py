@@ -2,9 +2,9 @@
 
 import pytest
 
-from support.toy_story import keep, loop, loop_with_summaries, play, spam, tidy, yardstick
 from trimtab.lab.rewards.collapse import log_of, loop_alarm
 from trimtab.lab.rewards.outcome import ActionTaken, NeedMet, Outcome, StepOutcome
+from trimtab.lab.rewards.plays import keep, loop, loop_with_summaries, play, spam, tidy, yardstick
 from trimtab.lab.rewards.prices import REGIMES
 from trimtab.lab.rewards.reward import reward
 from trimtab.lab.rewards.step_variant import SIMPLE, StepScheme, step_reward

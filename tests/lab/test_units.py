@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.requests_made import segment
-from support.toy_story import TENTH, yardstick
 from trimtab.context.economics import shape_of
 from trimtab.lab.rewards.keep_all import keep_all_usd
 from trimtab.lab.rewards.outcome import Excess
+from trimtab.lab.rewards.plays import TENTH, yardstick
 from trimtab.lab.rewards.prices import REGIMES, draw, draw_between, regime
 from trimtab.lab.rewards.shares import PARTS, Filled, Shares, excesses, filled_by, left
 from trimtab.types.errors import ConfigError

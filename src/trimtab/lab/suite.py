@@ -4,8 +4,8 @@
     validation   families that choose: parameters of rules, checkpoints, which candidate ships
     test         families that nobody looks at before the candidate is chosen
 
-Parts go by whole families, and families that are told by one template are kin, so they stay together. How hard a task is, is drawn from its number; so are
-window and prices, which all arms of a group share.
+Parts go by whole families, and families that are told by one template are kin, so they stay together. How hard a task is, is drawn from its number, and so is
+its window; another seed of the same task tells another story of the same kind, at other prices. All arms of a group share all of it.
 """
 
 import random
@@ -35,18 +35,21 @@ PARTS: Mapping[Part, tuple[str, ...]] = {
 }
 WINDOWS = (12_000, 16_000, 24_000, 32_000)
 """Tokens. All of them are too small for most of the tasks."""
+_TELLINGS = 1_000_000
+"""Between the tellings of one task: more than anybody draws of a family."""
 _STEPS, _LAGS, _DISTRACTORS, _TOKENS = (20, 60), (4, 25), (1, 5), (600, 2_400)
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """One task with the conditions that its whole group shares. `number`: which of its family, from 0; it is the seed of everything that was drawn."""
+    """One task with the conditions that its whole group shares. `number`: which of its family, from 0; `seed`: which telling of it, from 0. Everything is drawn from these two."""
 
     part: Part
     family: str
     number: int
     task: Task
     conditions: Conditions
+    seed: int = 0
 
     @property
     def story(self) -> Story:
@@ -54,19 +57,21 @@ class Drawn:
         return task_story(self.task)
 
 
-def drawn(part: Part, family: str, number: int) -> Drawn:
-    """Draw one task of a family: always the same for the same number. Raises `ValueError` for a family that isn't in this part."""
+def drawn(part: Part, family: str, number: int, *, seed: int = 0) -> Drawn:
+    """Draw one task of a family: always the same for the same number and seed. Raises `ValueError` for a family that isn't in this part."""
     if family not in PARTS[part]:
         raise ValueError(f"{family!r} is no family of {part}: {', '.join(PARTS[part])}")
     dice = random.Random(f"suite {family} {number}")
     level = Level(*(dice.randint(*bounds) for bounds in (_STEPS, _LAGS, _DISTRACTORS, _TOKENS)))
-    task = make_task(family, number, level)
-    conditions = Conditions(dice.choice(WINDOWS), draw(task.name, number, REGIMES))
-    return Drawn(part, family, number, task, conditions)
+    told = number + seed * _TELLINGS
+    task = make_task(family, told, level)
+    conditions = Conditions(dice.choice(WINDOWS), draw(task.name, told, REGIMES))
+    return Drawn(part, family, number, task, conditions, seed)
 
 
-def suite(part: Part, each: int, *, first: int = 0) -> Iterator[Drawn]:
-    """Yield `each` tasks of every family of a part, family by family, beginning with number `first`."""
+def suite(part: Part, each: int, *, first: int = 0, seeds: int = 1) -> Iterator[Drawn]:
+    """Yield `each` tasks of every family of a part, family by family, beginning with number `first`; each as often as there are seeds."""
     for family in PARTS[part]:
         for number in range(first, first + each):
-            yield drawn(part, family, number)
+            for seed in range(seeds):
+                yield drawn(part, family, number, seed=seed)

@@ -1,12 +1,16 @@
 """What a story comes to under an arm."""
 
+from dataclasses import replace
+from itertools import pairwise
+
 import pytest
 
+from support.recordings import long_session
 from support.stories import small_task
 from trimtab.lab.arms.playing import Conditions, Table
 from trimtab.lab.arms.registry import find_arm
-from trimtab.lab.env.story import Story, task_story
-from trimtab.lab.rewards.prices import REGIMES
+from trimtab.lab.env.story import Story, recorded_story, task_story
+from trimtab.lab.rewards.prices import REGIMES, Regime
 from trimtab.lab.tasks.registry import make_task
 from trimtab.lab.tasks.task import Level
 
@@ -22,6 +26,22 @@ def test_keeping_everything_in_a_window_that_holds_it_costs_one_yardstick(story:
         played = Table(Conditions(1_000_000, regime)).play(story, find_arm("none"))
         assert played.judged().usd == pytest.approx(played.yardstick.keep_all_usd)
         assert played.reward().success == 1.0
+
+
+@pytest.mark.parametrize("regime", REGIMES, ids=lambda regime: regime.name)
+def test_a_cache_that_grows_cold_between_prompts_is_in_the_yardstick_too(regime: Regime) -> None:
+    chat = task_story(make_task("misleading-turn", 0, Level(steps=24, lag=10)))
+    asked = [step.asked_at or 0.0 for step in chat.prepared.steps]
+    assert max(later - before for before, later in pairwise(asked)) > (regime.cache.ttl_s or 0)
+    played = Table(Conditions(1_000_000, regime)).play(chat, find_arm("none"))
+    assert played.judged().usd == pytest.approx(played.yardstick.keep_all_usd)
+
+
+def test_the_prefix_that_a_recording_begins_with_is_cached_in_the_yardstick_too() -> None:
+    story = recorded_story(replace(long_session(12), system="Work with care. " * 800))
+    played = Table(Conditions(1_000_000, REGIMES[3])).play(story, find_arm("none"))
+    assert played.facts[0].cached > 0
+    assert played.judged("optimistic").usd == pytest.approx(played.yardstick.keep_all_usd)
 
 
 def test_a_policy_that_hides_pays_less_per_request_and_is_asked_above_the_soft_threshold(story: Story) -> None:

@@ -1,16 +1,21 @@
 """The Gymnasium environment over episodes. Needs the extra `lab`."""
 
 import warnings
+from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from support.recordings import long_session
 from support.stories import EARLY, LATE, drawn_session, setup_for, small_task
 from trimtab.context.policies.learned.features import ITEM_FEATURES, MOST, WHOLE_FEATURES
 from trimtab.context.policies.learned.grammar import ITEM_OPS, WHOLE_OPS, Choice
-from trimtab.lab.env.facts import NeedFacts, StepFacts
 from trimtab.lab.env.story import recorded_story, task_story
-from trimtab.types.usage import Usage
+from trimtab.lab.env.yardstick import yardstick_of
+from trimtab.lab.rewards.facts import outcome_of
+from trimtab.lab.rewards.prices import Regime
+from trimtab.lab.rewards.reward import DEFAULT, BadOutcome
+from trimtab.lab.rewards.reward import reward as reward_of
 
 gymnasium = pytest.importorskip(
     "gymnasium", reason="SKIPPED: the extra `lab` is not installed (pip install 'trimtab[lab]')"
@@ -19,7 +24,7 @@ np = pytest.importorskip("numpy")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
-from trimtab.lab.env.gym_env import ContextEnv, plain_reward  # noqa: E402
+from trimtab.lab.env.gym_env import ContextEnv  # noqa: E402
 
 ROWS, BATCH = 12, 6
 SESSION = drawn_session(["read", "log", "write", "again", "read", "grep", "ask", "read", "fail", "read"])
@@ -123,7 +128,7 @@ def test_whoever_ignores_the_mask_comes_to_the_end_too():
 
 
 def test_rewards_are_of_all_requests_since_the_last_decision():
-    made = env(recorded_story(long_session(30)), policy=LATE, window=20_000, reward=lambda facts, _setup: len(facts))
+    made = env(recorded_story(long_session(30)), policy=LATE, window=20_000, worth=lambda episode: len(episode.facts))
     made.reset(seed=1)
     total, done = 0, False
     while not done:
@@ -140,7 +145,7 @@ def test_a_story_that_asks_nothing_ends_with_the_first_step():
     assert np.flatnonzero(info["action_mask"]).tolist() == [0]
     _, reward, terminated, truncated, info = made.step(0)
     assert (terminated, truncated, len(info["facts"])) == (True, False, 5)
-    assert reward < 0
+    assert reward == pytest.approx(1.0 - DEFAULT.cost, abs=0.01), "nothing is needed, and everything is kept"
 
 
 def test_an_episode_may_be_cut_after_so_many_decisions():
@@ -160,14 +165,29 @@ def test_features_stay_within_their_bounds():
         seen, _, done, _, _ = made.step(0)
 
 
-def test_the_plain_reward_is_dollars_and_misses_as_expectations():
-    setup = setup_for(SESSION)
-    facts = StepFacts(
-        tier="T0", step=1, prompt=0, cached=0, fixed=0, room=1,
-        request=Usage(input=100_000, output=0), reloads=(Usage(input=0, output=10_000),), noticed=0.5,
-        needs=(NeedFacts(0, "stub", 0.5), NeedFacts(1, "visible", 1.0)),
-    )  # fmt: skip
-    assert plain_reward([facts], setup) == pytest.approx(-(0.5 + 1.0 + 0.5 * 0.5))
+def test_the_rewards_of_an_episode_sum_up_to_its_reward():
+    story = task_story(small_task())
+    made = env(story, policy=LATE, window=20_000)
+    _, info = made.reset(seed=1)
+    total, done, dice = 0.0, False, np.random.default_rng(4)
+    while not done:
+        _, reward, done, _, info = made.step(int(dice.choice(np.flatnonzero(info["action_mask"]))))
+        total += reward
+    setup = made.episode.setup
+    regime = Regime("r", setup.model.prices[0], setup.model.cache)
+    unit = yardstick_of(story, setup.model, regime, seed=1)
+    entries = [name for name, _ in made.episode.player.messages]
+    outcome = outcome_of(made.episode.facts, task=story.name, seed=1, regime=regime, entries=entries)
+    assert total == pytest.approx(reward_of(outcome, unit).total)
+    assert outcome.usd > 0
+
+
+def test_without_a_price_nothing_can_be_measured():
+    free = replace(setup_for(SESSION), model=structs.replace(setup_for(SESSION).model, prices=()))
+    made = ContextEnv([recorded_story(SESSION)], lambda _story, _dice: free)
+    made.reset(seed=1)
+    with pytest.raises(BadOutcome, match="no price"):
+        made.step(0)
 
 
 def test_numbers_stand_for_the_operations_in_the_order_of_the_grammar():

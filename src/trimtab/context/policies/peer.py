@@ -24,7 +24,7 @@ from trimtab.context.seeing.observation import ItemFacts, Observation
 
 When: TypeAlias = Literal["step", "turn", "cold"]
 """Before every request; only before the first one of a turn (as who checks at the end of the one before); only with a cold cache."""
-_SCALE = 200_000
+SCALE = 200_000
 """The window that counts of tokens are meant for, where they are scaled to another one."""
 
 
@@ -118,7 +118,7 @@ class Peer:
         return tuple(actions)
 
     def _scale(self, observation: Observation) -> float:
-        return observation.window / _SCALE if self.scaled else 1.0
+        return observation.window / SCALE if self.scaled else 1.0
 
     def _cleared(self, observation: Observation, clear: Clear, before: Sequence[Action]) -> list[Action]:
         scale = self._scale(observation)

@@ -12,8 +12,8 @@ import dataclasses
 import importlib
 import math
 import re
-from collections.abc import Mapping, Set
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Set
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -31,6 +31,7 @@ from trimtab.types.errors import UsageError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+Made = TypeVar("Made")
 GROUP = "trimtab.policies"
 """Group of entry points under which packages offer policies: NAME = "module:factory"; the factory takes parameters by keyword."""
 
@@ -64,16 +65,28 @@ def find_policy(spec: str, **parameters: Any) -> Policy:
 
     Raises `UsageError` when there is none of that name, when a parameter is none of its or of another type, and when a plug-in can't be loaded.
     """
+    return policy_of(spec, lambda name, stated: _named(name, {**stated, **parameters}))
+
+
+def named_in(spec: str) -> str:
+    """Return the name of the policy in the middle of `spec`, without parameters and wrappers. Raises `UsageError` when it names none."""
+    return _parsed(_split(spec)[-1])[0]
+
+
+def policy_of(spec: str, named: Callable[[str, Mapping[str, Any]], Policy]) -> Policy:
+    """Return what `named` makes of the name in the middle of `spec` and its parameters, with the wrappers that stand in front of it.
+
+    For whoever knows names of their own and wants them written as ours are. Raises `UsageError` as `find_policy` does.
+    """
     *around, inner = _split(spec)
-    name, stated = _parsed(inner)
-    policy = _named(name, {**stated, **parameters})
+    policy = named(*_parsed(inner))
     for one in reversed(around):
         wrapper, stated = _parsed(one)
         make = _late(wrapper) if wrapper == "shadow" else _WRAPPERS.get(wrapper)
         if make is None:
             known = ", ".join((*_WRAPPERS, "shadow"))
             raise UsageError(f"{wrapper!r} is no wrapper of policies", hint=f"Wrappers: {known}.")
-        policy = _configured(wrapper, make, stated, inner=policy)
+        policy = configured(wrapper, make, stated, inner=policy)
     return policy
 
 
@@ -111,7 +124,8 @@ def _parsed(part: str) -> tuple[str, dict[str, Any]]:
 
 def _named(name: str, parameters: Mapping[str, Any]) -> Policy:
     if name in _OURS or name == "learned":
-        return _configured(name, _OURS.get(name) or _late(name), parameters)
+        made: Policy = configured(name, _OURS.get(name) or _late(name), parameters)
+        return made
     if name in _PEERS:
         peer = _PEERS[name].peer
         if parameters.keys() <= {"scaled"}:
@@ -159,19 +173,19 @@ def _plug_in(name: str, parameters: Mapping[str, Any]) -> Policy:
     return policy
 
 
-def _configured(name: str, make: type, parameters: Mapping[str, Any], **inner: Policy) -> Policy:
-    """Make one of ours from parameters of the right names and types."""
+def configured(name: str, make: type[Made], parameters: Mapping[str, Any], **inner: Policy) -> Made:
+    """Make a dataclass of ours from parameters of the right names and types. Raises `UsageError` for others, and for numbers that mean nothing."""
     defaults = _defaults(make)
     if unknown := parameters.keys() - defaults.keys():
         raise _no_parameter(name, unknown, defaults)
-    types = {f.name: f.type for f in dataclasses.fields(make)}
+    types = {f.name: f.type for f in dataclasses.fields(make)}  # type: ignore[arg-type]
     try:
         values = {key: msgspec.convert(value, types[key]) for key, value in parameters.items()}
     except msgspec.ValidationError as problem:
         raise UsageError(
             f"bad parameter of policy {name!r}: {problem}", hint=f"Its parameters: {_listed(defaults)}."
         ) from problem
-    made: Policy = make(**values, **inner)
+    made = make(**values, **inner)
     require_sense(made)
     return made
 

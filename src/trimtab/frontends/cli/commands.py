@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 COMMANDS: Mapping[str, str] = {
     "answer": "answer a parked call, and go on",
+    "bench": "context policies side by side on the same stories",
     "chat": "talk line by line in this folder",
     "completion": "print shell completion",
     "context": "see and change what a model sees of a session",
@@ -11,5 +12,7 @@ COMMANDS: Mapping[str, str] = {
     "doctor": "what is configured, what answers, what is missing",
     "models": "list models",
     "replay": "recorded sessions under another context policy",
+    "report": "what benches and training found, as one page",
     "sessions": "list and show sessions",
+    "train": "train a context policy on generated tasks, offline",
 }

@@ -1,10 +1,12 @@
 """Progress: one line on a terminal that says how far a long command is, and is gone when it ends.
 
-inputs ──watched──▶ the same inputs; before each: `12 of 340: path`      where standard error is no terminal, nothing is written
+inputs ───watched───▶ the same inputs; before each: `12 of 340: path`                          where standard error is no terminal, nothing is written
+results ──arriving──▶ the same results; after each: `━━━━──────── 12 of 36, 2 min left: name`
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from trimtab.frontends.cli.printable import one_line
@@ -12,6 +14,8 @@ from trimtab.frontends.cli.screen import shortened, width_of
 
 T = TypeVar("T")
 _CLEARED = "\r\x1b[K"
+_BAR = 24
+"""Characters of a bar."""
 
 
 def watched(items: Sequence[T], said: Callable[[T], str]) -> Iterator[T]:
@@ -29,3 +33,37 @@ def watched(items: Sequence[T], said: Callable[[T], str]) -> Iterator[T]:
     finally:
         sys.stderr.write(_CLEARED)
         sys.stderr.flush()
+
+
+def arriving(
+    results: Iterable[T], total: int, said: Callable[[T], str], *, now: Callable[[], float] = time.monotonic
+) -> Iterator[T]:
+    """Yield each of `total` results as it comes, and tell a person at standard error how far it is, and how long the rest takes if it goes on so."""
+    if not total or not sys.stderr.isatty():
+        yield from results
+        return
+    width = (width_of(sys.stderr) or 80) - 1
+    begun = now()
+    try:
+        _tell(_bar(0, total), width)
+        for number, result in enumerate(results, 1):
+            left = (now() - begun) / number * (total - number)
+            _tell(f"{_bar(number, total)}, {_duration(left)} left: {one_line(said(result))}", width)
+            yield result
+    finally:
+        sys.stderr.write(_CLEARED)
+        sys.stderr.flush()
+
+
+def _tell(line: str, width: int) -> None:
+    sys.stderr.write(_CLEARED + shortened(line, width))
+    sys.stderr.flush()
+
+
+def _bar(number: int, total: int) -> str:
+    full = _BAR * number // total if total else _BAR
+    return f"{'━' * full}{'─' * (_BAR - full)} {number:,} of {total:,}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -10,11 +10,17 @@ import msgspec
 
 from trimtab.lab.arms.arm import ArmKind
 from trimtab.lab.env.facts import Tier
+from trimtab.lab.rewards.facts import Bound
 
-BOUNDS = ("expected", "optimistic", "pessimistic", "fails")
+BOUNDS: tuple[Bound, ...] = ("expected", "optimistic", "pessimistic", "fails")
 """See `rewards/facts.py`."""
 CHANCES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Chances that a stub is noticed, for the sweep."""
+
+
+def chance_key(chance: float) -> str:
+    """The key of a chance in `Row.noticed`."""
+    return f"{chance:g}"
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -46,7 +52,11 @@ class Quality(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """See the module. `group`: what all arms share: story, seed, window and prices. `curve`: tokens of each request, in order. `policy_ms`: milliseconds of all decisions together."""
+    """See the module. `group`: what all arms share: story, seed, window and prices. `curve`: tokens of each request, in order. `policy_ms`: milliseconds of all decisions together.
+
+    `judged` is by bound, `noticed` by the chance that a stub is noticed (`chance_key`). `slot`: of what this story is one telling, so that stories of one slot differ by their seed; of a
+    recording the file, and which window was asked for.
+    """
 
     arm: str
     kind: ArmKind
@@ -79,12 +89,21 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     policy_ms: float = 0.0
     actions: dict[str, int] = {}
     extra: dict[str, float] = {}
-    """Figures that only some tiers have."""
+    """Figures that only some tiers have, by the names that `measuring` gives them."""
+    slot: str = ""
 
     @property
     def group(self) -> tuple[str, int, int, str]:
         """What is compared with each other."""
         return self.story, self.seed, self.window, self.regime
+
+    @property
+    def path(self) -> tuple[str, str, str]:
+        """Where it stands for a bootstrap, from the outside in: family (of a recording its project), task (of a recording the sessions that it shares messages with), the rest."""
+        rest = "\0".join(map(str, self.group))
+        if self.tier == "T1":
+            return self.project, self.family or self.story, rest
+        return self.family, self.slot or self.story, rest
 
     @property
     def prompt(self) -> int:

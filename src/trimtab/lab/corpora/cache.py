@@ -25,13 +25,14 @@ _READERS = ("sessions", "context/strings.py", "context/seeing/resources.py", "ty
 _decoder = msgspec.msgpack.Decoder(tuple[Trajectory, ...])
 
 
-def code_version() -> str:
-    """Return a name for the code that reads trajectories: it changes whenever a byte of that code does."""
+def code_version(parts: Iterable[str] = _READERS) -> str:
+    """Return a name for what of the package stands in `parts`, by default what reads trajectories: it changes whenever a byte of that does, weights and other data included."""
     root = Path(trimtab.__file__).parent
     found = hashlib.sha256()
-    for part in _READERS:
+    for part in parts:
         path = root / part
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+        files = sorted(file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+        for file in files if path.is_dir() else [path]:
             found.update(f"{file.relative_to(root).as_posix()}\0".encode())
             found.update(file.read_bytes())
     return found.hexdigest()[:16]

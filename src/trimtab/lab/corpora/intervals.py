@@ -16,7 +16,7 @@ from trimtab.lab.corpora.points import Point, Scores, kept_by
 
 DRAWS = 2_000
 """Samples for an interval."""
-_Part: TypeAlias = tuple[int, int]
+_Part: TypeAlias = tuple[float, float]
 """Of one point: what was kept, or how much more of it than by others, and what was needed."""
 
 
@@ -70,7 +70,12 @@ def _interval(points: Sequence[Point], parts: Sequence[_Part], *, draws: int, se
     sessions: dict[str, list[_Part]] = defaultdict(list)
     for point, part in zip(points, parts, strict=True):
         sessions[point.session].append(part)
-    nested = list(sessions.values())
+    return ratio_interval(list(sessions.values()), draws=draws, seed=seed)
+
+
+def ratio_interval(nested: Sequence[Sequence[_Part]], *, draws: int = DRAWS, seed: int = 0) -> Interval:
+    """Return the sum of first figures by the sum of second ones with its 95 % interval; groups are drawn, then what is in each drawn group. A mean has 1 for every second figure."""
+    parts = [part for group in nested for part in group]
     chance = random.Random(seed)
     found: list[float] = []
     for _ in range(draws if nested else 0):

@@ -2,7 +2,7 @@
 
     reset(seed, options) ──▶ a story is drawn, played to its first decision
     step(choice) ──▶ adds to the open batch, at no time and no reward
-    step(0) ─ commit ─▶ the batch goes to the engine, the story is played to its next decision; reward of all requests on the way
+    step(0) ─ commit ─▶ the batch goes to the engine, the story is played to its next decision; what the requests on the way were worth
 
 Actions are numbers: 0 commit, then what is about the whole, then for each row of the observation every operation, in the order of `grammar`. What is valid
 stands in `info["action_mask"]`. An invalid one does nothing but be counted (`info["masked"]`), and a batch is committed when it is full, or when as many
@@ -37,29 +37,43 @@ from trimtab.context.seeing.observation import ItemFacts
 from trimtab.lab.env.episode import Episode, Setup
 from trimtab.lab.env.facts import StepFacts
 from trimtab.lab.env.story import Story
-from trimtab.types.models import cost_usd
-from trimtab.types.usage import Usage
+from trimtab.lab.env.yardstick import yardstick_of
+from trimtab.lab.rewards.facts import outcome_of
+from trimtab.lab.rewards.outcome import Yardstick
+from trimtab.lab.rewards.prices import Regime
+from trimtab.lab.rewards.reward import DEFAULT, BadOutcome, Weights, reward
+from trimtab.types.models import CacheRules, Price
 
 Seen: TypeAlias = dict[str, Any]
 """Two arrays of 32-bit floats: `items` and `whole`."""
 Prepare: TypeAlias = Callable[[Story, np.random.Generator], Setup]
 """How a drawn story is played: its model, window and prices, which may be drawn too."""
 _PLACES = {op: place for ops in (WHOLE_OPS, ITEM_OPS) for place, op in enumerate(ops)}
-Reward: TypeAlias = Callable[[Sequence[StepFacts], Setup], float]
-"""What requests are worth; asked of those since the last decision."""
+Worth: TypeAlias = Callable[[Episode], float]
+"""What an episode is worth as far as it was played. A step is rewarded with what it adds, so that a whole episode is rewarded with what it is worth."""
 
 
-def plain_reward(facts: Sequence[StepFacts], setup: Setup) -> float:
-    """Minus the dollars of the requests, minus one for each need that is missed, both as expectations."""
-    missed = sum(1.0 - need.chance for step in facts for need in step.needs)
-    sure = sum(_usd(usage, setup) for step in facts for usage in (step.request, *step.summaries))
-    reloads = sum(step.noticed * _usd(usage, setup) for step in facts for usage in step.reloads)
-    return -(missed + sure + reloads)
+class StoryReward:
+    """The reward of `lab/rewards` so far, at the prices and in the window of the setup: see there. Each story is measured with its own yardstick, once."""
 
+    def __init__(self, weights: Weights = DEFAULT) -> None:
+        self.weights = weights
+        self._units: dict[tuple[str, int, Price, CacheRules], Yardstick] = {}
 
-def _usd(usage: Usage, setup: Setup) -> float:
-    """What a bill comes to; nothing where no price is known."""
-    return cost_usd(usage, setup.model.prices) or 0.0
+    def __call__(self, episode: Episode) -> float:
+        """What success, cost and edits come to up to now. Raises `BadOutcome` for a model without a price."""
+        story, setup = episode.story, episode.setup
+        if not episode.facts:
+            return 0.0
+        if not setup.model.prices:
+            raise BadOutcome(f"{setup.model.ref} has no price, so nothing can be measured with it")
+        regime = Regime("setup", setup.model.prices[0], setup.model.cache)
+        key = (story.name, setup.model.context_window, regime.price, regime.cache)
+        if key not in self._units:
+            self._units[key] = yardstick_of(story, setup.model, regime, seed=0, counter=setup.counter)
+        entries = [name for name, _ in episode.player.messages]
+        outcome = outcome_of(episode.facts, task=story.name, seed=0, regime=regime, entries=entries)
+        return reward(outcome, self._units[key], self.weights).total
 
 
 class ContextEnv(gymnasium.Env[Seen, np.int64]):
@@ -73,12 +87,13 @@ class ContextEnv(gymnasium.Env[Seen, np.int64]):
         stories: Sequence[Story],
         prepare: Prepare,
         *,
-        reward: Reward = plain_reward,
+        worth: Worth | None = None,
         rows: int = ROWS,
         batch: int = BATCH,
         decisions: int | None = None,
     ) -> None:
-        self.stories, self.prepare, self.reward = tuple(stories), prepare, reward
+        self.stories, self.prepare = tuple(stories), prepare
+        self.worth: Worth = worth or StoryReward()
         self.rows, self.batch, self.decisions = rows, batch, decisions
         self.episode: Episode | None = None
         self.observation_space: spaces.Space[Seen] = spaces.Dict(
@@ -97,7 +112,8 @@ class ContextEnv(gymnasium.Env[Seen, np.int64]):
         self._tries = 0
         self._masked = 0
         self._decided = 0
-        self._rewarded = 0
+        self._told = 0
+        self._worth = 0.0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
         """Draw a story, or take the one that `options` name, and play to its first decision."""
@@ -124,11 +140,11 @@ class ContextEnv(gymnasium.Env[Seen, np.int64]):
             self._mask()
             return self._seen(), 0.0, False, False, self._info(())
         self._commit(episode)
-        fresh = tuple(episode.facts[self._rewarded :])
-        self._rewarded = len(episode.facts)
-        reward = float(self.reward(fresh, episode.setup))
+        fresh = tuple(episode.facts[self._told :])
+        self._told = len(episode.facts)
+        before, self._worth = self._worth, float(self.worth(episode))
         truncated = not episode.done and self.decisions is not None and self._decided >= self.decisions
-        return self._seen(), reward, episode.done, truncated, self._info(fresh)
+        return self._seen(), self._worth - before, episode.done, truncated, self._info(fresh)
 
     def actions(self) -> dict[int, Choice]:
         """What each valid number stands for now."""

@@ -37,5 +37,6 @@ def yardstick_of(
 ) -> Yardstick:
     """Return the yardstick of the group that plays `story` with this seed at these prices. `model`: its window counts."""
     requests = kept_requests(story, regime.of(model), counter=counter)
-    usd = keep_all_usd(requests, budget_for(model).room, regime)
+    times = [step.asked_at for step in story.prepared.steps]
+    usd = keep_all_usd(requests, budget_for(model).room, regime, times=times, warm=True)
     return Yardstick(story.name, seed, regime.name, usd)

@@ -7,15 +7,15 @@
     pessimistic   the same, and the original call is made again
     fails         what was hidden is missed, and not fetched
 
-The last three are the bounds of a replay, where nobody knows what the recorded agent would have noticed. What the facts must have is said here as protocols: whoever
-plays stories gives them.
+The last three are the bounds of a replay, where nobody knows what the recorded agent would have noticed.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
+from trimtab.lab.env.facts import EditFacts, NeedFacts, StepFacts, Tier
 from trimtab.lab.rewards.outcome import (
     HIDING,
     SUMMARIES,
@@ -25,7 +25,6 @@ from trimtab.lab.rewards.outcome import (
     Outcome,
     Spent,
     StepOutcome,
-    Tier,
 )
 from trimtab.lab.rewards.prices import Regime
 from trimtab.lab.rewards.reward import BadOutcome
@@ -37,143 +36,21 @@ _NAMES = {"restore": "reload"}
 """The log's word for what actions call otherwise."""
 
 
-class NeedSeen(Protocol):
-    """A need: the number of the message that it is about (from 0), whether a request showed it, and how likely the step had it."""
-
-    @property
-    def message(self) -> int:
-        """Number of the message."""
-        ...
-
-    @property
-    def reach(self) -> Literal["visible", "stub", "lost"]:
-        """How it could be reached."""
-        ...
-
-    @property
-    def chance(self) -> float:
-        """How likely it was there."""
-        ...
-
-    @property
-    def point(self) -> int | None:
-        """The key point, where there are some."""
-        ...
-
-
-class EditSeen(Protocol):
-    """An edit that was made: kind, targets, tokens before and after, and whether the ladder made it."""
-
-    @property
-    def kind(self) -> str:
-        """As in the log."""
-        ...
-
-    @property
-    def targets(self) -> tuple[str, ...]:
-        """Addresses."""
-        ...
-
-    @property
-    def before(self) -> int:
-        """Tokens without it."""
-        ...
-
-    @property
-    def after(self) -> int:
-        """Tokens with it."""
-        ...
-
-    @property
-    def forced(self) -> bool:
-        """The ladder's."""
-        ...
-
-
-class StepSeen(Protocol):
-    """The facts of one request: bills in tokens, needs, edits and refusals. `reloads` and `repeated` have one bill for each message that was fetched, in the order of needs."""
-
-    @property
-    def tier(self) -> Tier:
-        """Where the number comes from."""
-        ...
-
-    @property
-    def step(self) -> int:
-        """From 1."""
-        ...
-
-    @property
-    def request(self) -> Usage:
-        """The request with its answer."""
-        ...
-
-    @property
-    def summaries(self) -> tuple[Usage, ...]:
-        """Written in front of it."""
-        ...
-
-    @property
-    def reloads(self) -> tuple[Usage, ...]:
-        """Fetched behind it."""
-        ...
-
-    @property
-    def repeated(self) -> tuple[Usage, ...]:
-        """The original calls, made again."""
-        ...
-
-    @property
-    def noticed(self) -> float:
-        """How likely a stub is noticed."""
-        ...
-
-    @property
-    def needs(self) -> Sequence[NeedSeen]:
-        """What it needed."""
-        ...
-
-    @property
-    def edits(self) -> Sequence[EditSeen]:
-        """What was edited in front of it."""
-        ...
-
-    @property
-    def asked(self) -> bool:
-        """A policy was asked."""
-        ...
-
-    @property
-    def refused(self) -> Sequence[str]:
-        """Why wishes came to nothing."""
-        ...
-
-    @property
-    def overflow(self) -> bool:
-        """Larger than the room."""
-        ...
-
-    @property
-    def invalid(self) -> bool:
-        """A provider would refuse it."""
-        ...
-
-
 def _none(seen: object) -> tuple[()]:
     """What nobody measured."""
     return ()
 
 
 def outcome_of(
-    facts: Iterable[StepSeen],
+    facts: Iterable[StepFacts],
     *,
     task: str,
     seed: int,
     regime: Regime,
     bound: Bound = "expected",
     entries: Sequence[str] = (),
-    fields: Callable[[EditSeen], Sequence[str]] = _none,
-    excess: Callable[[StepSeen], Sequence[Excess]] = _none,
+    fields: Callable[[EditFacts], Sequence[str]] = _none,
+    excess: Callable[[StepFacts], Sequence[Excess]] = _none,
     passed: float | None = None,
 ) -> Outcome:
     """Return the outcome of an episode at the prices of `regime`. Raises `BadOutcome` for facts of several tiers, or none.
@@ -195,7 +72,7 @@ def outcome_of(
     return Outcome(task, seed, regime.name, tiers.pop(), tuple(steps), passed)
 
 
-def _actions(seen: StepSeen, fields: Callable[[EditSeen], Sequence[str]]) -> tuple[ActionTaken, ...]:
+def _actions(seen: StepFacts, fields: Callable[[EditFacts], Sequence[str]]) -> tuple[ActionTaken, ...]:
     done = tuple(
         ActionTaken(
             f"{seen.step}.{number}",
@@ -228,7 +105,7 @@ def _trace(hidden_by: dict[str, str], actions: Iterable[ActionTaken]) -> None:
 
 
 def _step(
-    seen: StepSeen, actions: tuple[ActionTaken, ...], hiders: dict[int, str], regime: Regime, bound: Bound
+    seen: StepFacts, actions: tuple[ActionTaken, ...], hiders: dict[int, str], regime: Regime, bound: Bound
 ) -> StepOutcome:
     fetched = _fetched(seen)
     often = {"expected": seen.noticed, "optimistic": 1.0, "pessimistic": 1.0, "fails": 0.0}[bound]
@@ -259,13 +136,13 @@ def _step(
     )
 
 
-def _chance(need: NeedSeen, bound: Bound, fetched: bool) -> float:  # noqa: FBT001 - one caller
+def _chance(need: NeedFacts, bound: Bound, fetched: bool) -> float:  # noqa: FBT001 - one caller
     if need.reach == "visible" or bound == "expected":
         return need.chance
     return 1.0 if fetched and bound != "fails" else 0.0
 
 
-def _fetched(seen: StepSeen) -> tuple[int, ...]:
+def _fetched(seen: StepFacts) -> tuple[int, ...]:
     """The messages behind the bills of reloads: those behind a stub, and in a story where lost ones are fetched too, all that weren't visible."""
     stubs = tuple(dict.fromkeys(need.message for need in seen.needs if need.reach == "stub"))
     if len(stubs) == len(seen.reloads):
@@ -278,7 +155,7 @@ def _fetched(seen: StepSeen) -> tuple[int, ...]:
     )
 
 
-def _summaries(seen: StepSeen, actions: Sequence[ActionTaken], regime: Regime) -> list[Spent]:
+def _summaries(seen: StepFacts, actions: Sequence[ActionTaken], regime: Regime) -> list[Spent]:
     """The bills of summaries, with the actions that asked for them, where it is plain which: one action for all, or one for each."""
     writers = [action.id for action in actions if action.name in SUMMARIES]
     if len(writers) == 1:

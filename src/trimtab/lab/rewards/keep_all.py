@@ -7,26 +7,38 @@ the messages. That is what not managing costs, and why it is no good yardstick f
 """
 
 from collections.abc import Iterable
+from itertools import chain, repeat
 
 from trimtab.context.economics import CacheState, RequestShape, bill
 from trimtab.lab.rewards.prices import Regime
 
 
 def keep_all_usd(
-    requests: Iterable[tuple[RequestShape, int]], room: int, regime: Regime, *, down_to: int | None = None
+    requests: Iterable[tuple[RequestShape, int]],
+    room: int,
+    regime: Regime,
+    *,
+    down_to: int | None = None,
+    times: Iterable[float | None] = (),
+    warm: bool = False,
 ) -> float:
     """Return the cost of requests and answers. Each request holds all of the story so far, with the tokens of its answer beside it.
 
     A segment goes as a whole, so what must stay together (a call and its result) is one segment. `down_to`: a cut goes on to that size; None: no
-    further than it must. The fixed segments and the newest one stay.
+    further than it must. The fixed segments and the newest one stay. `times`: of each request in seconds, after which a cache may have grown cold. `warm`: the fixed
+    part of the first request is cached already, as it is when a recording begins.
     """
     state, usd, first = CacheState(), 0.0, 0
-    for whole, answer in requests:
+    clock = chain(times, repeat(None))
+    for (whole, answer), now in zip(requests, clock, strict=False):
+        if warm:
+            fixed = whole.edited(dict.fromkeys(range(whole.fixed, whole.size)))
+            state, warm = state.after(fixed, regime.cache, now=now), False
         first = _first_kept(whole, first, room, down_to)
         request = whole.edited(dict.fromkeys(range(whole.fixed, first)))
-        usd += bill(state, request, regime.cache, regime.price).usd or 0.0
+        usd += bill(state, request, regime.cache, regime.price, now=now).usd or 0.0
         usd += answer * regime.price.output / 1_000_000
-        state = state.after(request, regime.cache)
+        state = state.after(request, regime.cache, now=now)
     return usd
 
 

@@ -10,8 +10,8 @@ from typing import Literal
 
 import msgspec
 
-Tier = Literal["T0", "T1", "T2", "T3"]
-"""Where a number comes from: a generated story, a recording, a scripted agent in a real repository, a live model."""
+from trimtab.lab.env.facts import Tier
+
 BudgetPart = Literal["system", "history", "results", "reply"]
 HIDING = frozenset({"elide", "summarize", "fold", "truncate", "compress", "expire", "drop", "offload", "compact"})
 """Actions that take tokens out."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from trimtab.lab.rewards.outcome import Outcome, Tier, Yardstick
+from trimtab.lab.env.facts import Tier
+from trimtab.lab.rewards.outcome import Outcome, Yardstick
 from trimtab.lab.rewards.reward import DEFAULT, BadOutcome, Weights, reward
 
 COST_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 1.0)

@@ -115,11 +115,6 @@ class BreakEven:
         )
         return [*arguments, *self._results(observation, chances, stakes, loss, least)]
 
-    def worths(self, observation: Observation, chances: Mapping[str, float]) -> dict[str, float]:
-        """What hiding each item is worth by itself, in fresh tokens; items that can't be hidden are left out."""
-        stakes = self.stakes(observation)
-        return {piece.item.id: stakes.worth(piece) for piece in self.pieces(observation, chances, stakes)}
-
     def _space(self, observation: Observation) -> int:
         return max(0, observation.hard - observation.fixed)
 

@@ -1,0 +1,271 @@
+"""`trimtab bench`: context policies side by side on the same stories, with intervals and a verdict on each.
+
+arms × (suite | recordings) ──jobs──▶ what DIR lacks is played ──rows──▶ DIR/rows.jsonl ──sections──▶ tables: printed, and as CSV and JSON in DIR
+"""
+
+import re
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trimtab.frontends.cli import completers
+from trimtab.frontends.cli.bench_stories import EACH, SEEDS, Wish, jobs_of
+from trimtab.frontends.cli.numbers import WINDOW
+from trimtab.frontends.cli.printable import json_text, one_line
+from trimtab.frontends.cli.progress import arriving
+from trimtab.frontends.cli.screen import counted, stacked, width_of, wrapped
+from trimtab.types.errors import UsageError
+
+if TYPE_CHECKING:
+    from trimtab.lab.bench.findings import Findings
+    from trimtab.lab.bench.folder import Folder
+    from trimtab.lab.bench.playing import Job, Unplayed
+    from trimtab.lab.bench.row import Row
+
+PEERS = ("claude-code", "codex")
+"""What of other agents is played, beside the baselines, where no arm is named."""
+_FILE = re.compile(r"""["']([^"']+)["']""")
+"""A parameter of an arm that may be a file: its weights."""
+_COUNT = click.IntRange(min=1, max=100_000)
+
+
+@click.command("bench")
+@click.argument("arms", nargs=-1, metavar="[ARM…]", shell_complete=completers.policies)
+@click.option(
+    "--part",
+    type=click.Choice(("train", "validation", "test")),
+    help="Which generated tasks. Default: validation. The test part takes --candidate and --out.",
+)
+@click.option(
+    "--each", type=_COUNT, metavar="N", help=f"Tasks of each family ({EACH}), or sessions of each project (all)."
+)
+@click.option("--seeds", type=_COUNT, metavar="N", help=f"Tellings of each task. Default: {SEEDS}.")
+@click.option(
+    "--sessions",
+    multiple=True,
+    metavar="PATH",
+    shell_complete=completers.files,
+    help="Recorded sessions in place of generated tasks: a file, or a folder, which counts as a project. May be repeated.",
+)
+@click.option("--split", metavar="NAME", help="Recorded sessions of this split of the index in the data folder.")
+@click.option(
+    "--data",
+    metavar="FOLDER",
+    shell_complete=completers.folders,
+    help="The folder with sessions/index.jsonl. Default: TRIMTAB_DATA.",
+)
+@click.option(
+    "--window", type=WINDOW, metavar="N", help="Tokens of the window of recorded sessions. Default: each one's own."
+)
+@click.option(
+    "--prices",
+    metavar="NAME,NAME",
+    help="Play all at each of these prices: uncached, quarter, tenth, tenth-written. Default: as drawn for tasks; quarter,tenth-written for sessions.",
+)
+@click.option(
+    "--against", metavar="ARM", help="The arm that the others are held against. Default: rules, else the first."
+)
+@click.option("--by-project", is_flag=True, help="Also what holds in each project, or family, by itself.")
+@click.option(
+    "--step",
+    "steps",
+    multiple=True,
+    metavar="STEP=ARM",
+    help="Which arm a step of the path is: summary, rule, logs, supervised or rl. May be repeated.",
+)
+@click.option("--workers", type=_COUNT, default=1, metavar="N", help="Processes to play in. Default: 1.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    shell_complete=completers.folders,
+    help="Keep what is played, and the tables, in DIR; go on there.",
+)
+@click.option("--candidate", metavar="ARM", help="The one arm that the test part is to judge.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def command(
+    *,
+    arms: tuple[str, ...],
+    part: str | None,
+    each: int | None,
+    seeds: int | None,
+    sessions: tuple[str, ...],
+    split: str | None,
+    data: str | None,
+    window: int | None,
+    prices: str | None,
+    against: str | None,
+    by_project: bool,
+    steps: tuple[str, ...],
+    workers: int,
+    out: str | None,
+    candidate: str | None,
+    as_json: bool,
+) -> int:
+    """Hold context policies against each other on the same stories.
+
+    ARM is a policy, with parameters and wrappers as `trimtab replay --policy` takes them, or an arm of the lab. Without any, the baselines are played.
+
+    The stories are generated tasks (tier T0) or recorded sessions (tier T1), never both in one table. Nothing is asked of a model. With --out, what was played is kept as it
+    comes: the same command goes on where it was stopped, and one with more arms or stories plays what is new.
+    """
+    _require_numpy()
+    from trimtab.lab.bench.findings import Findings
+    from trimtab.lab.bench.steps import with_arms
+
+    stages = _stages(steps)
+    names = _arms(arms, [*stages.values(), *([candidate] if candidate else [])])
+    path = with_arms(stages)
+    base = _against(names, against)
+    wish = Wish(part, each, seeds, sessions, split, data, window, prices)
+    if (wish.part == "test") != (candidate is not None):
+        raise UsageError(
+            "the test part judges one candidate, and no other part does",
+            hint="Choose on validation, then take --part test --candidate ARM --out DIR.",
+        )
+    jobs = jobs_of(wish, names)
+    folder = None if out is None else _folder(Path(out), names, wish, jobs)
+    if candidate is not None:
+        _open_test(folder, candidate)
+    rows, failed = _played(jobs, folder, workers)
+    findings = Findings(rows, names, base, by_project, path)
+    if folder is not None:
+        for name, content in findings.files():
+            folder.write(name, content)
+    if as_json:
+        click.echo(json_text(findings.as_data()))
+    else:
+        _print(findings)
+    for line in (*_cautions(findings), *_failures(failed)):
+        click.echo(one_line(line), err=True)
+    return 1 if failed or not findings.sections else 0
+
+
+def _require_numpy() -> None:
+    if find_spec("numpy") is None:
+        raise UsageError("trimtab bench needs numpy, which isn't installed", hint="pip install 'trimtab[lab]'")
+
+
+def _stages(given: Sequence[str]) -> dict[str, str]:
+    """The arms of steps of the path, by the keys of those."""
+    found: dict[str, str] = {}
+    for one in given:
+        key, between, arm = one.partition("=")
+        if not between or not arm:
+            raise UsageError(
+                f"--step {one!r} says no arm", hint="Write it as --step rl='learned(weights=\"rl.json\")'."
+            )
+        found[key.strip()] = arm.strip()
+    return found
+
+
+def _arms(given: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+    """The arms, each once. Raises `UsageError` for one that isn't there."""
+    from trimtab.lab.arms.registry import BASELINES, find_arm
+
+    names = tuple(dict.fromkeys((*(given or (*BASELINES, *PEERS)), *more)))
+    for name in names:
+        find_arm(name)
+    return names
+
+
+def _against(names: Sequence[str], against: str | None) -> str:
+    if against is None:
+        return "rules" if "rules" in names else names[0]
+    if against not in names:
+        raise UsageError(f"{against!r} isn't among the arms", hint=f"Add it to them: {', '.join(names)}.")
+    return against
+
+
+def _folder(path: Path, names: Sequence[str], wish: Wish, jobs: "Sequence[Job]") -> "Folder":
+    from trimtab.lab.bench.folder import open_folder
+    from trimtab.lab.bench.playing import FileJob
+
+    files = {job.place.name: job.path for job in jobs if isinstance(job, FileJob)}
+    weights = {name: Path(found[1]) for name in names if (found := _FILE.search(name)) and Path(found[1]).is_file()}
+    folder = open_folder(path, {"arms": " ".join(names), **wish.told()}, files, weights)
+    for note in folder.notes:
+        click.echo(one_line(f"note: {note}"), err=True)
+    return folder
+
+
+def _open_test(folder: "Folder | None", candidate: str) -> None:
+    """Write down that the test part is opened, and say when it was before."""
+    if folder is None:
+        raise UsageError(
+            "the test part is opened on the record", hint="Add --out DIR: when it was opened is kept there."
+        )
+    for before in folder.opened():
+        said = f"the test part was opened before, at {before.at}, to judge {before.candidate}: what is chosen after a look at it is no longer judged by it"
+        click.echo(one_line(f"warning: {said}"), err=True)
+    folder.open_test(candidate, at=datetime.now(UTC).isoformat(timespec="seconds"))
+
+
+def _played(jobs: "Sequence[Job]", folder: "Folder | None", workers: int) -> "tuple[list[Row], list[Unplayed]]":
+    """Play what isn't there yet. Returns all rows that the jobs ask for, and what couldn't be played."""
+    from trimtab.lab.bench.playing import asked_for, lacking, played
+    from trimtab.lab.executor import executor_for
+
+    rows: list[Row] = [] if folder is None else folder.rows
+    left = lacking(jobs, rows)
+    failed: list[Unplayed] = []
+    executor = executor_for(workers)
+    try:
+        for done in arriving(executor.map(played, left), len(left), lambda done: done.name):
+            if folder is None:
+                rows += done.rows
+            else:
+                folder.add(done.rows)
+            failed += done.failed
+    except KeyboardInterrupt:
+        if folder is not None:
+            click.echo(
+                one_line(
+                    f"stopped; {counted(len(rows), 'row')} are kept in {folder.path}, and the same command goes on"
+                ),
+                err=True,
+            )
+        raise
+    finally:
+        executor.close()
+    return asked_for(jobs, rows), failed
+
+
+def _print(findings: "Findings") -> None:
+    from trimtab.lab.bench.tables import sizes
+
+    width = width_of(sys.stdout)
+    for number, section in enumerate(findings.sections):
+        click.echo(wrapped(one_line(f"{section.key.title}: {sizes(section)}"), width))
+        for table in findings.shown(number):
+            click.echo(f"\n{one_line(table.title)}")
+            for line in stacked(table.lines, width) if table.lines else ():
+                click.echo(one_line(line))
+            for line in (*table.notes, *(table.legend if width is not None else ())):
+                click.echo(wrapped(one_line(line), width))
+        click.echo()
+
+
+def _cautions(findings: "Findings") -> list[str]:
+    """What a reader should know of how little the numbers rest on."""
+    lines = []
+    for section in findings.sections:
+        few = section.key.tier == "T0" and section.seeds < SEEDS
+        if few:
+            lines.append(f"note: {section.key.title}: {counted(section.seeds, 'seed')}; a claim takes {SEEDS} or more")
+        if section.left_out:
+            what = f"{section.left_out:,} {'story is' if section.left_out == 1 else 'stories are'} left out"
+            lines.append(f"note: {section.key.title}: {what}, which not every arm played")
+    return lines
+
+
+def _failures(failed: "Sequence[Unplayed]") -> list[str]:
+    lines = [f"trimtab: {one.name} is skipped: {one.why}" for one in failed]
+    return [
+        *lines,
+        *(f"  {hint[:1].upper()}{hint[1:]}." for hint in dict.fromkeys(one.hint.rstrip(".") for one in failed) if hint),
+    ]

@@ -1,0 +1,175 @@
+"""`trimtab train`: a context policy, trained on generated tasks, offline.
+
+options ──▶ Config + Place ──train──▶ a folder for each run: weights, record, curves         interrupted: the same line goes on
+
+Nothing of the training library is loaded before it is needed, and not for `--help`.
+"""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trimtab.types.errors import UsageError
+
+if TYPE_CHECKING:
+    from trimtab.context.policies.learned.weights import Weights
+    from trimtab.lab.train.config import Config
+    from trimtab.lab.train.train import Place, Trained
+
+PER_MINUTE = 3_000
+"""Decisions that a minute is counted as: a processor plays 45 to 130 a second, and validation has its time too."""
+_MOST_WORKERS = 8
+
+
+@click.command("train")
+@click.option(
+    "--stage",
+    type=click.Choice(["clone", "rl", "ablation"]),
+    default="rl",
+    help="How far to go: what teachers do, learned; then improved by reinforcement (default). ablation: all variants side by side.",
+)
+@click.option(
+    "--variant",
+    type=click.Choice(["traj", "snapshot", "parent"]),
+    default="snapshot",
+    help="What a decision is credited with: its rollout's reward, the mean of all behind it, or what it adds to that.",
+)
+@click.option(
+    "--branching",
+    type=click.Choice(["context", "random", "none"]),
+    default="context",
+    help="Where rollouts are sampled again: where much hangs on a decision, anywhere, or nowhere.",
+)
+@click.option(
+    "--scheme",
+    type=click.Choice(["outcome", "step"]),
+    default="outcome",
+    help="What is rewarded: what a task came to, or each action by itself, which shows what becomes of that.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, help="Of all that is drawn.")
+@click.option("--seeds", type=click.IntRange(1), default=2, help="Of an ablation: how many, from --seed on.")
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0, min_open=True),
+    default=10.0,
+    help=f"The budget: {PER_MINUTE:,} decisions each. The clock breaks a run off when they are over. Default: 10.",
+)
+@click.option(
+    "--workers", type=click.IntRange(1), help="Processes that play. Default: one for each processor, 8 at most."
+)
+@click.option(
+    "--ray", is_flag=True, help="Play on a Ray cluster: the one that RAY_ADDRESS names, or one of --workers here."
+)
+@click.option("--device", default="cpu", help="Where the network is trained: cpu, cuda.")
+@click.option("--teachers", metavar="A,B", help="Policies that the clone learns from. Default: the best there are.")
+@click.option(
+    "--needed",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Weights of kind needed, whose figures the policy sees too.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("runs"),
+    metavar="DIR",
+    help="Where runs are kept. Default: runs.",
+)
+def command(
+    *,
+    stage: str,
+    variant: str,
+    branching: str,
+    scheme: str,
+    seed: int,
+    seeds: int,
+    minutes: float,
+    workers: int | None,
+    ray: bool,
+    device: str,
+    teachers: str | None,
+    needed: Path | None,
+    out: Path,
+) -> int:
+    """Train a context policy on generated tasks, offline.
+
+    A clone of what good policies do is improved by playing tasks and learning what each decision turned out to be worth. A run is named after its options, what it begins with and the code: one that
+    is done isn't done again, one that was broken off goes on. In its folder: weights.json, record.json, curves.jsonl, scores.json.
+    """
+    _require_torch()
+    from trimtab.lab.executor import executor_for
+    from trimtab.lab.train.train import Place
+
+    config = _config({"variant": variant, "branching": branching, "scheme": scheme}, seed, minutes, teachers)
+    weights = _needed(needed)
+    executor = executor_for(workers or min(_MOST_WORKERS, os.cpu_count() or 1), ray=ray)
+    try:
+        place = Place(out, executor, device=device, seconds=60 * minutes, say=_say)
+        if stage == "ablation":
+            _ablation(config, place, range(seed, seed + seeds), weights)
+        else:
+            _one(config, place, stage, weights)
+    except KeyboardInterrupt:
+        _say("broken off; the same command goes on from the last step")
+        raise
+    finally:
+        executor.close()
+    return 0
+
+
+def _one(config: "Config", place: "Place", stage: str, weights: "Weights | None") -> None:
+    from trimtab.lab.train.train import train
+
+    made: Trained = train(config, place, needed=weights, stage="clone" if stage == "clone" else "rl")
+    if made.ended != "budget":
+        _say("time is over; the same command goes on from the last step")
+    click.echo(made.folder / "weights.json")
+
+
+def _ablation(config: "Config", place: "Place", seeds: range, weights: "Weights | None") -> None:
+    from dataclasses import replace
+
+    from trimtab.lab.train.ablation import ablate, told
+
+    # A run that the clock broke off couldn't be compared with one that it didn't.
+    told(ablate(config, replace(place, seconds=None), seeds=seeds, needed=weights), click.echo)
+    click.echo(place.folder / "ablation.json")
+
+
+def _require_torch() -> None:
+    if find_spec("torch") is None or find_spec("numpy") is None:
+        raise UsageError("training needs torch and numpy, which aren't installed", hint="pip install 'trimtab[train]'")
+
+
+def _config(how: dict[str, str], seed: int, minutes: float, teachers: str | None) -> "Config":
+    import msgspec
+
+    from trimtab.lab.train.config import Config, Learning
+
+    decisions = max(1, round(minutes * PER_MINUTE))
+    learning = msgspec.convert({**how, "decisions": decisions}, Learning)
+    config = Config(seed=seed, learning=learning)
+    if teachers is None:
+        return config
+    named = tuple(name.strip() for name in teachers.split(",") if name.strip())
+    return msgspec.structs.replace(config, cloning=msgspec.structs.replace(config.cloning, teachers=named))
+
+
+def _needed(file: Path | None) -> "Weights | None":
+    if file is None:
+        return None
+    from trimtab.context.policies.learned.weights import read_weights
+
+    try:
+        data = file.read_bytes()
+    except OSError as problem:
+        raise UsageError(f"can't read {str(file)!r}: {problem.strerror}", hint="Name a file of weights.") from problem
+    return read_weights(data, source=str(file))
+
+
+def _say(line: str) -> None:
+    """Progress is no output: it goes beside it."""
+    click.echo(line, err=True)

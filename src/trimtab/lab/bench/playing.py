@@ -1,0 +1,204 @@
+"""Playing for a bench: which stories, and every arm in each of them.
+
+    suite ──────▶ TaskJob ───┐                          one job is one story (of a file: its recordings, at each price) under all arms that it still lacks
+    recordings ─▶ FileJob ───┴─Executor.map(played)──▶ Done: rows, and what couldn't be played
+
+A job is a value that can be sent anywhere. Its story is made, or read, where it is played, so what a job needs is its arms by name and what is there already.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from trimtab.lab.arms.playing import Conditions, Table
+from trimtab.lab.arms.registry import find_arm
+from trimtab.lab.bench.measuring import Origin, origin_of_recording, origin_of_task, row_of
+from trimtab.lab.bench.row import Row
+from trimtab.lab.corpora.trajectory import Place
+from trimtab.lab.env.story import Story, recorded_story
+from trimtab.lab.rewards.prices import REGIMES, Regime
+from trimtab.lab.suite import PARTS, Part, drawn
+from trimtab.sessions.detect import read_recordings
+from trimtab.sessions.recorded import Recording
+from trimtab.sessions.replay.models import Terms, model_of
+from trimtab.types.errors import TrimtabError
+
+PRICES = ("quarter", "tenth-written")
+"""At which prices recordings are played where nobody says otherwise: a cache that saves three quarters, and one that saves nine tenths and charges for writing."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskJob:
+    """One telling of one task of the suite. `prices`: at which it is played; empty: at those that were drawn for it."""
+
+    part: Part
+    family: str
+    number: int
+    seed: int
+    arms: tuple[str, ...]
+    prices: str = ""
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return f"{self.family} {self.number}, seed {self.seed}{self._at}"
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Equal to that of its rows."""
+        return self.part, self.slot, str(self.seed)
+
+    @property
+    def slot(self) -> str:
+        """What its rows have for a slot: the task, and prices that were named."""
+        return f"{self.family}-{self.number}{self._at}"
+
+    @property
+    def _at(self) -> str:
+        return f" at {self.prices}" if self.prices else ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileJob:
+    """One file of recordings. `window`: tokens; None: of each recording its own. `there`: arm, story and prices that are there already."""
+
+    path: Path
+    place: Place
+    window: int | None
+    prices: tuple[str, ...]
+    arms: tuple[str, ...]
+    there: frozenset[tuple[str, str, str]] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return self.place.name
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Equal to that of its rows."""
+        return self.place.split, self.slot, ""
+
+    @property
+    def slot(self) -> str:
+        """What its rows have for a slot: the file in this window."""
+        return f"{self.place.name} in {self.window or 'its own window'}"
+
+
+Job: TypeAlias = TaskJob | FileJob
+
+
+@dataclass(frozen=True, slots=True)
+class Unplayed:
+    """A story that couldn't be played, and what to do about it."""
+
+    name: str
+    why: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of a job."""
+
+    name: str
+    rows: tuple[Row, ...] = ()
+    failed: tuple[Unplayed, ...] = ()
+
+
+def suite_jobs(
+    part: Part, each: int, seeds: int, arms: Sequence[str], *, prices: Sequence[str] = ("",)
+) -> list[TaskJob]:
+    """Return the jobs of a part of the suite: seeds last, so that a run that is broken off has all tasks. `prices`: each story is played at each of them; empty: as drawn."""
+    return [
+        TaskJob(part, family, number, seed, tuple(arms), name)
+        for seed in range(seeds)
+        for number in range(each)
+        for family in PARTS[part]
+        for name in prices
+    ]
+
+
+def file_jobs(
+    places: Iterable[tuple[Path, Place]], arms: Sequence[str], *, window: int | None, prices: Sequence[str] = PRICES
+) -> list[FileJob]:
+    """Return the jobs of recorded sessions."""
+    return [FileJob(path, place, window, tuple(prices), tuple(arms)) for path, place in places]
+
+
+def key_of(row: Row) -> tuple[str, ...]:
+    """The key of the job that a row comes from."""
+    return row.part, row.slot, str(row.seed) if row.tier == "T0" else ""
+
+
+def lacking(jobs: Sequence[Job], rows: Iterable[Row]) -> list[Job]:
+    """Return the jobs that still have something to play, without what is there. Of a file only reading it says which recordings it holds, so it stays."""
+    there: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        there.setdefault(key_of(row), []).append(row)
+    return [job for job in (_without(job, there.get(job.key, [])) for job in jobs) if job.arms]
+
+
+def asked_for(jobs: Sequence[Job], rows: Iterable[Row]) -> list[Row]:
+    """Return the rows that belong to these jobs: a folder may hold others too."""
+    prices = {job.key: job.prices if isinstance(job, FileJob) else () for job in jobs}
+    return [row for row in rows if (of := prices.get(key_of(row))) is not None and (not of or row.regime in of)]
+
+
+def _without(job: Job, rows: Sequence[Row]) -> Job:
+    if isinstance(job, TaskJob):
+        played = {row.arm for row in rows}
+        return replace(job, arms=tuple(arm for arm in job.arms if arm not in played))
+    return replace(job, there=frozenset((row.arm, row.story, row.regime) for row in rows))
+
+
+def played(job: Job) -> Done:
+    """Play a job. A story that can't be read or played is told; the others of the job go on."""
+    if isinstance(job, TaskJob):
+        return _task(job)
+    try:
+        recordings = read_recordings(job.path, name=job.place.name)
+    except TrimtabError as error:
+        return Done(job.name, failed=(Unplayed(job.name, error.message, error.hint),))
+    rows: list[Row] = []
+    failed: list[Unplayed] = []
+    for number, recording in enumerate(recordings):
+        origin = origin_of_recording(job.place, number, slot=job.slot)
+        try:
+            rows.extend(_recorded(job, recording, origin))
+        except TrimtabError as error:
+            failed.append(Unplayed(origin.name, error.message, error.hint))
+    return Done(job.name, tuple(rows), tuple(failed))
+
+
+def _recorded(job: FileJob, recording: Recording, origin: Origin) -> list[Row]:
+    """Play one recording at each price under the arms that it still lacks there."""
+    lacks = {name: [arm for arm in job.arms if (arm, origin.name, name) not in job.there] for name in job.prices}
+    if not any(lacks.values()):
+        return []
+    model = model_of(recording, Terms(job.window))
+    story = recorded_story(recording)
+    rows: list[Row] = []
+    for name, arms in lacks.items():
+        rows += _rows(story, arms, Conditions(model.context_window, _regime(name), model=model), origin)
+    return rows
+
+
+def _task(job: TaskJob) -> Done:
+    one = drawn(job.part, job.family, job.number, seed=job.seed)
+    conditions = replace(one.conditions, regime=_regime(job.prices)) if job.prices else one.conditions
+    origin = replace(origin_of_task(one), slot=job.slot, priced=bool(job.prices))
+    rows = _rows(one.story, job.arms, conditions, origin, job.seed)
+    return Done(job.name, tuple(rows))
+
+
+def _rows(story: Story, arms: Sequence[str], conditions: Conditions, origin: Origin, seed: int = 0) -> Iterator[Row]:
+    table = Table(conditions)
+    for spec in arms:
+        arm = find_arm(spec)
+        yield row_of(table.play(story, arm, seed=seed), arm, origin)
+
+
+def _regime(name: str) -> Regime:
+    return next(regime for regime in REGIMES if regime.name == name)

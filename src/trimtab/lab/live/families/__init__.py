@@ -1,0 +1,1 @@
+"""Families of assignments, a module each: `make(number, size)` gives one, always the same for the same number and size."""

@@ -1,0 +1,127 @@
+"""Runs on disk: a folder for each, named after all that its result depends on.
+
+    config + weights that it begins with + code ──sha256──▶ OUT/STAGE-KEY/
+        config.json    what it is                        curves.jsonl   a line for each step
+        state.pt       where it is: it goes on from here  weights.json   what came of it, with its record
+        scores.json    it, its clone and arms, task by task    record.json    how it came about
+
+A folder whose record says that the budget is used is done, and isn't done again. Whatever is written replaces the old as a whole, so a run that is killed at any time goes on from its last step.
+"""
+
+import hashlib
+import io
+import os
+import tempfile
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from trimtab.context.policies.learned.weights import Weights, read_weights, write_weights
+from trimtab.lab.corpora.cache import code_version
+from trimtab.lab.train.judging import Score
+
+_CODE = (
+    "lab/train",
+    "lab/env",
+    "lab/tasks",
+    "lab/rewards",
+    "lab/credit",
+    "lab/arms",
+    "lab/suite.py",
+    "context",
+    "sessions",
+    "types",
+)
+"""What of the package decides what comes of a run."""
+
+
+@cache
+def version() -> str:
+    """A name for the code that a run depends on."""
+    return code_version(_CODE)
+
+
+def key_of(*parts: object) -> str:
+    """Return a name for everything that these parts, and the code, say."""
+    found = hashlib.sha256(version().encode())
+    for part in parts:
+        found.update(part if isinstance(part, bytes) else msgspec.json.encode(part, order="sorted"))
+        found.update(b"\0")
+    return found.hexdigest()[:16]
+
+
+class RunFolder:
+    """One folder. It is made with the first thing that is written."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def weights(self) -> Weights | None:
+        """The best of the run so far; None before there is one."""
+        data = self.read("weights.json")
+        return None if data is None else read_weights(data, source=str(self.path / "weights.json"))
+
+    def record(self) -> dict[str, Any] | None:
+        """How it came about; None before it was ever written."""
+        data = self.read("record.json")
+        return None if data is None else msgspec.json.decode(data, type=dict[str, Any])
+
+    def finish(self, record: dict[str, Any], weights: Weights | None) -> None:
+        """Write what came of it. `weights`: None for a network that nothing but the lab can run."""
+        if weights is not None:
+            self.write("weights.json", write_weights(weights))
+        self.write("record.json", msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
+
+    def state(self) -> dict[str, Any] | None:
+        """Where the run is; None at its beginning."""
+        data = self.read("state.pt")
+        if data is None:
+            return None
+        found: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+        return found
+
+    def keep(self, state: dict[str, Any]) -> None:
+        """Write where it is."""
+        held = io.BytesIO()
+        torch.save(state, held)
+        self.write("state.pt", held.getvalue())
+
+    def curve(self) -> list[dict[str, Any]]:
+        """The lines so far."""
+        data = self.read("curves.jsonl") or b""
+        return [msgspec.json.decode(line) for line in data.splitlines()]
+
+    def draw(self, lines: Iterable[dict[str, Any]]) -> None:
+        """Write the whole curve."""
+        self.write("curves.jsonl", b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+
+    def report(self, found: list[Score]) -> None:
+        """Write what it came to on the tasks that report on it."""
+        self.write("scores.json", msgspec.json.encode(found))
+
+    def scores(self) -> list[Score]:
+        """What it came to there; nothing while the run isn't done."""
+        return msgspec.json.decode(self.read("scores.json") or b"[]", type=list[Score])
+
+    def write(self, name: str, data: bytes) -> None:
+        """Replace a file as a whole."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=self.path, prefix=name, suffix=".new")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.replace(temporary, self.path / name)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+    def read(self, name: str) -> bytes | None:
+        """Return a file; None where it isn't there."""
+        try:
+            return (self.path / name).read_bytes()
+        except FileNotFoundError:
+            return None

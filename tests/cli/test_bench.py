@@ -1,0 +1,243 @@
+"""`trimtab bench` as a person or a script meets it."""
+
+import io
+import json
+import subprocess
+import sys
+from contextlib import redirect_stderr
+from dataclasses import replace
+
+import pytest
+from msgspec import structs
+
+from support.cli import SOURCES, Cli
+from support.transcripts import CLAUDE_CODE
+from trimtab.frontends.cli import bench
+from trimtab.frontends.cli.progress import arriving
+from trimtab.lab.bench import playing
+from trimtab.lab.bench.folder import rows_in
+
+SMALL = ("bench", "none", "truncate", "--each", "1", "--seeds", "1")
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A small bench that was run once, with its folder."""
+    cli = Cli.at(tmp_path_factory.mktemp("bench"))
+    outcome = cli.inside(*SMALL, "--out", "out", "--by-project")
+    return cli, outcome, cli.project / "out"
+
+
+def test_arms_stand_side_by_side_on_the_same_stories(done):
+    _, outcome, _ = done
+    assert outcome.code == 0, outcome.err
+    lines = outcome.out.splitlines()
+    assert lines[0] == "T0 validation: 3 families, 3 tasks, 1 seed: 3 stories under every arm"
+    assert lines[2:4] == ["Effect", lines[3]]
+    assert lines[3].split()[:2] == ["ARM", "SUCCESS"]
+    assert [line.split()[0] for line in lines[4:6]] == ["none", "truncate"]
+    assert "Against none" in lines
+    assert "By family, by reward" in lines
+
+
+def test_few_seeds_are_said(done):
+    _, outcome, _ = done
+    assert outcome.err == "note: T0 validation: 1 seed; a claim takes 5 or more\n"
+
+
+def test_the_folder_holds_rows_a_manifest_and_the_tables(done):
+    _, _, out = done
+    assert len(rows_in(out)) == 6
+    names = {path.name for path in out.iterdir()}
+    assert {"rows.jsonl", "manifest.json", "bench.json", "figures.csv", "differences.csv", "verdicts.csv"} <= names
+    arguments = json.loads((out / "manifest.json").read_text())["arguments"]
+    assert arguments == {"arms": "none truncate", "each": "1", "seeds": "1"}
+
+
+def test_what_was_played_is_not_played_again_and_says_the_same(done, monkeypatch):
+    cli, first, _ = done
+    monkeypatch.setattr(playing, "played", lambda job: pytest.fail(f"{job} is played again"))
+    assert cli.inside(*SMALL, "--out", "out", "--by-project") == first
+
+
+def test_as_json_all_of_it_is_one_object(done):
+    cli, _, out = done
+    found = json.loads(cli.inside(*SMALL, "--out", "out", "--by-project", "--json").out)
+    assert found == json.loads((out / "bench.json").read_text())
+    assert found["sections"][0]["tier"] == "T0"
+
+
+def test_a_run_that_was_stopped_keeps_what_was_played_and_goes_on(cli, monkeypatch):
+    real, names = playing.played, []
+
+    def stops(job):
+        names.append(job.name)
+        if len(names) == 3:
+            raise KeyboardInterrupt
+        return real(job)
+
+    monkeypatch.setattr(playing, "played", stops)
+    stopped = cli.inside(*SMALL, "--out", "out")
+    assert (stopped.code, stopped.out) == (130, "")
+    assert stopped.err.splitlines()[0] == "stopped; 4 rows are kept in out, and the same command goes on"
+    names.clear()
+    monkeypatch.setattr(playing, "played", lambda job: names.append(job.name) or real(job))
+    assert cli.inside(*SMALL, "--out", "out").code == 0
+    assert len(names) == 1
+
+
+@pytest.fixture
+def session(cli):
+    return cli.file("work/session.jsonl", CLAUDE_CODE)
+
+
+def test_recorded_sessions_are_played_at_two_prices_each_for_itself(cli, session):
+    outcome = cli.inside("bench", "none", "rules", "--sessions", "work", "--out", "out")
+    assert outcome.code == 0, outcome.err
+    heads = [line for line in outcome.out.splitlines() if line.startswith("T1 ")]
+    assert heads == [
+        f"T1 recordings at {prices} prices: 1 project, 1 session: 1 story under every arm"
+        for prices in ("quarter", "tenth-written")
+    ]
+
+
+def test_an_arm_that_is_a_step_of_the_path_is_played_too(cli, session):
+    steps = ("--step", "supervised=mask", "--step", "rl=mask(keep=3)")
+    outcome = cli.inside("bench", "none", *steps, "--sessions", str(session), "--prices", "tenth")
+    lines = outcome.out.splitlines()
+    (at,) = [number for number, line in enumerate(lines) if line.startswith("The path")]
+    assert [line.split()[:3] for line in lines[at + 2 : at + 4]] == [
+        ["supervised", "mask", "-"],
+        ["RL", "mask(keep=3)", "+0.00"],
+    ]
+    assert lines[at + 4].startswith("Missing: fixed summary (no summary was played); ")
+
+
+def test_a_bad_recording_is_skipped_and_told(cli, session):
+    cli.file("work/bad.json", "nothing")
+    outcome = cli.inside(
+        "bench", "none", "--sessions", str(session), "--sessions", "work/bad.json", "--prices", "tenth"
+    )
+    assert outcome.code == 1
+    assert outcome.out.startswith("T1 recordings at tenth prices: 1 project, 1 session")
+    first, *rest = outcome.err.splitlines()
+    assert first.startswith("trimtab: work/bad.json is skipped: ")
+    assert rest == ["  Name the format, if it has one of these: " + rest[0].partition("these: ")[2]]
+
+
+def test_two_processes_play_the_same_rows(cli, session):
+    cli.file("work/other.jsonl", CLAUDE_CODE.replace(b"greet", b"leave"))
+    for workers in ("1", "2"):
+        outcome = cli.inside("bench", "none", "rules", "--sessions", "work", "--workers", workers, "--out", workers)
+        assert outcome.code == 0, outcome.err
+    alone, beside = ([structs.replace(row, policy_ms=0.0) for row in rows_in(cli.project / n)] for n in "12")
+    assert alone == beside
+    assert len(alone) == 8
+
+
+def test_sessions_of_the_index_are_found_by_the_environment(cli, session):
+    folder = cli.root / "data" / "sessions"
+    folder.mkdir(parents=True)
+    (folder / "s.jsonl").write_bytes(CLAUDE_CODE)
+    (folder / "index.jsonl").write_text('{"file": "s.jsonl", "source": "work", "split": "eval", "family": 1}\n')
+    found = Cli(cli.root, {"TRIMTAB_DATA": str(cli.root / "data")}).inside("bench", "none", "--split", "eval", "--json")
+    assert found.code == 0, found.err
+    assert {(s["part"], *s["project"]) for s in json.loads(found.out)["sections"]} == {("eval", "work")}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nosuch",), "there is no policy 'nosuch'"),
+        (("none", "--against", "mask"), "'mask' isn't among the arms"),
+        (("none", "--part", "test"), "the test part judges one candidate"),
+        (("none", "--candidate", "mask"), "the test part judges one candidate"),
+        (("none", "--part", "test", "--candidate", "mask"), "the test part is opened on the record"),
+        (("none", "--step", "rl"), "--step 'rl' says no arm"),
+        (("none", "--step", "magic=mask"), "the path has no step 'magic'"),
+        (("none", "--sessions", "x", "--split", "eval"), "--sessions names files"),
+        (("none", "--sessions", "x", "--part", "train"), "--part: of generated tasks"),
+        (("none", "--seeds", "2", "--part", "train", "--split", "eval"), "--part and --seeds: of generated tasks"),
+        (("none", "--window", "9k", "--data", "x"), "--window and --data: of recorded sessions"),
+        (("none", "--prices", "free"), "--prices 'free' names no prices"),
+        (("none", "--split", "eval"), "nothing says where recorded sessions are"),
+        (("none", "--sessions", ".", "--prices", "free"), "no session of a known agent lies in '.'"),
+        (("none", "--each", "0"), "0 is not in the range"),
+    ],
+)
+def test_what_does_not_go_together_is_said_with_a_next_step(cli, arguments, said):
+    outcome = cli.inside("bench", *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert said in outcome.err
+    assert len(outcome.err.splitlines()) >= 2
+    assert not (cli.project / "out").exists()
+
+
+def test_without_numpy_it_is_said_what_to_install(cli, monkeypatch):
+    monkeypatch.setattr(bench, "find_spec", lambda name: None)
+    outcome = cli.inside("bench", "none")
+    assert (outcome.code, outcome.err.splitlines()[0]) == (
+        2,
+        "trimtab: trimtab bench needs numpy, which isn't installed",
+    )
+
+
+def test_stories_that_not_every_arm_played_are_told(cli, session, monkeypatch):
+    """One arm breaks in one of two sessions: what it played there is left out for all."""
+    cli.file("work/other.jsonl", CLAUDE_CODE)
+    real = playing.played
+
+    def halved(job):
+        done = real(job)
+        return replace(done, rows=tuple(row for row in done.rows if "other" not in row.story or row.arm == "none"))
+
+    monkeypatch.setattr(playing, "played", halved)
+    outcome = cli.inside("bench", "none", "truncate", "--sessions", "work", "--prices", "tenth")
+    assert outcome.out.startswith("T1 recordings at tenth prices: 1 project, 1 session: 1 story under every arm")
+    assert outcome.err == "note: T1 recordings at tenth prices: 1 story is left out, which not every arm played\n"
+
+
+def test_the_test_part_is_opened_on_the_record_and_a_second_look_is_told(cli, monkeypatch):
+    """What the test part holds is not looked at here: nothing of it is played."""
+    monkeypatch.setattr(playing, "suite_jobs", lambda *arguments, **options: [])
+    first = cli.inside("bench", "none", "--part", "test", "--candidate", "mask", "--out", "out")
+    second = cli.inside("bench", "none", "--part", "test", "--candidate", "rules", "--out", "out")
+    assert "opened before" not in first.err
+    assert "warning: the test part was opened before, at 20" in second.err
+    assert "to judge mask" in second.err
+    opened = [json.loads(line) for line in (cli.project / "out" / "opened.jsonl").read_text().splitlines()]
+    assert [one["candidate"] for one in opened] == ["mask", "rules"]
+
+
+def test_help_and_completion_load_nothing_of_the_lab():
+    code = "import sys, trimtab.frontends.cli.bench; print([m for m in sys.modules if m.split('.')[:2] == ['trimtab', 'lab'] or m == 'numpy'])"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": SOURCES}, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "[]\n"
+
+
+def test_a_terminal_is_told_how_far_it_is_and_how_long_the_rest_takes():
+    times = iter([0.0, 10.0, 250.0])
+    with redirect_stderr(Terminal()) as err:
+        assert list(arriving(iter(["a", "b"]), 2, str, now=lambda: next(times))) == ["a", "b"]
+    assert err.getvalue().split("\r\x1b[K") == [
+        "",
+        "─" * 24 + " 0 of 2",
+        "━" * 12 + "─" * 12 + " 1 of 2, 10 s left: a",
+        "━" * 24 + " 2 of 2, 0 s left: b",
+        "",
+    ]
+
+
+def test_of_nothing_and_to_nobody_no_progress_is_told():
+    with redirect_stderr(Terminal()) as err:
+        assert list(arriving(iter(()), 0, str)) == []
+    with redirect_stderr(io.StringIO()) as pipe:
+        assert list(arriving(iter(["a"]), 1, str)) == ["a"]
+    assert (err.getvalue(), pipe.getvalue()) == ("", "")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True

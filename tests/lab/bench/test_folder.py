@@ -1,0 +1,132 @@
+"""The folder of a bench: what is kept, and what is no longer true."""
+
+import json
+
+import pytest
+
+from support.made_rows import made_row
+from trimtab.lab.bench import folder as folder_module
+from trimtab.lab.bench.folder import Manifest, Opened, open_folder, rows_in
+from trimtab.types.errors import StoreError, UsageError
+
+ROWS = [made_row("mask", number=number) for number in range(3)]
+
+
+def test_rows_that_were_added_are_there_when_it_is_opened_again(tmp_path):
+    out = tmp_path / "new" / "out"
+    first = open_folder(out, {"arms": "mask"})
+    first.add(ROWS[:2])
+    first.add(ROWS[2:])
+    again = open_folder(out, {"arms": "mask rules"})
+    assert (again.rows, again.notes) == (ROWS, [])
+    assert rows_in(out) == first.rows == ROWS
+    assert json.loads((out / "manifest.json").read_text())["arguments"] == {"arms": "mask rules"}
+
+
+def test_a_line_that_was_cut_off_is_dropped_and_told(tmp_path):
+    open_folder(tmp_path, {}).add(ROWS)
+    path = tmp_path / "rows.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-40])
+    again = open_folder(tmp_path, {})
+    assert again.rows == ROWS[:2]
+    assert again.notes == [f"the last line of {path} was cut off; it is dropped, and played again"]
+    again.add(ROWS[2:])
+    assert path.read_bytes() == whole
+
+
+def test_a_damaged_line_is_passed_over_and_told(tmp_path):
+    open_folder(tmp_path, {}).add(ROWS)
+    path = tmp_path / "rows.jsonl"
+    first, *rest = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + b"{}\n" + b"".join(rest))
+    again = open_folder(tmp_path, {})
+    assert (again.rows, again.notes) == (ROWS, [f"damaged, and passed over: 1 of the lines in {path}"])
+
+
+def test_of_two_rows_of_one_arm_and_story_the_later_one_holds(tmp_path):
+    folder = open_folder(tmp_path, {})
+    folder.add([ROWS[0], made_row("mask", success=0.5)])
+    (row,) = rows_in(tmp_path)
+    assert row.judged["expected"].success == 0.5
+
+
+def test_rows_of_other_code_are_set_aside_and_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(folder_module, "code_version", lambda parts: "older")
+    open_folder(tmp_path, {}).add(ROWS)
+    monkeypatch.undo()
+    again = open_folder(tmp_path, {})
+    assert again.rows == []
+    assert len(again.notes) == 1
+    assert "rows-older.jsonl" in again.notes[0]
+    assert len((tmp_path / "rows-older.jsonl").read_bytes().splitlines()) == 3
+
+
+def test_rows_that_nobody_vouches_for_are_set_aside(tmp_path):
+    open_folder(tmp_path, {}).add(ROWS)
+    (tmp_path / "manifest.json").unlink()
+    assert open_folder(tmp_path, {}).rows == []
+    assert (tmp_path / "rows-unknown.jsonl").exists()
+
+
+def test_a_recording_that_changed_is_played_again(tmp_path):
+    files = {"a.jsonl": tmp_path / "a.jsonl", "b.jsonl": tmp_path / "b.jsonl", "gone.jsonl": tmp_path / "gone.jsonl"}
+    for name in ("a.jsonl", "b.jsonl"):
+        files[name].write_text("one")
+    rows = [made_row("mask", story=story) for story in ("a.jsonl", "a.jsonl#1", "b.jsonl", "gone.jsonl")]
+    out = tmp_path / "out"
+    open_folder(out, {}, files).add(rows)
+    files["a.jsonl"].write_text("two")
+    again = open_folder(out, {}, {"a.jsonl": files["a.jsonl"]})
+    assert [row.story for row in again.rows] == ["b.jsonl", "gone.jsonl"]
+    assert again.notes == ["changed since it was played, and played again: the recording a.jsonl"]
+    assert rows_in(out) == again.rows
+    assert open_folder(out, {}, files).rows == again.rows, "what wasn't asked for is still known"
+
+
+def test_an_arm_whose_weights_changed_is_played_again(tmp_path):
+    weights = tmp_path / "w.json"
+    weights.write_text("one")
+    arm = 'learned(weights="w.json")'
+    rows = [made_row(arm), made_row("mask")]
+    out = tmp_path / "out"
+    open_folder(out, {}, weights={arm: weights}).add(rows)
+    assert open_folder(out, {}, weights={arm: weights}).rows == rows
+    weights.write_text("two")
+    again = open_folder(out, {}, weights={arm: weights})
+    assert (again.rows, again.notes) == (
+        rows[1:],
+        [f"changed since it was played, and played again: the weights of {arm}"],
+    )
+
+
+def test_the_name_of_the_code_changes_with_it_alone():
+    assert folder_module.code_version(folder_module.PLAYERS) == folder_module.code_version(folder_module.PLAYERS)
+    assert folder_module.code_version(["types"]) != folder_module.code_version(["types", "lab/suite.py"])
+
+
+def test_when_the_test_part_was_opened_is_kept(tmp_path):
+    folder = open_folder(tmp_path, {})
+    assert folder.opened() == []
+    folder.open_test("mask", at="2026-01-01T00:00:00+00:00")
+    folder.open_test("lru", at="2026-01-02T00:00:00+00:00")
+    assert open_folder(tmp_path, {}).opened() == [
+        Opened("2026-01-01T00:00:00+00:00", "mask"),
+        Opened("2026-01-02T00:00:00+00:00", "lru"),
+    ]
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "out").write_text("")
+    with pytest.raises(UsageError, match="is no folder"):
+        open_folder(tmp_path / "out", {})
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="can't be written"):
+        open_folder(tmp_path / "file" / "out", {})
+
+
+def test_a_manifest_says_what_rows_depend_on():
+    assert set(Manifest.__struct_fields__) == {"content", "trimtab", "python", "arguments", "files", "weights"}

@@ -1,0 +1,74 @@
+"""Sentences bear what their figures bear: nothing is claimed of an interval that holds zero."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trimtab.lab.corpora.intervals import Interval
+from trimtab.lab.report.bearing import says, side
+from trimtab.lab.report.words import PAID, SUCCEEDED, difference, gate, under_bounds
+
+LESS, MORE, AROUND = Interval(-0.12, -0.15, -0.09), Interval(0.2, 0.1, 0.3), Interval(0.01, -0.1, 0.12)
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        (LESS, "it costs less (−12.0 % [−15.0, −9.0])"),
+        (MORE, "it costs more (+20.0 % [+10.0, +30.0])"),
+        (AROUND, "whether it costs less or more isn't shown (+1.0 % [−10.0, +12.0])"),
+        (Interval(0.003, -0.011, 0.009), "cost is equal within 1.1 % (+0.3 % [−1.1, +0.9])"),
+        (Interval(0.0, 0.0, 0.0), "cost is equal (0.0 % [0.0, 0.0])"),
+        (Interval(-0.5, math.nan, math.nan), "whether it costs less or more isn't shown by one story (−50.0 %)"),
+        (
+            Interval(math.nan, math.nan, math.nan),
+            "whether it costs less or more isn't known: no story was played by both",
+        ),
+    ],
+)
+def test_a_difference_of_cost_in_words(found: Interval, sentence: str) -> None:
+    assert difference(found, "change", PAID) == sentence
+
+
+def test_a_difference_of_success_is_told_in_points() -> None:
+    near = Interval(0.003, -0.005, 0.011)
+    assert difference(near, "points", SUCCEEDED) == "success is equal within 1.1 points (+0.3 points [−0.5, +1.1])"
+    assert difference(MORE, "points", SUCCEEDED) == "it succeeds more often (+20.0 points [+10.0, +30.0])"
+
+
+def test_what_holds_under_every_bound_is_said_to() -> None:
+    found = {"optimistic": LESS, "pessimistic": Interval(-0.1, -0.2, -0.05)}
+    assert under_bounds(found, "change", PAID) == (
+        "it costs less under every bound (optimistic −12.0 % [−15.0, −9.0]; pessimistic −10.0 % [−20.0, −5.0])"
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "words"), [(MORE, "hangs on the bound"), (AROUND, "hangs on the bound"), (LESS, "under every bound")]
+)
+def test_what_hangs_on_the_bound_is_not_claimed(other: Interval, words: str) -> None:
+    assert words in under_bounds({"optimistic": LESS, "pessimistic": other}, "change", PAID)
+
+
+@given(st.tuples(*[st.floats(-2, 2)] * 3))
+def test_a_sentence_claims_a_side_only_where_both_ends_are_told_on_it(ends: tuple[float, ...]) -> None:
+    low, value, high = sorted(ends)
+    found = Interval(value, low, high)
+    sentence = difference(found, "change", PAID)
+    assert sentence.startswith("it costs less") == (round(100 * high, 1) < 0 and high <= -0.0005)
+    assert sentence.startswith("it costs more") == (round(100 * low, 1) > 0 and low >= 0.0005)
+    assert says(found) == {1: "better", -1: "worse", 0: "not shown"}[side(found)]
+
+
+@pytest.mark.parametrize(
+    ("gains", "words"),
+    [
+        ({"quarter": MORE, "tenth": MORE}, "`rl` clears it, being above `rules` at 2 of 2"),
+        ({"quarter": MORE, "tenth": AROUND}, "`rl` doesn't clear it, being above `rules` at 1 of 2"),
+        ({"tenth": MORE}, "`rl` doesn't clear it, being above `rules` at 1 of 1"),
+    ],
+)
+def test_the_gate_takes_two_prices(gains: dict[str, Interval], words: str) -> None:
+    assert words in gate(gains, "rl", "rules")

@@ -1,0 +1,72 @@
+"""Where work runs changes nothing about what comes of it."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from trimtab.lab.executor import Executor, Here, Processes, executor_for
+from trimtab.types.errors import UsageError
+
+
+def square(number: int) -> int:
+    """Slower for the first ones, so that later results are there before."""
+    time.sleep(0.02 * max(0, 3 - number))
+    return number * number
+
+
+def refuse(number: int) -> int:
+    """Raises for one of them."""
+    if number == 2:
+        raise UsageError("two is refused", hint="take three")
+    return number
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Executor]:
+    """Two workers for all tests here."""
+    executor = executor_for(2)
+    yield executor
+    executor.close()
+
+
+def test_results_come_in_the_order_of_the_items_wherever_they_are_made(processes: Executor) -> None:
+    assert isinstance(processes, Processes)
+    assert list(processes.map(square, range(8))) == list(Here().map(square, range(8))) == [n * n for n in range(8)]
+
+
+def test_an_error_comes_where_its_result_would_be_and_is_itself(processes: Executor) -> None:
+    for executor in (Here(), processes):
+        found = executor.map(refuse, range(4))
+        assert [next(found), next(found)] == [0, 1]
+        with pytest.raises(UsageError) as caught:
+            next(found)
+        assert (caught.value.message, caught.value.hint) == ("two is refused", "take three")
+
+
+def test_one_worker_is_this_process_and_fewer_are_refused() -> None:
+    assert isinstance(executor_for(1), Here)
+    with pytest.raises(UsageError, match="0 workers"):
+        executor_for(0)
+
+
+def test_a_missing_ray_is_told_with_the_extra_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    with pytest.raises(UsageError) as caught:
+        executor_for(2, ray=True)
+    assert "trimtab[ray]" in caught.value.hint
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.filterwarnings("ignore")
+def test_a_local_cluster_of_two_gives_the_same_results_in_the_same_order() -> None:
+    pytest.importorskip("ray")
+    executor = executor_for(2, ray=True)
+    try:
+        assert list(executor.map(square, range(6))) == [n * n for n in range(6)]
+        mapped: Callable[[int], int] = refuse
+        with pytest.raises(UsageError, match="two is refused"):
+            list(executor.map(mapped, range(4)))
+    finally:
+        executor.close()
