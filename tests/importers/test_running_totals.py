@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -68,7 +68,14 @@ def test_usage_of_each_call_stays_as_it_is(events: list[Event]) -> None:
 @given(sessions(), st.data())
 def test_running_totals_become_the_usage_of_each_call(events: list[Event], data: st.DataObject) -> None:
     anew_at = data.draw(st.none() | st.integers(4, len(usages(events)) - 1))
-    assert per_call(totals(events, anew_at=anew_at)) == events
+    recorded = totals(events, anew_at=anew_at)
+    if anew_at is not None:
+        before, after = usages(recorded)[anew_at - 1 : anew_at + 1]
+        assert before is not None
+        assert after is not None
+        # One call that took more than all before it looks like a counter that went on: nobody could tell.
+        assume(after.prompt < before.prompt)
+    assert per_call(recorded) == events
 
 
 @given(sessions())

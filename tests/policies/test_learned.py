@@ -172,7 +172,7 @@ def test_extra_figures_stand_behind_the_row_of_an_item():
 
 
 def test_weights_that_ask_for_figures_without_a_network_for_them_are_refused():
-    with pytest.raises(ValueError, match="have a network for it"):
+    with pytest.raises(ValueError, match="have no network for it"):
         extra_of(choosing(1.0, extra=("needed",)), full(), ())
 
 

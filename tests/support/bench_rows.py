@@ -10,7 +10,8 @@ from trimtab.lab.arms.arm import ArmKind
 from trimtab.lab.bench.folder import Manifest
 from trimtab.lab.bench.row import BOUNDS, CHANCES, Judged, Needs, Quality, Row
 from trimtab.lab.env.facts import Tier
-from trimtab.lab.report.reading import AblationRow, Estimate, Run, TaskReward, Timing
+from trimtab.lab.report.reading import Run, TaskReward, Timing
+from trimtab.lab.train.ablation_row import AblationRow, Estimate
 
 ARMS: tuple[tuple[str, ArmKind, float, float, float], ...] = (
     ("none", "keep", 0.66, 1.0, 1.0),

@@ -13,6 +13,8 @@ from trimtab.lab.env.story import Story, task_story
 from trimtab.lab.tasks.registry import FAMILIES
 from trimtab.types.errors import UsageError
 
+LEARNED = ("learned", "cost-gate:learned")
+
 
 @pytest.fixture(scope="module")
 def story() -> Story:
@@ -29,7 +31,8 @@ def test_every_arm_plays(spec: str, story: Story) -> None:
 
 
 def test_arms_say_what_they_are_evidence_of() -> None:
-    kinds = {spec: find_arm(spec).kind for spec in (*BASELINES, *PEER_ARMS, "codex", "none", "cost-gate:lru")}
+    kinds = {spec: find_arm(spec).kind for spec in (*BASELINES, *PEER_ARMS, "codex", "none", "cost-gate:lru", *LEARNED)}
+    assert {spec for spec, kind in kinds.items() if kind == "learned"} == set(LEARNED)
     assert {spec for spec, kind in kinds.items() if kind == "bound"} == {"clairvoyant"}
     assert {spec for spec, kind in kinds.items() if kind == "random"} == {"random"}
     assert {spec for spec, kind in kinds.items() if kind == "keep"} == {"keep-all", "none"}

@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 
 from support.training import TINY, short_suite
-from trimtab.lab.train.ablation import AblationRow, Estimate, ablate, estimate
+from trimtab.lab.train.ablation import ablate, estimate
+from trimtab.lab.train.ablation_row import AblationRow, Estimate
 from trimtab.lab.train.train import Place
 
 

@@ -16,6 +16,7 @@ import click
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.bench_stories import EACH, SEEDS, Wish, jobs_of
 from trimtab.frontends.cli.numbers import WINDOW
+from trimtab.frontends.cli.path_steps import STEPS, named_steps
 from trimtab.frontends.cli.printable import json_text, one_line
 from trimtab.frontends.cli.progress import arriving
 from trimtab.frontends.cli.screen import counted, stacked, width_of, wrapped
@@ -85,13 +86,7 @@ _COUNT = click.IntRange(min=1, max=100_000)
     "--against", metavar="ARM", help="The arm that the others are held against. Default: rules, else the first."
 )
 @click.option("--by-project", is_flag=True, help="Also what holds in each project, or family, by itself.")
-@click.option(
-    "--step",
-    "steps",
-    multiple=True,
-    metavar="STEP=ARM",
-    help="Which arm a step of the path is: summary, rule, logs, supervised or rl. May be repeated.",
-)
+@STEPS
 @click.option("--workers", type=_COUNT, default=1, metavar="N", help="Processes to play in. Default: 1.")
 @click.option(
     "--out",
@@ -133,7 +128,7 @@ def command(
     from trimtab.lab.bench.findings import Findings
     from trimtab.lab.bench.steps import with_arms
 
-    stages = _stages(steps)
+    stages = named_steps(steps)
     names = _arms(arms, [*stages.values(), *([candidate] if candidate else [])])
     path = with_arms(stages)
     base = _against(names, against)
@@ -164,19 +159,6 @@ def command(
 def _require_numpy() -> None:
     if find_spec("numpy") is None:
         raise UsageError("trimtab bench needs numpy, which isn't installed", hint="pip install 'trimtab[lab]'")
-
-
-def _stages(given: Sequence[str]) -> dict[str, str]:
-    """The arms of steps of the path, by the keys of those."""
-    found: dict[str, str] = {}
-    for one in given:
-        key, between, arm = one.partition("=")
-        if not between or not arm:
-            raise UsageError(
-                f"--step {one!r} says no arm", hint="Write it as --step rl='learned(weights=\"rl.json\")'."
-            )
-        found[key.strip()] = arm.strip()
-    return found
 
 
 def _arms(given: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:

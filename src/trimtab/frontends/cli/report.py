@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from trimtab.frontends.cli import completers
+from trimtab.frontends.cli.path_steps import STEPS, named_steps
 from trimtab.frontends.cli.printable import one_line
 from trimtab.frontends.cli.screen import counted, shortened, width_of
 from trimtab.types.errors import UsageError
@@ -21,13 +22,7 @@ _CLEARED = "\r\x1b[K"
 @click.command("report")
 @click.argument("folders", nargs=-1, metavar="DIR…", shell_complete=completers.folders)
 @click.option("--out", metavar="FILE.html", shell_complete=completers.files, help="The page. Default: report.html.")
-@click.option(
-    "--step",
-    "steps",
-    multiple=True,
-    metavar="STEP=ARM",
-    help="Which arm a step of the path is: summary, rule, logs, supervised or rl. May be repeated.",
-)
+@STEPS
 @click.option("--date", metavar="TEXT", default="", help="A date to print; nothing is printed without it.")
 def command(*, folders: tuple[str, ...], out: str | None, steps: tuple[str, ...], date: str) -> int:
     """Write one page about what `trimtab bench` and `trimtab train` found.
@@ -51,7 +46,7 @@ def command(*, folders: tuple[str, ...], out: str | None, steps: tuple[str, ...]
     from trimtab.lab.report.sections import report_of
     from trimtab.lab.report.writing import way_to_repository, write
 
-    stages = _stages(steps)
+    stages = named_steps(steps)
     with_arms(stages)  # a step that isn't there is told before anything is read
     found, names = shortened(read([Path(folder) for folder in folders]))
     path = with_arms({key: names.get(arm, arm) for key, arm in stages.items()})
@@ -80,17 +75,6 @@ def command(*, folders: tuple[str, ...], out: str | None, steps: tuple[str, ...]
         )
     )
     return 0
-
-
-def _stages(given: Sequence[str]) -> dict[str, str]:
-    """The arms of steps of the path, by the keys of those."""
-    found: dict[str, str] = {}
-    for one in given:
-        key, _, arm = one.partition("=")
-        if not arm.strip():
-            raise UsageError(f"--step {one!r} says no arm", hint="Write it as --step rl=ARM.")
-        found[key.strip()] = arm.strip()
-    return found
 
 
 def _command_line(folders: Sequence[str], page: Path, steps: Sequence[str], date: str) -> str:

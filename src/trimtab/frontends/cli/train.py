@@ -59,6 +59,12 @@ _MOST_MINUTES = 1_000_000
     help=f"The budget: {PER_MINUTE:,} decisions each. The clock breaks a run off when they are over. Default: 10.",
 )
 @click.option(
+    "--each",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Tasks of each family that are learned from before reinforcement, and that validation takes. Default: as many as a policy is worth.",
+)
+@click.option(
     "--workers", type=click.IntRange(1), help="Processes that play. Default: one for each processor, 8 at most."
 )
 @click.option("--ray", is_flag=True, help="Play on a Ray cluster of --workers on this machine.")
@@ -94,6 +100,7 @@ def command(
     seed: int,
     seeds: int,
     minutes: float,
+    each: int | None,
     workers: int | None,
     ray: bool,
     ray_address: str,
@@ -110,6 +117,7 @@ def command(
     """
     _require_torch()
     from trimtab.lab.executor import executor_for
+    from trimtab.lab.train.config import of_size
     from trimtab.lab.train.train import Place
 
     if sessions is not None and (stage not in ("needed", "all") or needed is not None):
@@ -118,12 +126,14 @@ def command(
         )
     _require_device(device)
     config = _config({"variant": variant, "branching": branching, "scheme": scheme}, seed, minutes, teachers)
+    if each is not None:
+        config = of_size(config, each)
     weights = _needed(needed)
     executor = executor_for(workers or min(_MOST_WORKERS, os.cpu_count() or 1), ray=ray, address=ray_address)
     try:
         place = Place(out, executor, device=device, seconds=60 * minutes, say=_say)
         if stage in ("needed", "all") and weights is None:
-            weights = _first(place, seed, sessions)
+            weights = _first(place, seed, each, sessions)
         if stage == "needed":
             return 0
         if stage == "ablation":
@@ -138,10 +148,11 @@ def command(
     return 0
 
 
-def _first(place: "Place", seed: int, sessions: Path | None) -> "Weights | None":
-    from trimtab.lab.train.first import First, first, session_files
+def _first(place: "Place", seed: int, each: int | None, sessions: Path | None) -> "Weights | None":
+    from trimtab.lab.train.first import EACH, First, first, session_files
 
-    made = first(First(seed=seed, sessions=session_files(sessions) if sessions else ()), place)
+    files = session_files(sessions) if sessions else ()
+    made = first(First(seed=seed, each=each or EACH, sessions=files), place)
     click.echo(made.folder / "weights.json")
     return made.weights
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
-from trimtab.context.policies.base import Policy
+from trimtab.context.policies.base import Policy, unwrap
+from trimtab.context.policies.learned.policy import Learned
 from trimtab.context.policies.none import NoPolicy
 from trimtab.context.policies.peer_table import PEERS
 from trimtab.context.policies.registry import configured, find_policy, named_in, policy_of
@@ -95,8 +96,13 @@ def find_arm(spec: str) -> Arm:
         policy_of(spec, partial(_checked, maker))
         return Arm(spec, maker.kind, maker.about, lambda story: policy_of(spec, partial(_made, maker, story)))
     policy = find_policy(spec)
-    kind: ArmKind = "keep" if policy.name == "none" else "peer" if policy.name in _PEERS else "rule"
-    return Arm(spec, kind, type(policy).__name__, lambda _: find_policy(spec))
+    return Arm(spec, _kind(policy), type(policy).__name__, lambda _: find_policy(spec))
+
+
+def _kind(policy: Policy) -> ArmKind:
+    if isinstance(unwrap(policy)[0], Learned):
+        return "learned"
+    return "keep" if policy.name == "none" else "peer" if policy.name in _PEERS else "rule"
 
 
 def _made(maker: Maker, story: Story, name: str, parameters: Mapping[str, Any]) -> Policy:

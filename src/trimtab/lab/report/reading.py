@@ -20,35 +20,10 @@ import msgspec
 
 from trimtab.lab.bench.folder import Manifest, Opened
 from trimtab.lab.bench.row import Row
+from trimtab.lab.train.ablation_row import AblationRow
 from trimtab.types.errors import TrimtabError, UsageError
 
 T = TypeVar("T")
-
-
-class Estimate(msgspec.Struct, frozen=True):
-    """A mean with its 95 % interval, as training writes it."""
-
-    mean: float
-    low: float
-    high: float
-
-
-class AblationRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of training's `ablation.json`: a variant of credit with a way to branch, or something that it is compared with (`branching` is empty then).
-
-    The shape is that of `lab/train/ablation.py`, which can't be loaded without the training library. `gain`: reward above the clone of the same seed, on the same tasks.
-    """
-
-    variant: str
-    branching: str = ""
-    seeds: int
-    tasks: int
-    decisions: int = 0
-    reward: Estimate
-    success: Estimate
-    cost: Estimate
-    sampled: Estimate | None = None
-    gain: Estimate | None = None
 
 
 class TaskReward(msgspec.Struct, frozen=True):

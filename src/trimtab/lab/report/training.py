@@ -11,8 +11,8 @@ from trimtab.lab.bench.steps import Stage, walked
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.report.bearing import says
 from trimtab.lab.report.evidence import Block
-from trimtab.lab.report.reading import AblationRow, Estimate
 from trimtab.lab.report.table import Cell, Column, Table
+from trimtab.lab.train.ablation_row import AblationRow, Estimate
 
 ABLATION = (
     Column("variant", "credit"),

@@ -7,7 +7,7 @@ seeing      an observation as numbers and valid choices        network    the sc
 teachers    decisions of other policies as choices             losses     what is descended on
 rollouts    a group: rollouts, branches, credit                judging    candidates and arms on validation
 curriculum  what is open when                                  runs       the folder of a run: state, curves, weights
-ablation    runs side by side
+ablation    runs side by side                                  supervised   what is needed again, from labels in hindsight: before all this
 
 Nothing here is needed to run what comes of it: that is plain Python, in `context/policies/learned`. The only part of the lab that needs the extra `train`.
 """

@@ -14,6 +14,7 @@ import msgspec
 
 from trimtab.context.policies.learned.weights import Weights
 from trimtab.lab.credit.advantage import Variant
+from trimtab.lab.train.ablation_row import AblationRow, Estimate
 from trimtab.lab.train.config import Branching, Config
 from trimtab.lab.train.judging import LAST_FROM, Score, Who, scores
 from trimtab.lab.train.runs import RunFolder
@@ -30,30 +31,6 @@ CELLS: tuple[Cell, ...] = (
 )
 """The first is plain group-relative policy gradient: what branches elsewhere, is more rollouts there."""
 DRAWS = 2_000
-
-
-class Estimate(msgspec.Struct, frozen=True):
-    """A mean with its 95 % interval."""
-
-    mean: float
-    low: float
-    high: float
-
-
-class AblationRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A cell, or something that it is compared with (`variant` is its name then). `gain`: reward above the clone of the same seed, on the same tasks."""
-
-    variant: str
-    branching: str = ""
-    seeds: int
-    tasks: int
-    decisions: int = 0
-    reward: Estimate
-    success: Estimate
-    cost: Estimate
-    sampled: Estimate | None = None
-    gain: Estimate | None = None
-    best_steps: tuple[int, ...] = ()
 
 
 def ablate(

@@ -115,3 +115,10 @@ def smaller(config: Config, decisions: int) -> Config:
     """The same run with another budget of decisions."""
     learning = msgspec.structs.replace(config.learning, decisions=decisions)
     return msgspec.structs.replace(config, learning=learning)
+
+
+def of_size(config: Config, each: int) -> Config:
+    """The same run with `each` tasks of a family to clone from and to report with, and a third as many to choose by."""
+    cloning = msgspec.structs.replace(config.cloning, each=each)
+    judging = msgspec.structs.replace(config.judging, each=max(1, each // 3), last=each)
+    return msgspec.structs.replace(config, cloning=cloning, judging=judging)

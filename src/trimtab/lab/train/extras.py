@@ -1,12 +1,9 @@
-"""Extra figures behind each item's row, from supervised weights, so that what a first network knows is an input of the second one. They are those of the run time."""
+"""Extra figures behind each item's row, as the trainer asks for them; what they are, and how the agent comes to the same, stands in `context/policies/learned/extra.py`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from msgspec.structs import replace
-
-from trimtab.context.policies.learned.choosing import EXTRA
-from trimtab.context.policies.learned.choosing import extra_of as figures_of
+from trimtab.context.policies.learned.extra import NAMES, extra_rows
 from trimtab.context.policies.learned.weights import Weights
 from trimtab.context.seeing.observation import ItemFacts, Observation
 from trimtab.types.errors import UsageError
@@ -21,13 +18,11 @@ class Needed:
     @property
     def names(self) -> tuple[str, ...]:
         """What the figures are called."""
-        return EXTRA
+        return NAMES
 
     def __call__(self, observation: Observation, items: Sequence[ItemFacts]) -> Sequence[Sequence[float]]:
         """Return both figures of each item."""
-        asking = replace(self.weights, extra=EXTRA, needed=self.weights.item)
-        figures = figures_of(asking, observation, items)
-        return [figures[item.id] for item in items]
+        return extra_rows(self.weights.item, observation, items)
 
 
 def extra_of(needed: Weights | None) -> Needed | None:

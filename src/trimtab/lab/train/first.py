@@ -16,12 +16,15 @@ from trimtab.lab.train.supervised import Config as Fit
 from trimtab.lab.train.train import Place, Trained
 from trimtab.types.errors import UsageError
 
+EACH = 24
+"""Tasks of every family where nobody says otherwise."""
+
 
 class First(msgspec.Struct, frozen=True, kw_only=True):
     """`each`: tasks of every family. `sessions`: files of recorded sessions, of any agent."""
 
     seed: int = 0
-    each: int = 24
+    each: int = EACH
     sessions: tuple[str, ...] = ()
 
 

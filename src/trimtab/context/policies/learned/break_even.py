@@ -23,6 +23,8 @@ from trimtab.context.seeing.observation import ItemFacts, Observation
 
 _NAMES_SHARE = 0.25
 """Of a body, what the names in its stub take at most."""
+_NAMES_OF_ROOM = 0.015
+"""Of the room, what the names in one stub take at most: in a small window stubs soon weigh more than what they save."""
 _NO_PRICE = (0.1, 1.0)
 """Of a read and a write, in fresh tokens, where no price is known."""
 _SURE = 0.02
@@ -42,7 +44,7 @@ class BreakEven:
 
     `calls`: share of the expected further requests that is counted on. `miss`: what it costs that something needed is hidden, in shares of what the whole session costs (it is
     noticed mostly, so it is less than a success is worth). `act`, `left`: shares of the space below the hard limit: from where on room is made, and down to where. `fresh`: an
-    item younger than so many requests stays while the request fits. `least`: tokens from which on an item is worth a stub, `names`: tokens of names that a stub keeps. `wait`: how much a batch must outweigh the break
+    item younger than so many requests stays while the request fits. `least`: tokens from which on an item is worth a stub, `names`: tokens of names that a stub keeps, where the room is large. `wait`: how much a batch must outweigh the break
     that the next one makes, in the terms of `economics.gate`. `margin`: a batch that nobody needs is worth so much of a request at least. `deepest`: the share of the space that stays when more than is needed goes.
     """
 
@@ -52,7 +54,7 @@ class BreakEven:
     left: float = 0.92
     fresh: int = 1
     least: int = 150
-    names: int = 200
+    names: int = 400
     wait: float = 0.5
     margin: float = 0.02
     deepest: float = 0.2
@@ -70,7 +72,7 @@ class BreakEven:
             best = self._with_unread(observation, best, self.pieces(observation, chances, stakes, fresh=0))
         if not best.pieces and not need:
             return Decision(())
-        batch = Batch(need, self.names)
+        batch = Batch(need, self._names(observation))
         why = said(best, stakes, forced=need > 0)
         for piece in best.pieces:
             batch.add(piece.op, piece.item, why)
@@ -113,13 +115,11 @@ class BreakEven:
         )
         return [*arguments, *self._results(observation, chances, stakes, loss, least)]
 
-    def worths(self, observation: Observation, chances: Mapping[str, float]) -> dict[str, float]:
-        """What hiding each item is worth by itself, in fresh tokens; items that can't be hidden are left out."""
-        stakes = self.stakes(observation)
-        return {piece.item.id: stakes.worth(piece) for piece in self.pieces(observation, chances, stakes)}
-
     def _space(self, observation: Observation) -> int:
         return max(0, observation.hard - observation.fixed)
+
+    def _names(self, observation: Observation) -> int:
+        return min(self.names, int(_NAMES_OF_ROOM * observation.room))
 
     def _loss(self, observation: Observation, stakes: Stakes) -> float:
         """What it costs that something needed is hidden: a request more, and a part of what the session is worth, by what it has cost and will."""
@@ -133,7 +133,7 @@ class BreakEven:
         for item in observation.items:
             if item.id not in chances or not hideable(item) or item.tokens < self.least or item.age < fresh:
                 continue
-            gain = item.tokens - STUB_TOKENS - min(self.names, int(_NAMES_SHARE * item.tokens))
+            gain = item.tokens - STUB_TOKENS - min(self._names(observation), int(_NAMES_SHARE * item.tokens))
             chance = 0.0 if item.superseded_by or item.expired else chances[item.id]
             # What is fetched again is written once, and then read for half of what is left, on average.
             back = item.tokens * (stakes.write + stakes.read * stakes.calls / 2)

@@ -4,17 +4,16 @@
 
     logit(operation on an item) = item network(its row, the whole, extra)[operation]       logit(about the whole) = gate network(the whole, mean of the items' rows)[choice]
 
-Training and run time come here for logits, so they are one policy. Items are the `largest` that something may be done with; the gate's mean is over their rows (zeros where there are none). `extra` figures of
-an item, where the weights ask for them: `needed`, the chance that it is needed again by the network `needed` in the same file, and `worth`, what hiding it is worth by break-even, in requests as they are.
+The trainer's network is the same function of the same figures, and a test holds the two together. Items are the `largest` that something may be done with; the gate's mean is over their rows (zeros where there are none). `extra`: figures behind an
+item's row, see there.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp
 from typing import TypeAlias
 
 from trimtab.context.policies.learned.arrays import Pass, pass_over
-from trimtab.context.policies.learned.break_even import BreakEven
+from trimtab.context.policies.learned.extra import NAMES, extra_rows
 from trimtab.context.policies.learned.features import ITEM_FEATURES, whole_row
 from trimtab.context.policies.learned.grammar import BATCH, COMMIT, Accepts, Choice, choices, largest
 from trimtab.context.policies.learned.known import rows_of
@@ -23,9 +22,6 @@ from trimtab.context.seeing.observation import ItemFacts, Observation
 
 Figures: TypeAlias = Mapping[str, tuple[float, ...]]
 """Of each item, by its id: what stands behind its row."""
-EXTRA = ("needed", "worth")
-"""Figures that weights may ask for."""
-_MOST_WORTH = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +46,13 @@ def input_of(observation: Observation, batch: Sequence[Choice], items: Sequence[
 
 
 def extra_of(weights: Weights, observation: Observation, items: Sequence[ItemFacts]) -> Figures:
-    """Return the extra figures that the weights ask for."""
+    """Return the extra figures that the weights ask for. Raises `ValueError` for weights that have no network for them, or ask for others."""
     if not weights.extra:
         return {}
-    if weights.needed is None or any(name not in EXTRA for name in weights.extra):
-        raise ValueError(f"weights that ask for {', '.join(weights.extra)} have a network for it")
-    rows = rows_of(observation, items)
-    chances = {i.id: chance_of(out[0]) for i, out in zip(items, pass_over(weights.needed)(rows), strict=True)}
-    worth = BreakEven().worths(observation, chances)
-    unit = max(1, observation.used)
-    figures = {
-        "needed": chances,
-        "worth": {i.id: max(-_MOST_WORTH, min(_MOST_WORTH, worth.get(i.id, 0.0) / unit)) for i in items},
-    }
-    return {item.id: tuple(figures[name][item.id] for name in weights.extra) for item in items}
-
-
-def chance_of(odds: float) -> float:
-    """The chance behind log-odds."""
-    return 1.0 / (1.0 + exp(-odds)) if odds >= 0 else exp(odds) / (1.0 + exp(odds))
+    if weights.needed is None or weights.extra != NAMES:
+        raise ValueError(f"weights that ask for {', '.join(weights.extra)} have no network for it")
+    rows = extra_rows(weights.needed, observation, items)
+    return {item.id: row for item, row in zip(items, rows, strict=True)}
 
 
 class Chooser:

@@ -17,7 +17,8 @@ from trimtab.context.cycle.ladder import hideable
 from trimtab.context.policies.base import Manners
 from trimtab.context.policies.learned.arrays import pass_over
 from trimtab.context.policies.learned.break_even import BreakEven, Decision
-from trimtab.context.policies.learned.choosing import Chooser, chance_of
+from trimtab.context.policies.learned.choosing import Chooser
+from trimtab.context.policies.learned.extra import chance_of
 from trimtab.context.policies.learned.grammar import actions_of
 from trimtab.context.policies.learned.known import STRANGE, rows_of, strange_item, strange_whole
 from trimtab.context.policies.learned.shipped import weights_named
