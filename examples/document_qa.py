@@ -66,7 +66,10 @@ def queries(options: argparse.Namespace) -> Iterator[Query]:
     """Questions, document after document."""
     families = {**FAMILIES, **(real_families(options.data) if options.data else {})}
     if options.family not in families:
-        raise SystemExit(f"no family {options.family!r}; there are {', '.join(families)}")
+        where = (
+            f", nor files of one in {options.data}" if options.data else "; those of published benchmarks take --data"
+        )
+        raise SystemExit(f"no family {options.family!r}{where}; there are {', '.join(families)}")
     level = Level(steps=options.steps, lag=8, distractors=2, tokens=1_200)
     for seed in range(options.seed, options.seed + options.questions):
         yield from queries_of(families[options.family](seed, level))
@@ -85,7 +88,7 @@ async def ask(query: Query, asked: Asked, options: argparse.Namespace) -> Outcom
     desk = Desk(query, rules(options), asked.model, harness=harness)
     rollout = await play(desk, asked.reader("r0"))
     if desk.error is not None:
-        raise SystemExit(f"{asked.model.ref}: {desk.error.message} {desk.error.hint}")
+        raise SystemExit(f"{asked.model.ref}: {desk.error.message}\n  {desk.error.hint}")
     return rollout.outcome
 
 
@@ -126,6 +129,8 @@ async def write(options: argparse.Namespace, asked: Asked) -> None:
 
 async def run(options: argparse.Namespace) -> None:
     """Ask all questions."""
+    if options.questions < 1:
+        raise SystemExit("--questions takes 1 or more")
     asked, total, right = who(options), 0, 0
     if options.out:
         await write(options, asked)

@@ -113,6 +113,14 @@ def test_an_arm_that_is_a_step_of_the_path_is_played_too(cli, session):
     assert lines[at + 4].startswith("Missing: fixed summary (no summary was played); ")
 
 
+def test_a_recording_without_an_answer_is_skipped_and_told_as_such(cli):
+    line = {"type": "user", "message": {"role": "user", "content": "hi"}, "uuid": "a", "sessionId": "s"}
+    cli.file("work/asked.jsonl", json.dumps({**line, "timestamp": "2026-01-01T00:00:00Z"}) + "\n")
+    outcome = cli.inside("bench", "none", "--sessions", "work/asked.jsonl")
+    assert outcome.code == 1
+    assert "work/asked.jsonl is skipped: no model answers in it" in outcome.err
+
+
 def test_a_bad_recording_is_skipped_and_told(cli, session):
     cli.file("work/bad.json", "nothing")
     outcome = cli.inside(

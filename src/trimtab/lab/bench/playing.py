@@ -24,7 +24,7 @@ from trimtab.lab.suite import PARTS, Part, drawn
 from trimtab.sessions.detect import read_recordings
 from trimtab.sessions.recorded import Recording
 from trimtab.sessions.replay.models import Terms, model_of
-from trimtab.types.errors import TrimtabError
+from trimtab.types.errors import TrimtabError, UsageError
 
 PRICES = ("quarter", "tenth-written")
 """At which prices recordings are played where nobody says otherwise: a cache that saves three quarters, and one that saves nine tenths and charges for writing."""
@@ -183,6 +183,8 @@ def _recorded(job: FileJob, recording: Recording, origin: Origin) -> list[Row]:
         return []
     model = model_of(recording, Terms(job.window))
     story = recorded_story(recording)
+    if not story.prepared.steps:
+        raise UsageError("no model answers in it, so there is nothing to play", hint="Leave it out.")
     rows: list[Row] = []
     for name, arms in lacks.items():
         rows += _rows(story, arms, Conditions(model.context_window, _regime(name), model=model), origin)
