@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from trimtab.context.policies.learned.choosing import EXTRA
+from trimtab.context.policies.learned.extra import NAMES
 from trimtab.context.policies.learned.features import ITEM_FEATURES, WHOLE_FEATURES
 from trimtab.context.policies.learned.network import Network
 from trimtab.context.policies.learned.weights import Weights, read_weights
@@ -37,7 +37,7 @@ def _misfit(weights: Weights) -> str:
             return "kind choices has no gate"
         networks.append(("gate", weights.gate, _ROW))
     if weights.extra:
-        if weights.needed is None or not set(weights.extra) <= set(EXTRA):
+        if weights.needed is None or weights.extra != NAMES:
             return f"nothing in it says {', '.join(weights.extra)}"
         networks.append(("needed", weights.needed, _ROW))
     return next(filter(None, (_unfit(*network) for network in networks)), "")
