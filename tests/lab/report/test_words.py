@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.bench_rows import rows_of
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.report.bearing import says, side
-from trimtab.lab.report.words import PAID, SUCCEEDED, difference, gate, under_bounds
+from trimtab.lab.report.evidence import blocks_of
+from trimtab.lab.report.words import PAID, SUCCEEDED, against, difference, gate, under_bounds
 
 LESS, MORE, AROUND = Interval(-0.12, -0.15, -0.09), Interval(0.2, 0.1, 0.3), Interval(0.01, -0.1, 0.12)
 
@@ -72,3 +74,11 @@ def test_a_sentence_claims_a_side_only_where_both_ends_are_told_on_it(ends: tupl
 )
 def test_the_gate_takes_two_prices(gains: dict[str, Interval], words: str) -> None:
     assert words in gate(gains, "rl", "rules")
+
+
+@pytest.mark.parametrize(("stories", "silent"), [(3, True), (6, False)])
+def test_of_a_handful_of_stories_nothing_is_claimed_however_narrow_their_interval(stories: int, silent: bool) -> None:
+    (block,) = blocks_of(tuple(rows_of("T0", "test", stories=stories, seeds=(0,), steps=12)))
+    said = against(block, "rules", block.base or "none")
+    assert ("of fewer than 5 stories nothing is claimed" in said) is silent
+    assert ("costs" in said) is not silent

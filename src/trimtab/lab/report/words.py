@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from trimtab.lab.bench.figures import COST, SUCCESS, Figure
-from trimtab.lab.bench.projects import Claim, claims
+from trimtab.lab.bench.projects import FEWEST, Claim, claims
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.report.bearing import ZERO, bounded, known, side
 from trimtab.lab.report.evidence import TIERS, Block
@@ -88,13 +88,17 @@ def _figures(found: Interval, form: Form, verbs: Verbs) -> str:
 def against(block: Block, arm: str, base: str) -> str:
     """Return what may be said of an arm of a block beside another: cost, then success."""
 
+    other = f"keeping everything (`{base}`)" if base == block.base else f"`{base}`"
+    if block.section.stories < FEWEST:
+        # Drawn within families, a task each, they would all come out alike: an interval without width.
+        return f"`{arm}` beside {other}: of fewer than {FEWEST} stories nothing is claimed."
+
     def by_bound(figure: Figure, *, relative: bool) -> dict[str, Interval]:
         ask = block.change if relative else block.gain
         return {bound: ask(arm, base, figure, bound) for bound in figure.bounds(block.tier)}
 
     paid = under_bounds(by_bound(COST, relative=True), "change", PAID)
     succeeded = under_bounds(by_bound(SUCCESS, relative=False), "points", SUCCEEDED)
-    other = f"keeping everything (`{base}`)" if base == block.base else f"`{base}`"
     return f"`{arm}` beside {other}: {paid}; {succeeded}."
 
 
