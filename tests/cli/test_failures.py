@@ -1,5 +1,7 @@
 """What goes wrong inside a running command reaches the person as one message, never as a traceback."""
 
+import os
+
 import pytest
 
 from support.cli import Cli, finish
@@ -15,10 +17,12 @@ def test_answering_a_call_that_nobody_asked_is_one_message(cli: Cli) -> None:
 
 
 def test_a_reader_that_goes_away_ends_the_run_without_a_word(cli: Cli) -> None:
-    process = cli.start("-p", "hi", "--mode", "json", "--no-session", "--model", cli.script({"text": "hello"}))
-    assert process.stdout is not None
-    process.stdout.close()
-    process.stdout = None
+    reader, writer = os.pipe()
+    os.close(reader)  # before the run begins: one that closes later may come after the last line
+    process = cli.start(
+        "-p", "hi", "--mode", "json", "--no-session", "--model", cli.script({"text": "hello"}), stdout=writer
+    )
+    os.close(writer)
     outcome = finish(process)
     assert (outcome.code, outcome.err) == (1, "")
 

@@ -135,7 +135,7 @@ class Cli:
             cwd=options.pop("cwd", self.project),
             env=self.environment(),
             stdin=options.pop("stdin", subprocess.DEVNULL),
-            stdout=subprocess.PIPE,
+            stdout=options.pop("stdout", subprocess.PIPE),
             stderr=subprocess.PIPE,
             start_new_session=True,
             **options,
