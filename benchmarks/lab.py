@@ -128,6 +128,12 @@ def stages(scale: Scale, folder: Path, workers: int) -> tuple[Stage, ...]:
     )
 
 
+def code_basis() -> str:
+    """Return a name for all code that a stage runs: the package and these benchmarks."""
+    here = sorted(Path(__file__).parent.glob("*.py"))
+    return code_version((".",)) + hashlib.sha256(b"".join(path.read_bytes() for path in here)).hexdigest()
+
+
 class Ledger:
     """What was run, in FOLDER/stages.json, and for the page in FOLDER/timings.jsonl."""
 
@@ -182,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     index = Path(os.environ.get("TRIMTAB_DATA", ""), "sessions", "index.jsonl")
     there = bool(os.environ.get("TRIMTAB_DATA")) and index.is_file()
-    basis = code_version((".",)) + (hashlib.sha256(index.read_bytes()).hexdigest() if there else "")
+    basis = code_basis() + (hashlib.sha256(index.read_bytes()).hexdigest() if there else "")
     ledger, said = Ledger(folder), dict[str, str]()
     begun = time.monotonic()
     for stage in stages(SCALES[given.size], folder, given.workers):

@@ -14,7 +14,7 @@ from trimtab.lab.arms.space import LEAST, UNHELD, level
 
 @dataclass(frozen=True, slots=True)
 class Hybrid:
-    """Masks all results but the last `keep`, once `batch` of them are due and `act` of the space is used. From `at` of it on, with all that masked, comes the digest, which leaves `left` of
+    """Masks all results but the last `keep`, once `batch` of them are due and `act` of the space is used. Where `at` of it would be used even with all that masked, the digest comes instead, which leaves `left` of
     the space at the end. `names`: tokens of names that a stub keeps at most.
     """
 
@@ -32,7 +32,7 @@ class Hybrid:
         return UNHELD
 
     def decide(self, observation: Observation) -> Sequence[Action]:
-        """Return the batch that is due, the digest, or both."""
+        """Return the digest where hiding what is due would not be enough, else the batch that is due."""
         if observation.used < level(observation, self.act):
             return ()
         results = [item for item in observation.items if item.kind == "result" and item.state != "gone"]
