@@ -175,6 +175,8 @@ print(result(context, "c1").splitlines()[0])
         (
             Param("share", "number between 0 and 1", "0.3", "the part of its tokens that stays"),
             Param("keep", "text or list of texts", "", "words that make a line worth more"),
+            Param("otherwise", '`"elide"`', "", "what can't be shortened so is hidden, as `elide` does it"),
+            Param("names", "integer", "0", "tokens of names that a stub keeps then"),
         ),
     ),
     "expire": Reference(

@@ -15,6 +15,7 @@ from trimtab.context.actions import ACTIONS, ALIASES, Action, action_of
 from trimtab.context.editing import compacting, framing, item_summaries, offloading, planning, runs
 from trimtab.context.markers import MarkerKind
 from trimtab.context.seeing.observation import ItemFacts, Observation, Prices
+from trimtab.context.shorten.compress import share_in
 from trimtab.types.edits import Edit
 
 PAGE = ROOT / "docs" / "actions.md"
@@ -28,6 +29,7 @@ READERS = {
     "summarize": [planning._summarize, item_summaries],
     "compact": [planning._compact, compacting, runs, framing],
     "offload": [offloading],
+    "compress": [planning._compress, planning._names_of, share_in],
 }
 """Where the parameters of an action are read, if not in the one function that plans it."""
 

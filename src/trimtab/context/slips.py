@@ -17,7 +17,7 @@ PARAMS: Mapping[str, tuple[str, ...]] = {
     "elide": ("summary", "said_in", "names"),
     "fold": ("keep", "head", "tail", "matches"),
     "truncate": ("first", "last"),
-    "compress": ("keep", "share"),
+    "compress": ("keep", "share", "otherwise", "names"),
     "summarize": ("summary", "max_tokens", "instructions", "mode", "keep_first", "keep_last", "keep_fields"),
     "reload": ("page",),
     "expire": ("after_steps", "when_superseded"),

@@ -8,6 +8,7 @@ Parts go by whole families, and families that are told by one template are kin, 
 its window; another seed of the same task tells another story of the same kind, at other prices. All arms of a group share all of it.
 """
 
+import math
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -37,7 +38,10 @@ WINDOWS = (12_000, 16_000, 24_000, 32_000)
 """Tokens. All of them are too small for most of the tasks."""
 _TELLINGS = 1_000_000
 """Between the tellings of one task: more than anybody draws of a family."""
-_STEPS, _LAGS, _DISTRACTORS, _TOKENS = (20, 60), (4, 25), (1, 5), (600, 2_400)
+_STEPS, _LAGS, _TOKENS = (20, 120), (2, 80), (600, 2_400)
+"""Steps and lags are drawn evenly by their logarithms: of what recorded sessions use again, half is used within 22 requests and a tenth after more than 134."""
+_DISTRACTORS, _STEPS_OF_NEED = (1, 5), 8
+"""Of each needed result, and the steps of a story that bring at least one need, on average: a story of a hundred steps hangs on a dozen results, not on fifty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +66,17 @@ def drawn(part: Part, family: str, number: int, *, seed: int = 0) -> Drawn:
     if family not in PARTS[part]:
         raise ValueError(f"{family!r} is no family of {part}: {', '.join(PARTS[part])}")
     dice = random.Random(f"suite {family} {number}")
-    level = Level(*(dice.randint(*bounds) for bounds in (_STEPS, _LAGS, _DISTRACTORS, _TOKENS)))
+    level = _level(dice)
     told = number + seed * _TELLINGS
     task = make_task(family, told, level)
     conditions = Conditions(dice.choice(WINDOWS), draw(task.name, told, REGIMES))
     return Drawn(part, family, number, task, conditions, seed)
+
+
+def _level(dice: random.Random) -> Level:
+    steps, lag = (round(math.exp(dice.uniform(*map(math.log, bounds)))) for bounds in (_STEPS, _LAGS))
+    distractors = dice.randint(*_DISTRACTORS) + max(0, steps // _STEPS_OF_NEED - _DISTRACTORS[1])
+    return Level(steps, lag, distractors, dice.randint(*_TOKENS))
 
 
 def suite(part: Part, each: int, *, first: int = 0, seeds: int = 1) -> Iterator[Drawn]:

@@ -8,6 +8,9 @@ one, and the others go on. A text is only put in place of a longer one.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import structs
 
 from trimtab.context import markers
 from trimtab.context.actions import Action
@@ -16,7 +19,7 @@ from trimtab.context.editing.offloading import offload
 from trimtab.context.editing.stubs import standing_strings, stub_for
 from trimtab.context.naming import body_of, name_of
 from trimtab.context.recall.pages import item_room, page
-from trimtab.context.shorten.compress import Extractive, compress
+from trimtab.context.shorten.compress import Extractive, compress, share_in
 from trimtab.context.shorten.fold import FoldRule, fold
 from trimtab.context.shorten.names import line_of, names_in
 from trimtab.context.shorten.pieces import Refused, Shortened
@@ -178,14 +181,24 @@ def _truncate(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -
 def _compress(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
     compressor = kit.compressor or Extractive(kit.count)
     words = words_in(action.params.get("keep"))
-    share = action.params.get("share", 0.3)
-    share = float(share) if isinstance(share, int | float) and not isinstance(share, bool) else 0.3
+    share = share_in(action.params)
 
     def make(target: Target, body: str, key: str) -> Shortened | Refused:
         role = {ToolResult: "tool", Assistant: "assistant"}.get(type(target.slot.base), "user")
         return compress(body, role=role, share=share, compressor=compressor, words=words, key=key)
 
-    return _texts(Compress, action, _shorten(kit, targets, "compressed", make))
+    draft = _shorten(kit, targets, "compressed", make)
+    rest = [target for target in targets if target.id not in draft.texts]
+    if action.params.get("otherwise") != "elide" or not rest:
+        return _texts(Compress, action, draft)
+    # Code, a diff, a text of one line: whoever wants the room anyway has it hidden.
+    hidden = _elide(structs.replace(action, action="elide", params=_names_of(action)), view, kit, rest)
+    return Plan((*_texts(Compress, action, draft).edits, *hidden.edits), hidden.refused)
+
+
+def _names_of(action: Action) -> dict[str, Any]:
+    names = number_in(action.params, "names", 0)
+    return {"names": names} if names else {}
 
 
 def _summarize(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:

@@ -4,6 +4,7 @@ add(elide, item, why) … ──▶ gain, edge ──actions──▶ one action
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 from trimtab.context.actions import Action, ActionName
 from trimtab.context.policies.weighing import gain_of
@@ -11,11 +12,12 @@ from trimtab.context.seeing.observation import ItemFacts
 
 
 class Batch:
-    """Wishes collected by kind and reason, with the tokens that they take out."""
+    """Wishes collected by kind and reason, with the tokens that they take out. `names`: tokens of names that a stub keeps; `share`: of a result that is compressed."""
 
-    def __init__(self, need: int, names: int = 0) -> None:
+    def __init__(self, need: int, names: int = 0, share: float = 0.0) -> None:
         self.need = need
-        self.names = names
+        self.names = {"names": names} if names else {}
+        self.shortened = {"share": share, "otherwise": "elide", **self.names} if share else {}
         self.gain = 0
         self.edge: int | None = None
         self._taken: set[str] = set()
@@ -28,7 +30,7 @@ class Batch:
 
     def add(self, name: ActionName, item: ItemFacts, reason: str) -> None:
         """Want one thing of one item; a second wish for the same item, or one that gains nothing, is passed over."""
-        gain = gain_of(Action(name), item)
+        gain = gain_of(Action(name, params=self._params(name)), item)
         if item.id in self._taken or gain <= 0:
             return
         self._taken.add(item.id)
@@ -47,6 +49,8 @@ class Batch:
     def actions(self) -> tuple[Action, ...]:
         """The wishes, each kind and reason one action."""
         return tuple(
-            Action(name, tuple(ids), {"names": self.names} if name == "elide" and self.names else {}, reason)
-            for (name, reason), ids in self._wanted.items()
+            Action(name, tuple(ids), self._params(name), reason) for (name, reason), ids in self._wanted.items()
         )
+
+    def _params(self, name: ActionName) -> dict[str, Any]:
+        return dict(self.names if name == "elide" else self.shortened if name == "compress" else {})

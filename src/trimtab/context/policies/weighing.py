@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from trimtab.context.actions import Action
 from trimtab.context.cycle.ladder import FOLDED_TOKENS, STUB_TOKENS
 from trimtab.context.seeing.observation import ItemFacts, Observation
+from trimtab.context.shorten.compress import share_in
 
 SUMMARY_TOKENS = 3_000
 """About what the summary of a run takes."""
@@ -48,8 +49,10 @@ def gain_of(action: Action, item: ItemFacts) -> int:
             left = item.arguments - STUB_TOKENS
         case "elide":
             left = item.tokens - STUB_TOKENS
-        case "fold" | "truncate" | "compress":
+        case "fold" | "truncate":
             left = item.tokens - FOLDED_TOKENS
+        case "compress":
+            left = int(item.tokens * (1 - share_in(action.params))) - STUB_TOKENS
         case "summarize":
             left = int(item.tokens * (1 - _ITEM_SUMMARY_SHARE)) - STUB_TOKENS
         case "drop" | "compact":

@@ -10,17 +10,18 @@ stays first. A better compressor is any object with the same method (`Compressor
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import log2
-from typing import Protocol
+from typing import Any, Protocol
 
 from trimtab.context.shorten.cap import Count
 from trimtab.context.shorten.failures import speaks_of_failure
 from trimtab.context.shorten.pieces import Fences, Piece, Refused, Shortened, lines_of, render
 from trimtab.context.shorten.refuse import refusal
 
+_SHARE = 0.3
 _LONG = 400
 """A longer line is chosen from in parts of about this many characters."""
 _GAP_TOKENS = 14
@@ -35,6 +36,12 @@ _WORD = re.compile(r"\d[\d.,]*|[^\W\d_][\w'-]{3,}")
 _BREAK = re.compile(r"(?<=[.!?;,}\]])\s+|(?<=[。！？，；,}\]])")
 _FAILURE_WORTH = 8.0
 _GOAL_WORTH = 10.0
+
+
+def share_in(params: Mapping[str, Any]) -> float:
+    """The share of tokens that an action's parameters want kept."""
+    share = params.get("share", _SHARE)
+    return float(share) if isinstance(share, int | float) and not isinstance(share, bool) else _SHARE
 
 
 class Compressor(Protocol):

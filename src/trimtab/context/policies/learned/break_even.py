@@ -19,6 +19,7 @@ from trimtab.context.economics.break_even import break_even_calls
 from trimtab.context.policies.batch import Batch
 from trimtab.context.policies.learned.worth import Best, Piece, Stakes, best_batch
 from trimtab.context.policies.rules import Rules
+from trimtab.context.policies.weighing import gain_of
 from trimtab.context.seeing.observation import ItemFacts, Observation
 
 _NAMES_SHARE = 0.25
@@ -27,6 +28,8 @@ _NAMES_OF_ROOM = 0.015
 """Of the room, what the names in one stub take at most: in a small window stubs soon weigh more than what they save."""
 _NO_PRICE = (0.1, 1.0)
 """Of a read and a write, in fresh tokens, where no price is known."""
+HIDES = ("elide", "compress")
+"""What is done with results that may be needed."""
 _SURE = 0.02
 """Chance that the arguments of a call are needed again: the rules ask for none."""
 
@@ -46,6 +49,7 @@ class BreakEven:
     noticed mostly, so it is less than a success is worth). `act`, `left`: shares of the space below the hard limit: from where on room is made, and down to where. `fresh`: an
     item younger than so many requests stays while the request fits. `least`: tokens from which on an item is worth a stub, `names`: tokens of names that a stub keeps, where the room is large. `wait`: how much a batch must outweigh the break
     that the next one makes, in the terms of `economics.gate`. `margin`: a batch that nobody needs is worth so much of a request at least. `deepest`: the share of the space that stays when more than is needed goes.
+    `share`: of a result, what its telling lines take where it is shortened to them instead of hidden, 0 for never; `kept`: how often what is needed stands in those.
     """
 
     calls: float = 0.35
@@ -58,6 +62,8 @@ class BreakEven:
     wait: float = 0.5
     margin: float = 0.02
     deepest: float = 0.2
+    share: float = 0.2
+    kept: float = 0.4
     rules: Rules = field(default=Rules())
 
     def decide(self, observation: Observation, chances: Mapping[str, float]) -> Decision:
@@ -72,7 +78,7 @@ class BreakEven:
             best = self._with_unread(observation, best, self.pieces(observation, chances, stakes, fresh=0))
         if not best.pieces and not need:
             return Decision(())
-        batch = Batch(need, self._names(observation))
+        batch = Batch(need, self._names(observation), self.share)
         why = said(best, stakes, forced=need > 0)
         for piece in best.pieces:
             batch.add(piece.op, piece.item, why)
@@ -139,6 +145,10 @@ class BreakEven:
             back = item.tokens * (stakes.write + stakes.read * stakes.calls / 2)
             if gain > 0:
                 yield Piece(item, "elide", gain, chance, loss + back, _is_cached(item, stakes))
+            shorter = gain_of(Action("compress", params={"share": self.share}), item)
+            if chance and self.share and item.state == "full" and 0 < shorter < gain:
+                lacking = chance * (1 - self.kept)
+                yield Piece(item, "compress", shorter, lacking, loss + back, _is_cached(item, stakes))
 
     def _room(self, observation: Observation, pieces: Sequence[Piece], stakes: Stakes, need: int) -> Best:
         """The batch that makes room for least. A larger one serves for longer, and is read less meanwhile; it risks more, since what is likelier needed goes too."""
@@ -172,7 +182,7 @@ class BreakEven:
 
 def said(best: Best, stakes: Stakes, *, forced: bool) -> str:
     """The figures behind a batch, in words."""
-    chances = sorted(piece.chance for piece in best.pieces if piece.op == "elide")
+    chances = sorted(piece.chance for piece in best.pieces if piece.op in HIDES)
     told = [f"needed again with {_span(chances)}"] if chances else []
     told.append(f"{best.gain:,} tokens")
     calls = break_even_calls(best.gain, best.tail, stakes.read, stakes.write)
@@ -197,7 +207,7 @@ def _explained(actions: Iterable[Action], chances: Mapping[str, float]) -> tuple
     """The actions, with the chance of each item that is hidden, in percent, for whoever asks why it was."""
     return tuple(
         structs.replace(one, params={**one.params, "chances": {t: round(100 * chances[t]) for t in one.targets}})
-        if one.action == "elide"
+        if one.action in HIDES
         else one
         for one in actions
     )

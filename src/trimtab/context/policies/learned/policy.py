@@ -46,6 +46,8 @@ class Learned:
     left: float = _USUAL.left
     names: int = _USUAL.names
     margin: float = _USUAL.margin
+    share: float = _USUAL.share
+    kept: float = _USUAL.kept
     manners: Manners = field(default=Manners(guarded=False))
     name: str = "learned"
 
@@ -56,7 +58,14 @@ class Learned:
     @property
     def _break_even(self) -> BreakEven:
         return BreakEven(
-            calls=self.calls, miss=self.miss, act=self.act, left=self.left, names=self.names, margin=self.margin
+            calls=self.calls,
+            miss=self.miss,
+            act=self.act,
+            left=self.left,
+            names=self.names,
+            margin=self.margin,
+            share=self.share,
+            kept=self.kept,
         )
 
 
