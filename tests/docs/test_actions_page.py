@@ -29,7 +29,7 @@ READERS = {
     "summarize": [planning._summarize, item_summaries],
     "compact": [planning._compact, compacting, runs, framing],
     "offload": [offloading],
-    "compress": [planning._compress, planning._names_of, share_in],
+    "compress": [planning._compress, planning._without_share, share_in],
 }
 """Where the parameters of an action are read, if not in the one function that plans it."""
 

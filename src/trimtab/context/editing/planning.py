@@ -192,13 +192,14 @@ def _compress(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -
     if action.params.get("otherwise") != "elide" or not rest:
         return _texts(Compress, action, draft)
     # Code, a diff, a text of one line: whoever wants the room anyway has it hidden.
-    hidden = _elide(structs.replace(action, action="elide", params=_names_of(action)), view, kit, rest)
+    hidden = _elide(structs.replace(action, action="elide", params=_without_share(action)), view, kit, rest)
     return Plan((*_texts(Compress, action, draft).edits, *hidden.edits), hidden.refused)
 
 
-def _names_of(action: Action) -> dict[str, Any]:
+def _without_share(action: Action) -> dict[str, Any]:
     names = number_in(action.params, "names", 0)
-    return {"names": names} if names else {}
+    others = {key: value for key, value in action.params.items() if key not in ("share", "keep", "otherwise", "names")}
+    return {**others, "names": names} if names else others
 
 
 def _summarize(action: Action, view: View, kit: Kit, targets: Sequence[Target]) -> Plan:
