@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from support.training import TINY, short_suite
-from trimtab.lab.train.ablation import ablate, estimate
+from trimtab.lab.train.ablation import Cell, ablate, estimate
 from trimtab.lab.train.ablation_row import AblationRow, Estimate
 from trimtab.lab.train.train import Place
 
@@ -32,12 +32,14 @@ def test_seeds_that_differ_widen_the_interval() -> None:
 
 def test_every_cell_is_compared_with_its_clone_on_the_same_tasks(tmp_path: Path) -> None:
     with short_suite():
-        rows = ablate(TINY, Place(tmp_path), seeds=(0, 1), cells=(("traj", "none"), ("snapshot", "context")))
+        cells = (Cell("traj", "none"), Cell("snapshot", "context"), Cell("snapshot", "context", "step"))
+        rows = ablate(TINY, Place(tmp_path), seeds=(0, 1), cells=cells)
     assert [(row.variant, row.branching, row.seeds) for row in rows] == [
         ("mask", "", 1),
         ("clone", "", 2),
         ("traj", "none", 2),
         ("snapshot", "context", 2),
+        ("step", "context", 2),
     ]
     clone, plain = rows[1], rows[2]
     assert plain.gain is not None

@@ -90,7 +90,9 @@ def report_of(found: Found, path: Sequence[Stage] = PATH) -> Report:
         Section(
             "ablation",
             "Ablation",
-            ("Credit by trajectory, by snapshot or by parent; branch points chosen by context or at random, or none.",),
+            (
+                "Credit by trajectory, by snapshot or by parent; branch points chosen by context or at random, or none. `step`: each action rewarded by itself, told of by what its tasks came to.",
+            ),
             (
                 _figure("ablation", ablation, "Means with the interval of 95 %, over seeds and tasks."),
                 ablation,

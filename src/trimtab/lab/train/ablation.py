@@ -8,28 +8,42 @@ Each run is small and has the same budget of decisions, so that what differs is 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple
 
 import msgspec
 
 from trimtab.context.policies.learned.weights import Weights
 from trimtab.lab.credit.advantage import Variant
 from trimtab.lab.train.ablation_row import AblationRow, Estimate
-from trimtab.lab.train.config import Branching, Config
+from trimtab.lab.train.config import Branching, Config, Scheme
 from trimtab.lab.train.judging import LAST_FROM, Score, Who, scores
 from trimtab.lab.train.runs import RunFolder
 from trimtab.lab.train.train import Place, train
 
-Cell: TypeAlias = tuple[Variant, Branching]
+
+class Cell(NamedTuple):
+    """One way to train."""
+
+    variant: Variant
+    branching: Branching
+    scheme: Scheme = "outcome"
+
+    @property
+    def name(self) -> str:
+        """What the table calls its credit: an action that is rewarded by itself has no other."""
+        return self.variant if self.scheme == "outcome" else self.scheme
+
+
 CELLS: tuple[Cell, ...] = (
-    ("traj", "none"),
-    ("traj", "context"),
-    ("snapshot", "context"),
-    ("snapshot", "random"),
-    ("parent", "context"),
-    ("parent", "random"),
+    Cell("traj", "none"),
+    Cell("traj", "context"),
+    Cell("snapshot", "context"),
+    Cell("snapshot", "random"),
+    Cell("parent", "context"),
+    Cell("parent", "random"),
+    Cell("snapshot", "context", "step"),
 )
-"""The first is plain group-relative policy gradient: what branches elsewhere, is more rollouts there."""
+"""The first is plain group-relative policy gradient: what branches elsewhere, is more rollouts there. The last is rewarded for its actions, and told of by what its tasks came to."""
 DRAWS = 2_000
 
 
@@ -39,12 +53,12 @@ def ablate(
     """Run all cells with all seeds, write `ablation.json` and return its rows."""
     found: dict[Cell, list[Path]] = {cell: [] for cell in cells}
     for seed in seeds:
-        for variant, branching in cells:
-            place.say(f"— {variant}, branching {branching}, seed {seed}")
-            learning = msgspec.structs.replace(config.learning, variant=variant, branching=branching)
+        for cell in cells:
+            place.say(f"— {cell.name}, branching {cell.branching}, seed {seed}")
+            learning = msgspec.structs.replace(config.learning, **cell._asdict())
             judging = msgspec.structs.replace(config.judging, arms=())
             one = msgspec.structs.replace(config, seed=seed, learning=learning, judging=judging)
-            found[variant, branching].append(train(one, place, needed=needed).folder)
+            found[cell].append(train(one, place, needed=needed).folder)
     arms: list[Who] = [(arm, arm, "greedy") for arm in config.judging.arms]
     rows = [
         _row_of([[score]], variant=score.name)
@@ -55,13 +69,13 @@ def ablate(
     rows.append(
         _row_of([[run["clone"]] for run in first], variant="clone", sampled=[run["clone, sampled"] for run in first])
     )
-    for (variant, branching), made in runs.items():
-        records = [RunFolder(folder).record() or {} for folder in found[variant, branching]]
+    for cell, made in runs.items():
+        records = [RunFolder(folder).record() or {} for folder in found[cell]]
         rows.append(
             _row_of(
                 [[run["trained"], run["clone"]] for run in made],
-                variant=variant,
-                branching=branching,
+                variant=cell.name,
+                branching=cell.branching,
                 decisions=sum(record["decisions"] for record in records),
                 sampled=[run["trained, sampled"] for run in made],
                 best_steps=tuple(record["best_step"] for record in records),
