@@ -129,16 +129,22 @@ class Table:
         episode = Episode(story, self.setup(policy))
         while (observation := episode.advance()) is not None:
             episode.act(decide(observation))
+        return self.played(arm.spec, episode, seed, decisions=decide.count, policy_ms=1_000 * decide.seconds)
+
+    def played(
+        self, arm: str, episode: Episode, seed: int = 0, *, decisions: int = 0, policy_ms: float = 0.0
+    ) -> Played:
+        """What an episode that was played here came to."""
         return Played(
-            arm.spec,
-            story,
+            arm,
+            episode.story,
             seed,
             self.conditions,
             tuple(episode.facts),
             tuple(name for name, _ in episode.player.messages),
-            self.yardstick(story, seed),
-            decide.count,
-            1_000 * decide.seconds,
+            self.yardstick(episode.story, seed),
+            decisions,
+            policy_ms,
         )
 
 

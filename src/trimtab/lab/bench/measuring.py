@@ -6,7 +6,7 @@
         └──questions, calls──▶ what was answered ─────┘
 
 Nothing is drawn, and nothing is judged that the facts of the requests don't say. A story ends at the first request that doesn't fit (see `rewards`), so what
-is asked or called from there on isn't had by anybody.
+is asked or called from there on isn't had by anybody. What every tier counts in the same way, live work too, is in `row_from`.
 
     extra               counts or chances, of one story
     answers             questions that it asks                          answers_right   the chance, summed, that each had what it rests on
@@ -17,16 +17,19 @@ is asked or called from there on isn't had by anybody.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+
+from msgspec import structs
 
 from trimtab.lab.arms.arm import Arm
 from trimtab.lab.arms.playing import Played
 from trimtab.lab.bench.row import BOUNDS, CHANCES, Judged, Needs, Quality, Row, chance_key
 from trimtab.lab.corpora.trajectory import Place
 from trimtab.lab.env.facts import NeedFacts, StepFacts
-from trimtab.lab.rewards.outcome import HIDING, Outcome
+from trimtab.lab.rewards.facts import Bound
+from trimtab.lab.rewards.outcome import HIDING, Outcome, Yardstick
 from trimtab.lab.rewards.reward import Weights, reward
 from trimtab.lab.suite import Drawn
 from trimtab.lab.tasks.task import Task
@@ -60,56 +63,70 @@ def origin_of_recording(place: Place, number: int = 0, *, slot: str = "") -> Ori
     return Origin(f"{place.name}#{number}" if number else place.name, place.split, place.family, place.project, slot)
 
 
-def row_of(played: Played, arm: Arm, origin: Origin) -> Row:
-    """Return what a story came to under an arm as a row."""
-    facts, conditions = played.facts, played.conditions
-    bounds = {bound: played.judged(bound) for bound in BOUNDS}
-    needs = Counter(need.reach for step in facts for need in step.needs)
+def row_from(
+    facts: Sequence[StepFacts],
+    outcomes: Mapping[Bound, Outcome],
+    unit: Yardstick,
+    arm: Arm,
+    origin: Origin,
+    window: int,
+) -> Row:
+    """Return the row of a story of any tier, as far as its facts and `outcomes`, the expected one among them, tell it. Whoever played it puts in what else its tier knows."""
     edits = [edit for step in facts for edit in step.edits]
-    kinds = Counter(edit.kind for edit in edits)
     return Row(
         arm=arm.spec,
         kind=arm.kind,
-        tier=played.story.tier,
+        tier=outcomes["expected"].tier,
         part=origin.part,
         family=origin.family,
         project=origin.project,
         story=origin.name,
-        seed=played.seed,
-        window=conditions.window,
-        regime=conditions.regime.name,
-        keep_all_usd=played.yardstick.keep_all_usd,
-        judged={bound: _judged(played, outcome) for bound, outcome in bounds.items()},
-        noticed={chance_key(one): _judged(played, played.judged(noticed=one)) for one in CHANCES},
+        seed=unit.seed,
+        window=window,
+        regime=unit.regime,
+        keep_all_usd=unit.keep_all_usd,
+        judged={bound: _judged(outcome, unit) for bound, outcome in outcomes.items()},
         steps=len(facts),
         curve=tuple(step.prompt for step in facts),
         cached=sum(step.cached for step in facts),
         output=sum(step.output for step in facts),
-        needs=Needs(needs["visible"], needs["stub"], needs["lost"]),
-        quality=quality_of(played, origin.task),
         edits=len(edits),
         batches=len({edit.batch for edit in edits}),
         forced=sum(edit.forced for edit in edits),
-        reloads=_reloads(bounds["expected"]) + kinds["restore"],
         summaries=sum(len(step.summaries) for step in facts),
         overflows=sum(step.overflow for step in facts),
         invalid=sum(step.invalid for step in facts),
         refused=sum(len(step.refused) for step in facts),
+        actions=dict(Counter(edit.kind for edit in edits)),
+        slot=origin.slot,
+    )
+
+
+def row_of(played: Played, arm: Arm, origin: Origin) -> Row:
+    """Return what a story came to under an arm as a row."""
+    bounds = {bound: played.judged(bound) for bound in BOUNDS}
+    row = row_from(played.facts, bounds, played.yardstick, arm, origin, played.conditions.window)
+    needs = Counter(need.reach for step in played.facts for need in step.needs)
+    return structs.replace(
+        row,
+        noticed={chance_key(one): _judged(played.judged(noticed=one), played.yardstick) for one in CHANCES},
+        needs=Needs(needs["visible"], needs["stub"], needs["lost"]),
+        quality=quality_of(played, origin.task),
+        reloads=_reloads(bounds["expected"]) + row.actions.get("restore", 0),
         decisions=played.decisions,
         policy_ms=played.policy_ms,
-        actions=dict(sorted(kinds.items())),
+        actions=dict(sorted(row.actions.items())),
         extra={
             **_had(played, origin.task),
             **({"priced": 1.0} if origin.priced else {}),
             "met": _met(played, bounds["expected"]),
             "met_fails": _met(played, bounds["fails"]),
         },
-        slot=origin.slot,
     )
 
 
-def _judged(played: Played, outcome: Outcome) -> Judged:
-    found = reward(outcome, played.yardstick)
+def _judged(outcome: Outcome, unit: Yardstick) -> Judged:
+    found = reward(outcome, unit)
     return Judged(found.success, outcome.usd, found.total)
 
 

@@ -1,6 +1,6 @@
 """Credit: from rewards at the leaves of a tree of rollouts to an advantage for each row that is trained on.
 
-    first rollouts ─▶ branching: where to sample again ─▶ tree: all rollouts of a query ─▶ advantage: a number for each row
+    first rollouts ─▶ branching: where to sample again ─▶ growing: branches ─▶ tree: all rollouts of a query ─▶ advantage: a number for each row
 
 Arithmetic on plain values: no network, no engine, no clock.
 """

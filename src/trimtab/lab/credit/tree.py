@@ -19,6 +19,7 @@ from typing import Generic, TypeVar
 
 from trimtab.types.errors import TrimtabError
 
+ROOT = "root"
 A = TypeVar("A")
 """Whatever stands for an action: the trainer's own record of it, or a word in a test."""
 
@@ -79,7 +80,7 @@ class Leaf:
 class Tree(Generic[A]):
     """The rollouts of one query. Grows row by row, in any order in which a node comes before what leaves it; `Tree.of` takes any order."""
 
-    def __init__(self, query: str, *, root: str = "root") -> None:
+    def __init__(self, query: str, *, root: str = ROOT) -> None:
         self.query = query
         self.root = root
         self._rows: dict[str, Row[A]] = {}
@@ -89,7 +90,7 @@ class Tree(Generic[A]):
         self._ends: dict[str, list[Leaf]] = {root: []}
 
     @classmethod
-    def of(cls, query: str, rows: Iterable[Row[A]], leaves: Iterable[Leaf], *, root: str = "root") -> "Tree[A]":
+    def of(cls, query: str, rows: Iterable[Row[A]], leaves: Iterable[Leaf], *, root: str = ROOT) -> "Tree[A]":
         """Build a tree of rows and leaves in any order, as they come back from several workers."""
         tree = cls(query, root=root)
         leaving: dict[str, list[Row[A]]] = {}

@@ -1,27 +1,31 @@
 """Branching: several rollouts of one query, and more from where most hangs on what is done next, as one tree with a reward at each end.
 
-    reader 1 … M ──play──▶ rollouts ──branch_points──▶ where to go on differently ──resumed + another reader──▶ branches
+    reader 1 … M ──play──▶ rollouts ──points──▶ where to go on differently ──resumed + another reader──▶ branches
                                 └──────────────── each piece a row, each cut a node ───────────────────────────────▶ Tree[Piece]
 
 Branches leave from cuts, so the prompt of a branch is the prompt of the piece that it answers otherwise, and credit by snapshot is exact. (The released code branches at any turn, and takes the cut
 behind it for the node.) Where a provider gives no probabilities, a decision's uncertainty is unknown and only the change of the prompt ranks it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import anyio
 
-from trimtab.lab.credit.branching import FIXED, BranchRule, Turn, branch_points
-from trimtab.lab.credit.tree import Leaf, Row, Tree
+from trimtab.lab.credit.branching import FIXED, BranchRule
+from trimtab.lab.credit.growing import Grown, Start, leaving, points, tree_of
+from trimtab.lab.credit.tree import Tree
 from trimtab.lab.docqa.desk import Desk
 from trimtab.lab.docqa.outcome import RELEASED, Terms, terminal_reward
 from trimtab.lab.docqa.playing import NewDesk, Rollout, play, resumed
-from trimtab.lab.export.piece import Piece
+from trimtab.lab.export.piece import Piece, move_of
 from trimtab.providers.provider import Provider
 
 NewReader = Callable[[str], Provider]
 """Makes the reader of a rollout, by its name; readers of different names should read differently."""
+Pieces: TypeAlias = tuple[Piece, ...]
+"""The state in front of a cut: what was said up to there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +51,19 @@ async def explore(
     A rollout whose model couldn't be asked any more has no end, and rows that lead to no end get no credit.
     """
     query = new().query.name
-    tree = Tree[Piece](query)
-    rollouts = await _played([(new(), f"r{n}") for n in range(first)], reader, at_once)
-    for rollout in rollouts:
-        _grow(tree, rollout, tree.root, rollout.pieces, terms)
-    turns = {rollout.name: _turns(rollout) for rollout in rollouts}
-    by_name = {rollout.name: rollout for rollout in rollouts}
-    points = branch_points(turns, sum(map(len, turns.values())), rule, seed=f"{query} {seed}")
-    starts: dict[str, tuple[Rollout, int]] = {}
-    desks: list[tuple[Desk, str]] = []
-    for number, point in enumerate(points):
-        parent, start = by_name[point.rollout], point.step + (point.where == "after")
-        desk = resumed(new, parent.answers[: _answered(parent, start)])
-        if _stands(desk, parent, start):
-            starts[f"b{number}"] = parent, start
-            desks.append((desk, f"b{number}"))
-    for branch in await _played(desks, reader, at_once):
-        parent, start = starts[branch.name]
-        rollouts.append(branch)
-        _grow(tree, branch, _node(parent.name, start, tree.root), branch.pieces[start:], terms)
-    return Explored(tuple(rollouts), tree)
+    rollouts: list[Rollout] = []
+    grown: list[Grown[Piece, Pieces]] = []
+
+    async def play_all(starts: Iterable[Start[Pieces]]) -> None:
+        places = [(start, desk) for start in starts if (desk := _desk_behind(new, start.before or ())) is not None]
+        played = await _played([(desk, start.name) for start, desk in places], reader, at_once)
+        rollouts.extend(played)
+        grown.extend(_grown(rollout, start, terms) for rollout, (start, _) in zip(played, places, strict=True))
+
+    await play_all(Start(f"r{n}") for n in range(first))
+    where = points(grown, rule, seed=f"{query} {seed}")
+    await play_all([leaving(grown, point, number) for number, point in enumerate(where)])
+    return Explored(tuple(rollouts), tree_of(query, grown))
 
 
 async def _played(desks: Sequence[tuple[Desk, str]], reader: NewReader, at_once: int) -> list[Rollout]:
@@ -84,42 +81,19 @@ async def _played(desks: Sequence[tuple[Desk, str]], reader: NewReader, at_once:
     return [done[name] for _, name in desks]
 
 
-def _stands(desk: Desk, parent: Rollout, start: int) -> bool:
-    """Whether a desk is where the piece `start` of its parent began."""
-    return not desk.done and len(desk.pieces) == start and not desk.open_piece and start <= len(parent.pieces)
+def _desk_behind(new: NewDesk, before: Pieces) -> Desk | None:
+    """A desk at which these pieces were said again; None where they don't end with a cut there."""
+    desk = resumed(new, [answer for piece in before for answer in piece.answers])
+    return None if desk.done or desk.open_piece or len(desk.pieces) != len(before) else desk
 
 
-def _answered(rollout: Rollout, start: int) -> int:
-    """How many answers stand in front of a piece."""
-    return sum(len(piece.answers) for piece in rollout.pieces[:start])
-
-
-def _node(rollout: str, cut: int, root: str) -> str:
-    return f"{rollout}.{cut}" if cut else root
-
-
-def _grow(tree: Tree[Piece], rollout: Rollout, before: str, pieces: Sequence[Piece], terms: Terms) -> None:
-    """Add the pieces that are a rollout's own, and its end."""
-    cut = len(rollout.pieces) - len(pieces)
-    for piece in pieces:
-        cut += 1
-        after = f"{rollout.name}.{cut}"
-        tree.grow(Row(before, after, rollout.name, piece, piece.log_prob, piece.forced))
-        before = after
-    if rollout.outcome.ending != "provider":
-        tree.finish(Leaf(rollout.name, before, terminal_reward(rollout.outcome, terms)))
-
-
-def _turns(rollout: Rollout) -> list[Turn]:
-    """The pieces as decisions that may be made otherwise. The last one isn't, where it only gives the answer."""
-    last = len(rollout.pieces)
-    return [
-        Turn(
-            f"{rollout.name}.{number}",
-            max(1, piece.tokens),
-            piece.tokens_after or piece.tokens,
-            piece.entropy or 0.0,
-            may_branch=number < last and not piece.forced,
-        )
-        for number, piece in enumerate(rollout.pieces, 1)
-    ]
+def _grown(rollout: Rollout, start: Start[Pieces], terms: Terms) -> Grown[Piece, Pieces]:
+    """The pieces that are a rollout's own, as decisions that may be made otherwise; not so the last one, which gives the answer."""
+    pieces, behind = rollout.pieces, len(start.before or ())
+    moves = tuple(
+        move_of(piece, f"{rollout.name}.{cut}", pieces[: cut - 1], may_branch=cut < len(pieces) and not piece.forced)
+        for cut, piece in enumerate(pieces, 1)
+        if cut > behind
+    )
+    reward = None if rollout.outcome.ending == "provider" else terminal_reward(rollout.outcome, terms)
+    return Grown(rollout.name, start.node, moves, reward)

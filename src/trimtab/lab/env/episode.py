@@ -58,8 +58,8 @@ class Open:
 
 
 def opened(policy: Policy) -> Open:
-    """Return the open policy that the engine treats as it would treat `policy`, whose core then decides: see `play`."""
-    return Open(policy.name, manners_of(policy), unwrap(policy)[1])
+    """Return the open policy that the engine treats as it would treat `policy`, whose core then decides: see `play`. One that is open stays as it is."""
+    return policy if isinstance(policy, Open) else Open(policy.name, manners_of(policy), unwrap(policy)[1])
 
 
 @dataclass(frozen=True, slots=True)

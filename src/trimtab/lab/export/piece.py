@@ -9,10 +9,15 @@ edit changed it, other tools are offered), a piece ends, whether or not somebody
 """
 
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
+from trimtab.lab.credit.branching import Turn
+from trimtab.lab.credit.growing import Move
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelRequest
 from trimtab.types.tools import ToolSpec
+
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,12 @@ class Piece:
     def answers(self) -> tuple[Assistant, ...]:
         """What the model wrote, in order."""
         return tuple(said.message for said in self.completion if said.trained and isinstance(said.message, Assistant))
+
+
+def move_of(piece: Piece, node: str, before: S, *, may_branch: bool) -> Move[Piece, S]:
+    """Return a piece as the decision that leads to `node`."""
+    turn = Turn(node, max(1, piece.tokens), piece.tokens_after or piece.tokens, piece.entropy or 0.0, may_branch)
+    return Move(before, turn, piece, piece.log_prob, piece.forced)
 
 
 @dataclass(slots=True)

@@ -7,7 +7,6 @@ Success is what the tests say, 0 or 1. A scripted agent that doesn't notice a wa
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,15 +16,15 @@ from trimtab.context.seeing.refetching import call_behind, refetches
 from trimtab.context.window.view import View
 from trimtab.lab.arms.arm import Arm
 from trimtab.lab.arms.playing import Conditions
-from trimtab.lab.bench.row import Judged, Needs, Quality, Row
+from trimtab.lab.bench.measuring import Origin, row_from
+from trimtab.lab.bench.row import Needs, Quality, Row
 from trimtab.lab.env.facts import StepFacts, Tier, edit_facts, refusals
 from trimtab.lab.live.agent import Sought
 from trimtab.lab.live.assignment import BLANK, Assignment, blanks
 from trimtab.lab.live.meter import Paid
 from trimtab.lab.live.workshop import Worked
-from trimtab.lab.rewards.facts import outcome_of
+from trimtab.lab.rewards.facts import Bound, outcome_of
 from trimtab.lab.rewards.outcome import HIDING, NeedMet, Outcome, Yardstick
-from trimtab.lab.rewards.reward import reward
 from trimtab.types.edits import edit_kind
 from trimtab.types.entries import CustomEntry, EditEntry, MessageEntry
 from trimtab.types.messages import Assistant, ToolResult
@@ -54,37 +53,17 @@ def row_of(played: Played, yardstick: Yardstick, *, extra: dict[str, float]) -> 
     worked, conditions, sought = played.worked, played.conditions, played.sought
     fetched = _fetched(worked)
     facts, needs = _steps(played, fetched)
-    outcome = _outcome(played, facts, needs)
-    made = [edit for step in facts for edit in step.edits]
+    outcomes: dict[Bound, Outcome] = {"expected": _outcome(played, facts, needs)}
+    origin = Origin(played.assignment.name, PART, played.assignment.family)
     by_recall = sum(tool == "recall" for tool in fetched.values())
-    return Row(
-        arm=played.arm.spec,
-        kind=played.arm.kind,
-        tier=played.tier,
-        part=PART,
-        family=played.assignment.family,
-        story=played.assignment.name,
-        seed=played.seed,
-        window=conditions.window,
-        regime=conditions.regime.name,
-        keep_all_usd=yardstick.keep_all_usd,
-        judged={"expected": Judged(float(worked.passed), outcome.usd, reward(outcome, yardstick).total)},
-        steps=len(facts),
-        curve=tuple(step.prompt for step in facts),
-        cached=sum(step.cached for step in facts),
-        output=sum(step.output for step in facts),
+    return structs.replace(
+        row_from(facts, outcomes, yardstick, played.arm, origin, conditions.window),
         needs=Needs(*(sum(need.state == state for need in sought) for state in ("visible", "stub", "lost"))),
         quality=_quality(played, fetched),
-        edits=len(made),
-        batches=len({edit.batch for edit in made}),
-        forced=sum(edit.forced for edit in made),
         reloads=float(len(fetched)),
         summaries=sum(one.summary for one in played.paid),
-        overflows=sum(step.overflow for step in facts),
-        refused=sum(len(step.refused) for step in facts),
         decisions=worked.decisions,
         policy_ms=worked.policy_ms,
-        actions=dict(Counter(edit.kind for edit in made)),
         extra={
             "recalls": float(by_recall),
             "rereads": float(len(fetched) - by_recall),

@@ -1,7 +1,7 @@
 """Rollouts: one task played many times by the policy that is trained, branched where much hangs on a decision, and what each decision turned out to be worth.
 
     Job: task + parameters + seed ──played(worker)──▶ Group
-      first rollouts from the start ─▶ turns ─branch_points─▶ snapshots ─▶ continuations ─▶ tree, rewards at its ends ─credit─▶ rows: decision, advantage, weight
+      first rollouts from the start ─points─▶ snapshots ─▶ continuations ─▶ tree, rewards at its ends ─credit─▶ rows: decision, advantage, weight
 
 A group shares task, window, prices and seed; what differs between its rollouts is what the policy chose. State before the first decision is the root; a row is named after its rollout and its number, and
 stands for the state behind it. Branching after a decision is branching before the next one, so snapshots are taken in front of decisions only.
@@ -12,7 +12,7 @@ The one rule: nothing is drawn but from the job's own seed, so a job gives the s
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -26,9 +26,9 @@ from trimtab.lab.arms.playing import Conditions, Played, Table
 from trimtab.lab.credit.advantage import FIXED as CREDIT
 from trimtab.lab.credit.advantage import credit
 from trimtab.lab.credit.branching import FIXED as BRANCH
-from trimtab.lab.credit.branching import BranchPoint, BranchRule, Turn, branch_points, thin
-from trimtab.lab.credit.tree import Leaf, Row, Tree
-from trimtab.lab.env.episode import Episode, Open, Setup
+from trimtab.lab.credit.branching import BranchPoint, BranchRule, Turn, thin
+from trimtab.lab.credit.growing import Grown, Move, Start, leaving, points, tree_of
+from trimtab.lab.env.episode import Episode, Open
 from trimtab.lab.env.snapshot import Snapshot
 from trimtab.lab.env.story import Story
 from trimtab.lab.rewards.collapse import EpisodeLog, log_of
@@ -42,8 +42,6 @@ from trimtab.lab.train.curriculum import is_open
 from trimtab.lab.train.extras import extra_of
 from trimtab.lab.train.network import Arrays, ChoiceNetwork, network_of
 from trimtab.lab.train.seeing import COMPACT_AT, Eye, Sight, batch_of
-
-ROOT = "root"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,29 +113,11 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
-    """A decision in a rollout: the state in front of it, and the tokens of the request without and with it. `eligible`: items that it could have hidden."""
+class Rollout(Grown[Decided, Snapshot]):
+    """From a node to the end of the story. `eligible`: of each step that was decided about, the items that could have been hidden."""
 
-    decided: Decided
-    before: Snapshot
-    tokens_before: int
-    tokens_after: int
-    step: int
-    eligible: int
-
-
-@dataclass(frozen=True, slots=True)
-class Rollout:
-    """From a node to the end of the story."""
-
-    name: str
-    start: str
-    moves: tuple[Move, ...]
     played: Played
-
-    def node(self, at: int) -> str:
-        """The node in front of decision `at`."""
-        return self.start if at == 0 else f"{self.name}.{at - 1}"
+    eligible: dict[int, int]
 
 
 @lru_cache(maxsize=64)
@@ -158,9 +138,9 @@ def played(job: Job) -> Group:
     learning, player = job.learning, _Player(job)
     extra = learning.branches if learning.branching == "none" else 0
     first = [player.roll(f"r{n}") for n in range(learning.rollouts + extra)]
-    branched = [player.branch(first, point, n) for n, point in enumerate(_points(first, job))] if not extra else []
-    rollouts = [*first, *branched]
-    tree = tree_of(player.story.name, rollouts, {r.name: _worth(r, job) for r in rollouts})
+    where = () if extra else points(first, branch_rule(learning), seed=f"{job.seed} {job.family} {job.number}", kept=0)
+    rollouts = [*first, *(player.branch(first, point, n) for n, point in enumerate(where))]
+    tree = tree_of(player.story.name, rollouts)
     kept = _retained(rollouts, learning)
     found = credit(tree, replace(CREDIT, variant=learning.variant, scaled=learning.variant == "parent"), retained=kept)
     made = {row.after: row.action for row in tree.rows}
@@ -170,20 +150,9 @@ def played(job: Job) -> Group:
         tuple(_end(rollout, job.weights) for rollout in first),
         tuple(_log(rollout) for rollout in first),
         sum(len(rollout.moves) for rollout in rollouts),
-        len(branched),
+        len(where),
         found.flat,
     )
-
-
-def tree_of(query: str, rollouts: Sequence[Rollout], rewards: Mapping[str, float]) -> Tree[Decided]:
-    """Return the tree of a group. Rollouts come before those that branch off them."""
-    tree = Tree[Decided](query, root=ROOT)
-    for rollout in rollouts:
-        for at, move in enumerate(rollout.moves):
-            log_prob = sum(move.decided.log_probs)
-            tree.grow(Row(rollout.node(at), rollout.node(at + 1), rollout.name, move.decided, log_prob))
-        tree.finish(Leaf(rollout.name, rollout.node(len(rollout.moves)), rewards[rollout.name]))
-    return tree
 
 
 class _Player:
@@ -193,29 +162,22 @@ class _Player:
         self.job = job
         self.story, self.table = seat("train", job.family, job.number)
         self.network, self.eye = job.candidate.network, job.candidate.eye
-        conditions = self.table.conditions
-        self.setup = Setup(
-            conditions.played_as,
-            Open(manners=MANNERS),
-            noticed=conditions.noticed,
-            counter=self.table.counter,
-        )
+        self.setup = self.table.setup(Open(manners=MANNERS))
         self.restrict = partial(is_open, job.stage)
 
     def roll(self, name: str) -> Rollout:
         """Play from the start."""
-        return self._to_the_end(name, ROOT, Episode(self.story, self.setup, branching=True))
+        return self._to_the_end(Start(name))
 
     def branch(self, first: Sequence[Rollout], point: BranchPoint, number: int) -> Rollout:
         """Play on from a branch point."""
-        base = next(rollout for rollout in first if rollout.name == point.rollout)
-        at = point.step + (point.where == "after")
-        episode = Episode.of(base.moves[at].before, self.story, self.setup, branching=True)
-        return self._to_the_end(f"b{number}", base.node(at), episode)
+        return self._to_the_end(leaving(first, point, number))
 
-    def _to_the_end(self, name: str, start: str, episode: Episode) -> Rollout:
-        dice = random.Random(f"{self.job.seed} {self.story.name} {name}")
-        moves: list[Move] = []
+    def _to_the_end(self, start: Start[Snapshot]) -> Rollout:
+        episode = Episode(self.story, self.setup, branching=True, origin=start.before)
+        dice = random.Random(f"{self.job.seed} {self.story.name} {start.name}")
+        moves: list[Move[Decided, Snapshot]] = []
+        eligible: dict[int, int] = {}
         observation = episode.observation or episode.advance()
         while observation is not None:
             accepts = episode.accepts if self.job.learning.ask else None
@@ -223,32 +185,13 @@ class _Player:
             one = decided(self.network, sight, dice)
             before = episode.snapshot()
             facts = episode.act(actions_of(batch_of(one.places, offered), observation))
-            moves.append(Move(one, before, observation.used, facts.prompt, facts.step, _eligible(sight, observation)))
+            node = f"{start.name}.{len(moves)}"
+            turn = Turn(node, max(1, observation.used), max(1, facts.prompt), one.uncertainty)
+            moves.append(Move(before, turn, one, sum(one.log_probs)))
+            eligible[facts.step] = _eligible(sight, observation)
             observation = episode.advance()
-        played = Played(
-            "candidate",
-            self.story,
-            0,
-            self.table.conditions,
-            tuple(episode.facts),
-            tuple(entry for entry, _ in episode.player.messages),
-            self.table.yardstick(self.story),
-            len(moves),
-            0.0,
-        )
-        return Rollout(name, start, tuple(moves), played)
-
-
-def _points(first: Sequence[Rollout], job: Job) -> tuple[BranchPoint, ...]:
-    """Where to branch."""
-    turns = {
-        rollout.name: [
-            Turn(rollout.node(at + 1), max(1, move.tokens_before), max(1, move.tokens_after), move.decided.uncertainty)
-            for at, move in enumerate(rollout.moves)
-        ]
-        for rollout in first
-    }
-    return branch_points(turns, 0, branch_rule(job.learning), seed=f"{job.seed} {job.family} {job.number}")
+        played = self.table.played("candidate", episode, decisions=len(moves))
+        return Rollout(start.name, start.node, tuple(moves), _worth(played, self.job), played, eligible)
 
 
 def branch_rule(learning: Learning) -> BranchRule:
@@ -257,21 +200,17 @@ def branch_rule(learning: Learning) -> BranchRule:
     return replace(BRANCH, budget=learning.branches, rows_per_branch=1, random_share=share)
 
 
-def _worth(rollout: Rollout, job: Job) -> float:
+def _worth(played: Played, job: Job) -> float:
     """What a rollout is rewarded with. What is told of it is the reward in any case."""
     if job.learning.scheme == "step":
-        return step_reward(rollout.played.judged()).total
-    return rollout.played.reward(job.weights).total
+        return step_reward(played.judged()).total
+    return played.reward(job.weights).total
 
 
 def _retained(rollouts: Sequence[Rollout], learning: Learning) -> list[str] | None:
     if learning.rows is None:
         return None
-    return [
-        row
-        for rollout in rollouts
-        for row in thin([rollout.node(at + 1) for at in range(len(rollout.moves))], most=learning.rows)
-    ]
+    return [row for rollout in rollouts for row in thin([move.turn.row for move in rollout.moves], most=learning.rows)]
 
 
 def _end(rollout: Rollout, weights: RewardWeights) -> End:
@@ -288,5 +227,4 @@ def _eligible(sight: Sight, observation: Observation) -> int:
 
 
 def _log(rollout: Rollout) -> EpisodeLog:
-    eligible = {move.step: move.eligible for move in rollout.moves}
-    return log_of(rollout.played.judged(), rollout.name, eligible=eligible)
+    return log_of(rollout.played.judged(), rollout.name, eligible=rollout.eligible)

@@ -17,7 +17,6 @@ from trimtab.context.policies.learned.policy import decided as by_weights
 from trimtab.context.policies.learned.weights import Weights
 from trimtab.context.policies.weighing import named
 from trimtab.context.seeing.observation import ItemFacts, Observation
-from trimtab.lab.arms.playing import Played
 from trimtab.lab.arms.registry import find_arm
 from trimtab.lab.env.episode import Episode
 from trimtab.lab.env.facts import StepFacts
@@ -83,11 +82,8 @@ def taught(job: TeachJob) -> Lessons:
         wanted, said = wanted + len(places) + missed, said + len(places)
         if places or not missed:
             lessons.append(Lesson(sight, places))
-    entries = tuple(entry for entry, _ in episode.player.messages)
-    played = Played(
-        job.teacher, story, 0, table.conditions, tuple(episode.facts), entries, table.yardstick(story), 0, 0.0
-    )
-    return Lessons(story.name, job.teacher, played.reward().total, tuple(lessons), wanted, said)
+    reward = table.played(job.teacher, episode).reward().total
+    return Lessons(story.name, job.teacher, reward, tuple(lessons), wanted, said)
 
 
 NEEDED = "needed"
