@@ -85,8 +85,8 @@ def learned(weights: str) -> str:
     return f"learned(weights={weights!r})"
 
 
-def stages(scale: Scale, folder: Path, workers: int) -> tuple[Stage, ...]:
-    """Return everything that is done, in order."""
+def stages(scale: Scale, folder: Path, workers: int, corpus: Path | None = None) -> tuple[Stage, ...]:
+    """Return everything that is done, in order. `corpus`: recorded sessions with an index, of which those of its part `train` are learned from too."""
     many = ("--workers", str(workers))
     tune_each, tune_most = map(str, scale.tune)
     each, minutes = scale.train
@@ -112,7 +112,7 @@ def stages(scale: Scale, folder: Path, workers: int) -> tuple[Stage, ...]:
     return (
         Stage("points", lambda _: ("-m", "benchmarks.points", "--cache", str(folder / "points")), sessions=True),
         Stage("tuned", lambda _: ("-m", "benchmarks.arms", "tune", *tuning, "--most", tune_most)),
-        Stage("needed", lambda _: train("needed", minutes)),
+        Stage("needed", lambda _: train("needed", minutes, *(("--from-sessions", str(corpus)) if corpus else ()))),
         Stage("cloned", lambda said: train("clone", minutes, "--needed", said["needed"])),
         Stage("reinforced", lambda said: train("rl", minutes, "--needed", said["needed"])),
         Stage("ablation", lambda said: train("ablation", short, "--needed", said["needed"], "--seeds", str(seeds))),
@@ -191,7 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     basis = code_basis() + (hashlib.sha256(index.read_bytes()).hexdigest() if there else "")
     ledger, said = Ledger(folder), dict[str, str]()
     begun = time.monotonic()
-    for stage in stages(SCALES[given.size], folder, given.workers):
+    for stage in stages(SCALES[given.size], folder, given.workers, index.parent if there else None):
         if stage.sessions and not there:
             print(f"== {stage.name}: SKIPPED: TRIMTAB_DATA names no folder that has sessions/index.jsonl", flush=True)
             continue

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from support.training import TINY, short_suite
-from trimtab.lab.train.first import First, first, session_files
+from trimtab.lab.train.first import First, first, first_of, session_files
 from trimtab.lab.train.runs import RunFolder
 from trimtab.lab.train.teachers import present
 from trimtab.lab.train.train import Place, train
@@ -48,3 +48,11 @@ def test_a_folder_without_sessions_is_told(tmp_path: Path) -> None:
     for name in ("b/c/one.jsonl", "a.jsonl"):
         (tmp_path / name).touch()
     assert session_files(tmp_path) == (str(tmp_path / "a.jsonl"), str(tmp_path / "b/c/one.jsonl"))
+
+
+def test_a_folder_with_an_index_is_a_corpus_and_any_other_a_heap_of_files(tmp_path: Path) -> None:
+    (tmp_path / "one.jsonl").touch()
+    assert first_of(None, seed=1, each=2) == First(seed=1, each=2)
+    assert first_of(tmp_path, seed=1, each=2) == First(seed=1, each=2, sessions=(str(tmp_path / "one.jsonl"),))
+    (tmp_path / "index.jsonl").touch()
+    assert first_of(tmp_path, seed=1, each=2) == First(seed=1, each=2, corpus=str(tmp_path))

@@ -82,7 +82,7 @@ _MOST_MINUTES = 1_000_000
     "sessions",
     type=click.Path(file_okay=False, exists=True, path_type=Path),
     metavar="DIR",
-    help="With needed and all: learn from recorded sessions of yours too.",
+    help="With needed and all: learn from recorded sessions of yours too; of a folder with an index.jsonl, from its part train.",
 )
 @click.option(
     "--out",
@@ -149,10 +149,9 @@ def command(
 
 
 def _first(place: "Place", seed: int, each: int | None, sessions: Path | None) -> "Weights | None":
-    from trimtab.lab.train.first import EACH, First, first, session_files
+    from trimtab.lab.train.first import EACH, first, first_of
 
-    files = session_files(sessions) if sessions else ()
-    made = first(First(seed=seed, each=each or EACH, sessions=files), place)
+    made = first(first_of(sessions, seed=seed, each=each or EACH), place)
     click.echo(made.folder / "weights.json")
     return made.weights
 

@@ -10,39 +10,56 @@ from pathlib import Path
 
 import msgspec
 
-from trimtab.lab.train.from_labels import Sources, train_needed
+from trimtab.lab.train.from_labels import RECORDINGS, Sources, train_needed
 from trimtab.lab.train.runs import RunFolder, key_of
 from trimtab.lab.train.supervised import Config as Fit
 from trimtab.lab.train.train import Place, Trained
 from trimtab.types.errors import UsageError
 
+INDEX = "index.jsonl"
+"""What a corpus has: a line for each session, with its split, project and family."""
 EACH = 24
 """Tasks of every family where nobody says otherwise."""
+_FEWEST = 3
+"""Recordings of a corpus, where few tasks are asked for."""
 
 
 class First(msgspec.Struct, frozen=True, kw_only=True):
-    """`each`: tasks of every family. `sessions`: files of recorded sessions, of any agent."""
+    """`each`: tasks of every family. `sessions`: files of recorded sessions, of any agent. `corpus`: a folder with `index.jsonl`, of which only what may be learned from is taken; empty for none."""
 
     seed: int = 0
     each: int = EACH
     sessions: tuple[str, ...] = ()
+    corpus: str = ""
 
 
 def first(config: First, place: Place) -> Trained:
     """Learn what is needed again, or take it from where it was learned before. Raises `ImportFailed` for a file that holds no session."""
     paths = [Path(name) for name in config.sessions]
-    key = key_of("needed", config.seed, config.each, *(path.read_bytes() for path in paths))
+    corpus = Path(config.corpus) if config.corpus else None
+    given = [*paths, *([corpus / INDEX] if corpus else [])]
+    key = key_of("needed", config.seed, config.each, *(path.read_bytes() for path in given))
     folder = RunFolder(place.folder / f"needed-{key}")
     if (known := folder.weights()) is not None:
         place.say(f"done before: {folder.path}")
         return Trained(folder.path, known, "budget")
     place.say("needed: tasks and sessions are played, and labelled in hindsight")
-    sources = Sources(each=config.each, sessions=tuple(paths))
+    recordings = max(_FEWEST, RECORDINGS * config.each // EACH)
+    sources = Sources(each=config.each, sessions=tuple(paths), corpus=corpus, recordings=recordings)
     fitted = train_needed(sources, Fit(seed=config.seed), executor=place.executor)
     folder.write("config.json", msgspec.json.format(msgspec.json.encode(config), indent=2))
     folder.finish(fitted.record, fitted.weights)
     place.say(f"needed: area under the curve {fitted.record['validation']['auc']} on other families")
     return Trained(folder.path, folder.weights(), "budget")
+
+
+def first_of(folder: Path | None, *, seed: int, each: int) -> First:
+    """Return what is learned from a folder of sessions: from its part `train` where it is a corpus with an index, else from all files. Raises `UsageError` for a folder without any."""
+    if folder is None:
+        return First(seed=seed, each=each)
+    if (folder / INDEX).is_file():
+        return First(seed=seed, each=each, corpus=str(folder))
+    return First(seed=seed, each=each, sessions=session_files(folder))
 
 
 def session_files(folder: Path) -> tuple[str, ...]:

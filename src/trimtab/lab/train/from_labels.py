@@ -13,6 +13,9 @@ from trimtab.lab.labels.collected import recorded_places, rows_from_sessions, ro
 from trimtab.lab.labels.hindsight import Labelled
 from trimtab.lab.train.supervised import Config, Fitted, fit_needed
 
+RECORDINGS = 60
+"""Of a corpus, where nobody says otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sources:
@@ -23,7 +26,7 @@ class Sources:
 
     each: int = 24
     corpus: Path | None = None
-    recordings: int = 60
+    recordings: int = RECORDINGS
     sessions: tuple[Path, ...] = ()
 
     @property

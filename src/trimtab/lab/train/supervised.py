@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 BINS = 10
 """Rows of a reliability table."""
-UNSEEN = ("read_price", "write_price", "soft", "hard", "log_remaining")
-"""Features that say nothing about needs: the network isn't shown them, so that no price, no threshold of a person's and no table of lengths can be new to it."""
+UNSEEN = ("read_price", "write_price", "soft", "hard", "fixed", "log_remaining")
+"""Features that say nothing about needs: the network isn't shown them, so that no price, no threshold of a person's, no set of tools and no table of lengths can be new to it."""
 _DIGITS = 6
 """Significant digits of a weight in its file."""
 
