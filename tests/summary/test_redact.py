@@ -86,3 +86,10 @@ def test_redacting_twice_changes_nothing(text):
         f'{text} password={text}1a password: "{text}" Bearer {text};Password={text};x://a:{text}@h AccountKey={text}'
     )
     assert redact(redact(whole)) == redact(whole)
+
+
+def test_a_text_is_searched_once_as_long_as_it_is_remembered(monkeypatch):
+    texts = ["password = hunter2hunter2", "nothing to see"]
+    told = [redact(text) for text in texts]
+    monkeypatch.setattr("trimtab.context.summary.redact._searched", lambda text: pytest.fail(f"searched again: {text}"))
+    assert [redact(text) for text in texts] == told == ["password = [secret: value]", "nothing to see"]

@@ -7,6 +7,8 @@ value rather than like code. A name is kept, so that a reader still knows which 
 import re
 from dataclasses import dataclass
 
+from trimtab.context.strings import Kept
+
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
@@ -56,8 +58,20 @@ _PAIR = re.compile(
 """A part of a connection string (`Server=…;Password=…`): whatever its value looks like, what stands beside it tells that it is one."""
 
 
+_known: Kept[str] = Kept(8_000_000)
+"""Each summary reads what stands behind it, too, so most texts are asked about several times. A text without secrets is its own answer, and takes its place once."""
+
+
 def redact(text: str) -> str:
     """Return `text` with each secret replaced by `[secret: KIND]`."""
+    known = _known.get(text)
+    if known is None:
+        known = _searched(text)
+        _known.put(text, known)
+    return known
+
+
+def _searched(text: str) -> str:
     lower = text.lower()
     for shape in _SHAPES:
         if any(hint in lower for hint in shape.hints):
