@@ -1,7 +1,7 @@
 """What a policy is told about single items comes true in a running engine: marks that are due, newer copies, what somebody brought back, what can't come back."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -9,6 +9,7 @@ from support.engine_session import Session, lines, model
 from trimtab.context.actions import Action
 from trimtab.context.budget import Thresholds
 from trimtab.context.engine import Engine
+from trimtab.context.policies.base import Manners
 from trimtab.context.seeing.observation import ItemFacts, Observation
 from trimtab.context.settings import EngineSettings
 from trimtab.types.edits import Restore
@@ -21,6 +22,7 @@ class Takes:
 
     so: Callable[[ItemFacts], bool]
     name: str = "takes"
+    manners: Manners = field(default=Manners())
 
     def decide(self, observation: Observation) -> Sequence[Action]:
         ids = [i.id for i in observation.items if i.kind == "result" and i.state == "full" and self.so(i)]
@@ -167,6 +169,99 @@ def test_a_compaction_leaves_out_what_was_brought_back_unless_the_user_wants_it(
     assert (state(session, "c1"), state(session, "c2")) == ("gone", "full")
     assert session.act(Action("compact", (), {"keep_tokens": 0}), author="user").done
     assert state(session, "c2") == "gone"
+
+
+# What was fetched again
+
+GREEDY = Takes(lambda item: item.age > 0, manners=Manners(guarded=False))
+"""Hides whatever an answer has been given to, whether that pays or not."""
+
+
+def fetching(session: Session, how: str, *, tokens: int = 1_100) -> str:
+    """One request that fetches again what `c2` read; returns the id of the call."""
+    asks = {
+        "recall": ("recall", {"id": "c2"}),
+        "search": ("recall", {"query": "what stood in that file"}),
+        "read": ("read", {"path": "src/1.py"}),
+    }
+    name, arguments = asks[how]
+    (call,) = session.work(lines(tokens, seed=900 + session.view.step), name=name, arguments=arguments)
+    return call
+
+
+@pytest.mark.parametrize("how", ["recall", "search", "read"])
+@pytest.mark.parametrize("immune", [1, 3, 5])
+def test_what_was_fetched_again_is_left_alone_for_that_many_requests(immune: int, how: str) -> None:
+    session = reading(GREEDY, immune=immune)
+    for number in range(4):
+        read(session, number)
+    session.prepare()
+    assert state(session, "c2") == "stub"
+    call = fetching(session, how)
+    shown = []
+    for number in range(5, 5 + immune + 2):
+        session.prepare()
+        shown.append(state(session, call))
+        session.work(lines(1_100, seed=number))
+    assert shown == ["full"] * immune + ["stub"] * 2
+
+
+@pytest.mark.parametrize("how", ["recall", "read"])
+def test_what_is_fetched_twice_is_left_alone_twice(how: str) -> None:
+    session = reading(GREEDY, immune=2)
+    for number in range(4):
+        read(session, number)
+    for time in (1, 2):
+        call = fetching(session, how)
+        shown = []
+        for number in range(4):
+            session.prepare()
+            shown.append(state(session, call))
+            read(session, 50 * time + number)
+        assert shown == ["full", "full", "stub", "stub"]
+
+
+def test_a_row_of_fetches_stays_until_its_last_has_been_used() -> None:
+    session = reading(GREEDY, window=60_000, immune=2)
+    for number in range(10):
+        read(session, number)
+    session.prepare()
+    calls = []
+    for number in range(1, 7):
+        (call,) = session.work(lines(1_100, seed=70 + number), name="recall", arguments={"id": f"c{number}"})
+        calls.append(call)
+        session.prepare()
+        assert [state(session, one) for one in calls] == ["full"] * len(calls)
+    session.work(lines(1_100, seed=90))
+    session.prepare()
+    assert [state(session, one) for one in calls] == ["full"] * len(calls)
+    session.work(lines(1_100, seed=91))
+    session.prepare()
+    assert [state(session, one) for one in calls] == ["stub"] * len(calls)
+
+
+def test_what_is_read_again_although_it_stands_there_is_no_fetch() -> None:
+    session = reading(Takes(lambda item: item.call_id == "c3" and item.age > 0), immune=3)
+    read(session, 1)
+    read(session, 2)
+    (call,) = session.work(lines(1_100, seed=1), name="read", arguments={"path": "src/1.py"})
+    assert call == "c3"
+    session.prepare()
+    assert state(session, call) == "full"
+    session.work(lines(1_100, seed=5))
+    session.prepare()
+    assert state(session, call) == "stub"
+
+
+def test_fetching_more_than_the_window_holds_stops_nothing() -> None:
+    session = reading(GREEDY, immune=5)
+    for number in range(6):
+        read(session, number)
+    for _ in range(30):
+        prepared = session.prepare()
+        look = session.engine.look(prepared.view, session.request)
+        assert look.used <= session.engine.budget.hard
+        fetching(session, "recall", tokens=2_500)
 
 
 # What can't come back

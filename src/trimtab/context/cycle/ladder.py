@@ -17,6 +17,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from msgspec import structs
+
 from trimtab.context.actions import Action
 from trimtab.context.seeing.observation import ItemFacts, Observation
 
@@ -110,13 +112,13 @@ def _offload(observation: Observation, need: int) -> list[Action]:
 
 
 def _fold(observation: Observation, need: int) -> list[Action]:
-    large = [i for i in observation.items if hideable(i) and i.state == "full" and i.tokens > 2 * FOLDED_TOKENS]
+    large = [i for i in observation.items if _hideable(i) and i.state == "full" and i.tokens > 2 * FOLDED_TOKENS]
     chosen = _fresh_last(large, observation, need, lambda i: i.tokens - FOLDED_TOKENS)
     return [Action("fold", tuple(i.id for i in chosen), reason="a large result")] if chosen else []
 
 
 def _elide(observation: Observation, need: int) -> list[Action]:
-    candidates = [i for i in observation.items if hideable(i) and i.tokens > LARGE // 4]
+    candidates = [i for i in observation.items if _hideable(i) and i.tokens > LARGE // 4]
     chosen = _fresh_last(candidates, observation, need, lambda i: i.tokens - STUB_TOKENS)
     ids = tuple(i.id for i in chosen)
     return [Action("elide", ids, {"names": NAMES}, "the least likely to be needed")] if chosen else []
@@ -184,12 +186,21 @@ def _fresh_last(
 ) -> list[ItemFacts]:
     """Those that take out `need` tokens, the least valuable first; fresh ones only as far as the request doesn't fit otherwise.
 
-    A result that no request has shown yet is what the next answer is about.
+    A result that no request has shown yet is what the next answer is about, and so is one that was fetched again.
     """
     ranked = sorted(items, key=value)
-    chosen = _until([i for i in ranked if i.age > _FRESH_STEPS], need, gain)
+    chosen = _until([i for i in ranked if not _is_fresh(i)], need, gain)
     over = min(need, over_hard(observation)) - sum(map(gain, chosen))
-    return chosen + _until([i for i in ranked if i.age <= _FRESH_STEPS], over, gain)
+    return chosen + _until([i for i in ranked if _is_fresh(i)], over, gain)
+
+
+def _is_fresh(item: ItemFacts) -> bool:
+    return item.age <= _FRESH_STEPS or item.fetched
+
+
+def _hideable(item: ItemFacts) -> bool:
+    """Here also what was fetched again: a model that fetches more than fits needs no summary, and goes on with what is newest."""
+    return hideable(structs.replace(item, restored=None) if item.fetched else item)
 
 
 def _until(items: Sequence[ItemFacts], need: int, gain: Callable[[ItemFacts], int]) -> list[ItemFacts]:

@@ -184,6 +184,7 @@ class Manager:
     def observe(self, look: Look) -> Observation:
         """What a policy sees of this request."""
         now = self.engine.time()
+        steps = self.engine.settings.immune
         self.regret.update(look.view, look.tally.message)
         return self.observer.observe(
             look,
@@ -195,7 +196,8 @@ class Manager:
                 prices=_prices(self.engine.model),
                 since=self.decider.since(look.view.step),
                 last_actions=self.decider.last,
-                restored=brought_back(look.view, self.engine.settings.immune),
+                restored=brought_back(look.view, steps),
+                fetched=self.regret.fetched(look.view, steps),
                 regret=self.regret.regret,
             ),
         )
@@ -247,6 +249,12 @@ class Manager:
             keep_files=self.engine.settings.tools == "off",
             in_place=beside,
         )
+
+    def _immune(self, look: Look) -> frozenset[str]:
+        """What was brought back or fetched again a short while ago, by whomever: nothing of ours takes it out at once."""
+        self.regret.update(look.view, look.tally.message)
+        steps = self.engine.settings.immune
+        return frozenset({*self.regret.fetched(look.view, steps), *brought_back(look.view, steps)})
 
     def _limits(self, look: Look) -> Limits:
         return Limits(
@@ -333,7 +341,7 @@ class Manager:
     ) -> Generator[Ask, Answer, Outcome]:
         """Do a `compact` or `summarize` that has no text yet; unless `forced`, only if it pays with what a model takes for the text."""
         means = self.means(look, forced=forced)
-        immune = () if author == "user" else brought_back(look.view, self.engine.settings.immune)
+        immune = () if author == "user" else self._immune(look)
         return (yield from self.compactor.compact(look, action, means, author=author, batch=batch, immune=immune))
 
     def prepare_ahead(self, look: Look) -> Generator[Ask, Answer, str]:
@@ -343,7 +351,7 @@ class Manager:
         if action is None:
             return ""
         means = self.means(look, forced=not self.manners.guarded)
-        immune = brought_back(look.view, self.engine.settings.immune)
+        immune = self._immune(look)
         return (yield from self.compactor.prepare(look, action, means, lead=lead, immune=immune))
 
     def ready(self, look: Look) -> tuple[tuple[Message, ...], tuple[str, ...]]:

@@ -62,7 +62,9 @@ class ItemFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     expired: bool = False
     """An `expire` has come due."""
     restored: int | None = None
-    """Requests since somebody brought it back; null: nobody has, or it is long ago."""
+    """Requests since somebody brought it back or fetched it again; null: nobody has, or it is long ago."""
+    fetched: bool = False
+    """It was brought back by a call that fetched it again. Policies leave it alone as they do what somebody restored; recovery takes it like what is new, where nothing else is left."""
     referenced: int = 0
     """Later requests whose calls used something that this result showed first."""
     last_used: int | None = None

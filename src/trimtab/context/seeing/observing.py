@@ -42,6 +42,8 @@ class Circumstances:
     last_actions: Sequence[Action] = ()
     restored: Mapping[str, int] = field(default_factory=dict)
     """Slot id to the step at which somebody brought it back."""
+    fetched: Mapping[str, int] = field(default_factory=dict)
+    """The same of what a call fetched again."""
     regret: Callable[[Slot], float] = field(default=lambda _slot: 0.0)
 
 
@@ -205,7 +207,8 @@ class _Facts:
         use = self.observer.references.uses.get(slot.id)
         result = base if isinstance(base, ToolResult) else None
         goal, recent = self._overlaps(known)
-        restored = self.circumstances.restored.get(slot.id)
+        fetched = self.circumstances.fetched.get(slot.id)
+        restored = self.circumstances.restored.get(slot.id, fetched)
         tally = self.look.tally
         return ItemFacts(
             id=slot.id,
@@ -231,6 +234,7 @@ class _Facts:
             duplicate_of=self._first.get(place),
             expired=slot.expires is not None and self._expired(slot, place),
             restored=None if restored is None else step - restored,
+            fetched=fetched is not None and slot.id not in self.circumstances.restored,
             referenced=use.count if use else 0,
             last_used=step - use.last_step if use else None,
             goal_overlap=goal,

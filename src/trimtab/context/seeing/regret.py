@@ -5,7 +5,7 @@
 
 Regretted is: reading a file again that was hidden and not written since; the same call made again; `recall` of a hidden item; bringing one back
 (`refetching`). All of it is read off the view, so it holds for any policy, any author and any agent; an edit counts as taken back only from when it was, so one pass over a whole session and
-a look after each step come to the same. What is learned (`Learned`) is bounded; a session that is opened again works its own part
+a look after each step come to the same. What was fetched again is known here too (`fetched`), since hiding that once more makes a loop. What is learned (`Learned`) is bounded; a session that is opened again works its own part
 out from its log, and what other sessions taught is `known`, which nothing here changes.
 """
 
@@ -29,6 +29,8 @@ _HIDING = (Elide, Summarize, Fold, Truncate, Compress, Drop, Compact)
 _PRIOR_HIDDEN = 8.0
 _PRIOR_REGRETTED = 0.4
 """What is assumed before anything was seen: one hidden result in twenty is asked for again, as if eight had been hidden."""
+_ROW = 4
+"""How much longer than one fetch a row of them is left alone, at most."""
 _LOOKED_BACK = 64
 """Earlier calls about one thing that are looked at: what a new call asks for is nearly always in the last of them."""
 
@@ -121,6 +123,8 @@ class RegretLedger:
     _last_edit: str = ""
     _asked: dict[str, list[int]] = field(default_factory=dict)
     _written: dict[str, int] = field(default_factory=dict)
+    _fetched: list[tuple[int, int]] = field(default_factory=list)
+    """Where results stand that were fetched again, and at which steps they were asked for, in order."""
     _rates: dict[str, float] = field(default_factory=dict)
     """What hiding a result of a tool was regretted, by all that is learned in `_rated` and known."""
     _rated: Learned | None = None
@@ -132,6 +136,7 @@ class RegretLedger:
             self._lineage, self._slot, self._edit, self._revert, self._then = view.lineage, 0, 0, 0, Reverted()
             self._asked.clear()
             self._written.clear()
+            self._fetched.clear()
         # Edits and answers are taken in step by step: a call that came before an edit asked for something that was still in sight.
         while self._edit < view.reverted.recorded or self._slot < len(view.slots):
             slot = view.slots[self._slot] if self._slot < len(view.slots) else None
@@ -160,6 +165,25 @@ class RegretLedger:
             own = self.learned.kinds.get(tool)
             rate = self._rates[tool] = (self.known if own is None else self.known.having(tool, own)).regret(tool)
         return rate
+
+    def fetched(self, view: View, steps: int) -> dict[str, int]:
+        """Return the results that were fetched again within the last `steps` requests after something had hidden them, or found by a search of the archive, each with the step at which: what a
+        model has just asked for is what it needs next. `view` is the one of the last `update`.
+
+        A row of fetches, one request after the other, is one search: what its first brought is needed with what its last brings, and counts as brought at its end.
+        """
+        found: dict[str, int] = {}
+        before, end = view.step + 1, view.step
+        for place, step in reversed(self._fetched):
+            if step < before - 1:
+                end = step
+            if end < view.step - steps or step < view.step - _ROW * steps:
+                break
+            before = step
+            base = view.slots[place].base if place < len(view.slots) else None
+            if isinstance(base, ToolResult) and not base.is_error:
+                found[view.slots[place].id] = end
+        return found
 
     def _continues(self, view: View) -> bool:
         index, slot = self._marked
@@ -206,20 +230,23 @@ class RegretLedger:
         calls = base.tool_calls
         for number, call in enumerate(calls):
             resource = resource_of(call)
+            place = index + 1 + number
             if call.name in CONTEXT_TOOLS:
-                self._take_recall(view, call, view.slots[index].step, size)
+                self._take_recall(view, call, place, view.slots[index].step, size)
             elif resource.writes and resource.path:
                 self._written[resource.path] = self._written[""] = index
             else:
-                self._take_call(view, resource, index, size)
-                self._asked.setdefault(resource.path or resource.key, []).append(index + 1 + number)
+                self._take_call(view, resource, index, place, size)
+                self._asked.setdefault(resource.path or resource.key, []).append(place)
 
-    def _take_recall(self, view: View, call: ToolCall, step: int, size: Size) -> None:
-        """Only `recall` of one item: what `archive` brings back is an edit, and booked as that."""
+    def _take_recall(self, view: View, call: ToolCall, place: int, step: int, size: Size) -> None:
+        """What `archive` brings back is an edit, and booked as that; a search regrets no edit, but what it finds was missed."""
+        if call.name == "recall":
+            self._fetched.append((place, step))
         if (index := recalled(view, call)) is not None:
             self._book(view, index, "recall", step, size)
 
-    def _take_call(self, view: View, resource: Resource, index: int, size: Size) -> None:
+    def _take_call(self, view: View, resource: Resource, index: int, answer: int, size: Size) -> None:
         """An earlier result of the same content is hidden, and none of it is in sight: this call would not have been made.
 
         Not so when the file was written in between; what isn't about one file counts as changed by any write.
@@ -235,6 +262,7 @@ class RegretLedger:
                     return
                 newest = place if newest is None else newest
         if newest is not None:
+            self._fetched.append((answer, step))
             self._book(view, newest, "read" if resource.reads else "repeat", step, size)
 
     def _book(self, view: View, index: int, cause: Cause, step: int, size: Size, *, before: str = "") -> None:

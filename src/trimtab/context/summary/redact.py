@@ -38,9 +38,11 @@ _SHAPES = (
 )
 _NAME = r"(?:pass(?:word|wd|phrase)|secret|credential|(?:api|access|private|auth|secret)[_-]?key|token)(?:[_-]?(?:key|value|id|s))?"
 _NAME_HINTS = ("passw", "pwd", "passphrase", "secret", "credential", "key", "token")
+_GIVEN = r"""["']?\s{0,3}(?:[:=]>?|\bis\b)\s{0,3}"""
+_BEGUN = re.compile(_NAME + _GIVEN)
 _ASSIGNED = re.compile(
     rf"""
-    (?P<name> {_NAME} ["']? \s{{0,3}} (?: [:=]>? | \bis\b ) \s{{0,3}} ) (?!["']?\[secret:)
+    (?P<name> {_NAME} {_GIVEN} ) (?!["']?\[secret:)
     (?: "(?P<double> [^"\n]{{4,200}} )" | '(?P<single> [^'\n]{{4,200}} )' | (?P<bare> [^\s"'(){{}}\[\]<>,;$`]{{6,200}} ) )
     """,
     re.I | re.X,
@@ -58,29 +60,41 @@ _PAIR = re.compile(
 """A part of a connection string (`Server=…;Password=…`): whatever its value looks like, what stands beside it tells that it is one."""
 
 
+_KEYED_HINTS = ("accountkey", "sharedaccesskey", "primarykey", "secondarykey", "storagekey")
+_PAIR_HINTS = ("password", "pwd")
+_SHORT = 200
 _known: Kept[str] = Kept(8_000_000)
-"""Each summary reads what stands behind it, too, so most texts are asked about several times. A text without secrets is its own answer, and takes its place once."""
+"""Each summary reads what stood behind the one before, too."""
 
 
 def redact(text: str) -> str:
     """Return `text` with each secret replaced by `[secret: KIND]`."""
+    if len(text) < _SHORT:
+        return _redacted(text)
     known = _known.get(text)
     if known is None:
-        known = _searched(text)
-        _known.put(text, known)
+        _known.put(text, known := _redacted(text))
     return known
 
 
-def _searched(text: str) -> str:
+def _redacted(text: str) -> str:
     lower = text.lower()
     for shape in _SHAPES:
         if any(hint in lower for hint in shape.hints):
             text = shape.pattern.sub(f"[secret: {shape.kind}]", text)
     if not any(hint in lower for hint in _NAME_HINTS):
         return text
-    for pattern in (_KEYED, _PAIR):
-        text = pattern.sub(lambda match: f"{match['name']}[secret: value]", text)
-    return _ASSIGNED.sub(_hide, text)
+    # A letter that only folds to a plain one, such as a long s, stands in no hint.
+    plain = lower.isascii()
+    if not plain or any(hint in lower for hint in _KEYED_HINTS):
+        text = _KEYED.sub(_without_value, text)
+    if not plain or any(hint in lower for hint in _PAIR_HINTS):
+        text = _PAIR.sub(_without_value, text)
+    return _ASSIGNED.sub(_hide, text) if not plain or _BEGUN.search(lower) else text
+
+
+def _without_value(match: re.Match[str]) -> str:
+    return f"{match['name']}[secret: value]"
 
 
 def _hide(match: re.Match[str]) -> str:
