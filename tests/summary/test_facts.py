@@ -55,11 +55,18 @@ def test_a_fact_is_found_in_a_sentence(kind, text):
     ],
 )
 def test_a_rule_of_the_user_is_found_word_for_word(rule):
-    assert list(rules_in(f"Hello there.\n- {rule}\nThanks.")) == [rule]
+    assert rules_in(f"Hello there.\n- {rule}\nThanks.") == (rule,)
 
 
 def test_questions_and_pasted_output_are_no_rules():
-    assert list(rules_in("Why does it always fail?\n[lint] value is never used\n12:01 must be greater")) == []
+    assert rules_in("Why does it always fail?\n[lint] value is never used\n12:01 must be greater") == ()
+
+
+def test_what_a_person_said_is_searched_for_rules_once(monkeypatch):
+    said = "Look at it.\nNever touch the schema of the orders."
+    rules = rules_in(said)
+    monkeypatch.setattr("trimtab.context.summary.facts._demanded", lambda text: pytest.fail(f"searched again: {text}"))
+    assert rules_in(said) == rules == ("Never touch the schema of the orders.",)
 
 
 def test_a_number_and_the_word_on_the_next_line_are_no_quantity():

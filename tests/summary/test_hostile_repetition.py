@@ -61,7 +61,7 @@ READERS = {
     "redact": redact,
     "escape": escape,
     "facts": lambda text: list(facts_in(text)),
-    "rules": lambda text: list(rules_in(text)),
+    "rules": rules_in,
     "language": language_of,
     "reply": parse_reply,
     "verdict": lambda text: judge(Summary(text), replaces_tokens=10, count=len),

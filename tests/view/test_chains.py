@@ -150,7 +150,20 @@ def test_an_edit_that_does_not_hold_leaves_what_the_others_do_and_switched_on_ag
     assert seen(off.effect) == seen(laid([o for o in overlays if o.edit != f"e{which}"]).effect)
     assert list(off) == overlays
     assert seen(off.switched(start, f"e{which}", holds=True).effect) == seen(layers.effect)
-    assert layers.without(f"e{which}").effect == off.effect
+    assert layers.without({f"e{which}"}).effect == off.effect
+
+
+@given(OVERLAYS, OVERLAYS)
+def test_slots_that_show_the_same_are_changed_alike_at_the_price_of_one(
+    low: list[Overlay], high: list[Overlay]
+) -> None:
+    layers = laid(low)
+    grown = layers.with_overlays(tuple(high))
+    assert list(grown) == [*low, *high]
+    assert seen(grown.effect) == seen(laid([*low, *high]).effect)
+    assert layers.with_overlays(tuple(high)) is grown
+    assert grown.without({"e1"}) is grown.without(frozenset({"e1"}))
+    assert seen(grown.without({"e1"}).effect) == seen(laid([o for o in (*low, *high) if o.edit != "e1"]).effect)
 
 
 REVERTS = st.lists(st.integers(-3, 30), max_size=30)

@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from support.transcripts import CLAUDE_CODE
+from trimtab.context.counting.counter import Counter
 from trimtab.lab.bench.playing import FileJob, TaskJob, asked_for, file_jobs, key_of, lacking, played, suite_jobs
 from trimtab.lab.bench.section import sections_of
 from trimtab.lab.bench.sources import indexed, named, prices_named
@@ -26,6 +28,11 @@ def session(tmp_path):
 
 def file_job(path, **more) -> FileJob:
     return FileJob(path, Place(name="s.jsonl", project="work", split="eval"), None, ("quarter", "tenth"), ARMS, **more)
+
+
+def untimed(row):
+    """The row without the time that it took."""
+    return structs.replace(row, policy_ms=0.0)
 
 
 def test_a_part_is_played_seed_by_seed_so_that_a_run_that_stops_has_all_tasks():
@@ -73,6 +80,42 @@ def test_a_recording_is_played_at_every_price_under_every_arm(session):
     assert [(row.regime, row.arm) for row in done.rows] == [(p, a) for p in ("quarter", "tenth") for a in ARMS]
     assert {(row.tier, row.part, row.project, row.story) for row in done.rows} == {("T1", "eval", "work", "s.jsonl")}
     assert {key_of(row) for row in done.rows} == {file_job(session).key}
+
+
+def test_a_row_is_the_same_whoever_else_was_played_beside_it(session):
+    arms, prices = ("rules", "mask", "summary", "none"), ("quarter", "tenth-written")
+    job = replace(file_job(session), arms=arms, prices=prices, window=3_000)
+    together = {(row.arm, row.regime): row for row in played(job).rows}
+    alone = {
+        (arm, price): row
+        for price in reversed(prices)
+        for arm in reversed(arms)
+        for row in played(replace(job, arms=(arm,), prices=(price,))).rows
+    }
+    assert len(alone) == len(arms) * len(prices)
+    assert {key: untimed(row) for key, row in together.items()} == {key: untimed(row) for key, row in alone.items()}
+
+
+def test_the_texts_of_a_recording_are_counted_once_for_all_prices(session, monkeypatch):
+    counted: list[str] = []
+    count = Counter._count
+    monkeypatch.setattr(Counter, "_count", lambda self, texts: counted.extend(texts) or count(self, texts))
+    played(replace(file_job(session), prices=("quarter", "tenth", "uncached")))
+    assert counted
+    assert len(counted) == len(set(counted))
+
+
+def test_of_each_project_the_same_few_sessions_are_taken_in_whatever_order_they_come(tmp_path):
+    names = [f"{project}/{number}.jsonl" for project in ("b", "a") for number in (3, 1, 2, 10)]
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(CLAUDE_CODE)
+    orders = (names, names[::-1])
+    taken = [named([str(tmp_path / name) for name in order], 2) for order in orders]
+    assert [place.name.removeprefix(f"{tmp_path}/") for _, place in taken[0]] == [
+        f"{project}/{number}.jsonl" for project in ("a", "b") for number in (1, 10)
+    ]
+    assert taken[1] == taken[0]
 
 
 def test_what_is_there_is_not_played_again(session):

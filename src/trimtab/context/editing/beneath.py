@@ -38,7 +38,7 @@ def number_of(view: View, run: Sequence[int]) -> int:
 def retold(view: View, run: Sequence[int]) -> Retold:
     """What a digest of `run` is made from. Notes are left out: they are made anew from state."""
     digests, written = _parted(view, run)
-    gone = {one.id for one in digests}
+    gone = frozenset(one.id for one in digests)
     messages: list[Message] = []
     ids: list[str] = []
     for place in sorted({*places_beneath(view, run), *run}):
@@ -96,7 +96,7 @@ def _parted(view: View, run: Sequence[int]) -> tuple[list[Applied], list[Applied
     return digests, sorted(written, key=lambda one: one.slots[0] if one.slots else 0)
 
 
-def _before(view: View, slot: Slot, gone: set[str]) -> list[tuple[Slot, Message]]:
+def _before(view: View, slot: Slot, gone: frozenset[str]) -> list[tuple[Slot, Message]]:
     """What the slot would show had those summaries not been made; nothing, where a summary that somebody wrote stands for it, or that summary itself."""
     was = slot.without(gone, view.reverted)
     return [(was, message) for message in (was.shown if was.lead is None else was.shown[1:])]

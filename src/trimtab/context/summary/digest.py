@@ -159,7 +159,7 @@ def _shorter(source: Source, count: Count, text: str, max_tokens: int) -> str:
     """Whole sentences or lines of a text, the user's rules among them wherever they stand."""
     if source.untrusted:
         return extract_printed(text, max_tokens=max_tokens, count=count)
-    rules = list(rules_in(text)) if source.by_user else []
+    rules = rules_in(text) if source.by_user else ()
     room = max_tokens // 3 if rules else 0
     demanded = _dotted(count, "\n".join(rules), room)
     said = extract_said(text, max_tokens=max_tokens - (count(demanded) + 1 if demanded else 0), count=count)

@@ -105,6 +105,8 @@ _MOST_READ = 1_000_000
 """Characters of one message that are searched, from both ends."""
 _known: Kept[tuple[tuple[FactKind, str], ...]] = Kept(8_000_000)
 """Each summary reads what stands behind it, too, so most texts are asked about several times."""
+_known_rules: Kept[tuple[str, ...]] = Kept(2_000_000)
+"""The same of what a person said."""
 
 
 def facts_in(text: str) -> tuple[tuple[FactKind, str], ...]:
@@ -122,8 +124,16 @@ def facts_in(text: str) -> tuple[tuple[FactKind, str], ...]:
     return known
 
 
-def rules_in(text: str) -> Iterator[str]:
-    """Yield the sentences of a person's `text` that forbid or demand something, as they stand. Questions and pasted output are none."""
+def rules_in(text: str) -> tuple[str, ...]:
+    """Return the sentences of a person's `text` that forbid or demand something, as they stand. Questions and pasted output are none."""
+    known = _known_rules.get(text)
+    if known is None:
+        known = tuple(_demanded(text))
+        _known_rules.put(text, known)
+    return known
+
+
+def _demanded(text: str) -> Iterator[str]:
     for match in _SENTENCE.finditer(text):
         sentence = match[0].strip().lstrip("-*•> \t")
         asks = sentence.endswith(("?", "？"))

@@ -8,7 +8,7 @@ its parts. One more overlay, or one that stops to hold or holds again, costs O(l
 one item. The old value stays as it was.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, assert_never
@@ -211,22 +211,29 @@ class Layers:
             number += 1
         return Layers(tuple(trees), _together(trees))
 
-    def without(self, edits: Container[str]) -> "Layers":
-        """The layers as they would be if those edits (their ids) didn't hold. Costs a look at each."""
-        trees = tuple(_without(tree, edits) for tree in self._trees)
-        return Layers(trees, _together(trees))
+    def with_overlays(self, overlays: tuple[Overlay, ...]) -> "Layers":
+        """The layers with these on top. Of slots that have the same layers and get the same overlays, as those of a compaction do, only the first costs anything."""
+        return _grown(self, overlays)
+
+    def without(self, edits: Collection[str]) -> "Layers":
+        """The layers as they would be if those edits (their ids) didn't hold. Costs a look at each; nothing where the same was asked of the same layers just now."""
+        return _lacking(self, frozenset(edits))
 
 
 NONE = Layers()
 
 
-@lru_cache(maxsize=4)
-def first_layers(overlays: tuple[Overlay, ...]) -> Layers:
-    """The layers of a slot on which these lie alone. A compaction lays the same on each of thousands."""
-    layers = NONE
+@lru_cache(maxsize=16)
+def _grown(layers: Layers, overlays: tuple[Overlay, ...]) -> Layers:
     for overlay in overlays:
         layers = layers.with_overlay(overlay)
     return layers
+
+
+@lru_cache(maxsize=16)
+def _lacking(layers: Layers, edits: frozenset[str]) -> Layers:
+    trees = tuple(_without(tree, edits) for tree in layers._trees)
+    return Layers(trees, _together(trees))
 
 
 def _paired(low: _Node, high: _Node) -> _Pair:
@@ -242,7 +249,8 @@ def _together(trees: Iterable[_Node]) -> Effect:
 
 def _without(node: _Node, edits: Container[str]) -> _Node:
     if isinstance(node, _Pair):
-        return _paired(_without(node.low, edits), _without(node.high, edits))
+        low, high = _without(node.low, edits), _without(node.high, edits)
+        return node if low is node.low and high is node.high else _paired(low, high)
     return node._replace(effect=NOTHING) if node.overlay.edit in edits else node
 
 

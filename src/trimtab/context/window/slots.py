@@ -14,7 +14,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from trimtab.context.window.layers import NONE, Effect, Layers, Overlay, State, first_layers
+from trimtab.context.window.layers import NONE, Effect, Layers, Overlay, State
 from trimtab.types.messages import Assistant, Message, Opaque, Part, Text, ToolCall, ToolResult, User
 from trimtab.types.stream import parse_arguments
 
@@ -65,12 +65,7 @@ class Slot:
 
     def with_overlays(self, overlays: tuple[Overlay, ...], reverted: Collection[str]) -> "Slot":
         """Return the slot with more overlays on top."""
-        layers = self.layers
-        if layers is NONE:
-            return self._under(first_layers(overlays), reverted)
-        for overlay in overlays:
-            layers = layers.with_overlay(overlay)
-        return self._under(layers, reverted)
+        return self._under(self.layers.with_overlays(overlays), reverted)
 
     def switched(self, start: int, edit_id: str, reverted: Collection[str]) -> "Slot":
         """Return the slot once that edit, whose overlays begin at `start`, was taken back, or holds again, as `reverted` says."""

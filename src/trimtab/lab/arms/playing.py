@@ -99,11 +99,11 @@ class Decisions:
 
 
 class Table:
-    """Where arms play under the same conditions. Counts each text once, and each yardstick once a story."""
+    """Where arms play under the same conditions. Counts each text once, and each yardstick once a story. `counter`: of the same model, whatever its prices and its window."""
 
-    def __init__(self, conditions: Conditions) -> None:
+    def __init__(self, conditions: Conditions, *, counter: Counter | None = None) -> None:
         self.conditions = conditions
-        self.counter = Counter(conditions.played_as)
+        self.counter = counter or Counter(conditions.played_as)
         self._yardsticks: dict[tuple[str, int], Yardstick] = {}
 
     def yardstick(self, story: Story, seed: int = 0) -> Yardstick:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from trimtab.context.counting.counter import Counter
 from trimtab.lab.arms.playing import Conditions, Table
 from trimtab.lab.arms.registry import find_arm
 from trimtab.lab.bench.live_jobs import LiveJob
@@ -185,9 +186,11 @@ def _recorded(job: FileJob, recording: Recording, origin: Origin) -> list[Row]:
     story = recorded_story(recording)
     if not story.prepared.steps:
         raise UsageError("no model answers in it, so there is nothing to play", hint="Leave it out.")
+    counter = Counter(model)
     rows: list[Row] = []
     for name, arms in lacks.items():
-        rows += _rows(story, arms, Conditions(model.context_window, _regime(name), model=model), origin)
+        table = Table(Conditions(model.context_window, _regime(name), model=model), counter=counter)
+        rows += _rows(story, arms, table, origin)
     return rows
 
 
@@ -195,12 +198,11 @@ def _task(job: TaskJob) -> Done:
     one = drawn(job.part, job.family, job.number, seed=job.seed)
     conditions = replace(one.conditions, regime=_regime(job.prices)) if job.prices else one.conditions
     origin = replace(origin_of_task(one), slot=job.slot, priced=bool(job.prices))
-    rows = _rows(one.story, job.arms, conditions, origin, job.seed)
+    rows = _rows(one.story, job.arms, Table(conditions), origin, job.seed)
     return Done(job.name, tuple(rows))
 
 
-def _rows(story: Story, arms: Sequence[str], conditions: Conditions, origin: Origin, seed: int = 0) -> Iterator[Row]:
-    table = Table(conditions)
+def _rows(story: Story, arms: Sequence[str], table: Table, origin: Origin, seed: int = 0) -> Iterator[Row]:
     for spec in arms:
         arm = find_arm(spec)
         yield row_of(table.play(story, arm, seed=seed), arm, origin)

@@ -60,12 +60,15 @@ def outcome_of(
     """
     steps, tiers = [], set[Tier]()
     hidden_by: dict[str, str] = {}
+
+    def hider(number: int) -> str:
+        return hidden_by.get(entries[number], "") if number < len(entries) else ""
+
     for seen in facts:
         tiers.add(seen.tier)
         actions = _actions(seen, fields)
         _trace(hidden_by, actions)
-        hiders = {number: hidden_by.get(entry, "") for number, entry in enumerate(entries)}
-        made = _step(seen, actions, hiders, regime, bound)
+        made = _step(seen, actions, hider, regime, bound)
         steps.append(msgspec.structs.replace(made, excess=tuple(excess(seen))))
     if len(tiers) != 1:
         raise BadOutcome(f"the facts of {task!r} are of {len(tiers)} tiers: {', '.join(sorted(tiers)) or 'none'}")
@@ -105,7 +108,7 @@ def _trace(hidden_by: dict[str, str], actions: Iterable[ActionTaken]) -> None:
 
 
 def _step(
-    seen: StepFacts, actions: tuple[ActionTaken, ...], hiders: dict[int, str], regime: Regime, bound: Bound
+    seen: StepFacts, actions: tuple[ActionTaken, ...], hider: Callable[[int], str], regime: Regime, bound: Bound
 ) -> StepOutcome:
     fetched = _fetched(seen)
     often = {"expected": seen.noticed, "optimistic": 1.0, "pessimistic": 1.0, "fails": 0.0}[bound]
@@ -115,14 +118,14 @@ def _step(
         first = need.message in fetched and need.message not in told
         told.add(need.message)
         name = str(need.message if need.point is None else need.point)
-        by = hiders.get(need.message, "") if hidden else ""
+        by = hider(need.message) if hidden else ""
         needs.append(NeedMet(name, _chance(need, bound, need.message in fetched), by, often if first else 0.0))
     spent = [Spent(_usd(seen.request, regime))]
     spent += _summaries(seen, actions, regime)
     for place, usage in enumerate(seen.reloads):
         again = seen.repeated[place : place + 1] if bound == "pessimistic" else ()
         usd = sum(_usd(one, regime) for one in (usage, *again))
-        by = hiders.get(fetched[place], "") if place < len(fetched) else ""
+        by = hider(fetched[place]) if place < len(fetched) else ""
         if often:
             spent.append(Spent(often * usd, "reload", by))
     return StepOutcome(
