@@ -24,6 +24,7 @@ from typing import Literal
 
 import msgspec
 
+from trimtab.lab.arms.tuning import read_tuned
 from trimtab.lab.corpora.cache import code_version
 
 Size = Literal["full", "quick"]
@@ -31,7 +32,12 @@ ARMS = (
     *("keep-all", "truncate", "mask(batch=1, always=True)", "mask", "clear", "summary", "hybrid", "dedupe"),
     *("lru", "break-even", "occupancy", "random", "ladder", "rules", "claude-code(scaled=True)", "codex(scaled=True)"),
 )
-"""What is played beside what was trained here. The tuned form of each rule is added to those."""
+"""What is played beside what was trained here, and the best of the tuned rules: in T0 the best of each kind, elsewhere of all."""
+RECORDED_ARMS = (
+    *("keep-all", "truncate", "mask", "summary", "dedupe", "lru", "break-even", "ladder", "rules"),
+    *("claude-code(scaled=True)", "codex(scaled=True)"),
+)
+"""Long recordings are what takes longest here."""
 LIVE_ARMS = ("none", "truncate", "mask", "summary", "rules", "claude-code(scaled=True)")
 PRICES = "uncached,tenth-written"
 """The two at which a candidate has to win."""
@@ -52,7 +58,7 @@ class Scale:
 
 
 SCALES: dict[Size, Scale] = {
-    "full": Scale((8, 24), (16, 10.0), (5, 1.0), (5, 5), (4, 5), 0),
+    "full": Scale((6, 18), (16, 10.0), (5, 0.6), (5, 5), (2, 5), 20),
     "quick": Scale((1, 2), (1, 0.05), (1, 0.02), (1, 1), (1, 1), 1),
 }
 
@@ -85,6 +91,13 @@ def learned(weights: str) -> str:
     return f"learned(weights={weights!r})"
 
 
+def tuned(folder: Path, most: int | None = None) -> tuple[str, ...]:
+    """Return the best setting of each kind of rule on the training tasks, the best first, `most` of them; none before they were tuned."""
+    path = folder / "arms" / "tuned.json"
+    found = read_tuned(path).best if path.is_file() else ()
+    return tuple(best.spec for best in sorted(found, key=lambda best: -best.reward))[:most]
+
+
 def stages(scale: Scale, folder: Path, workers: int, corpus: Path | None = None) -> tuple[Stage, ...]:
     """Return everything that is done, in order. `corpus`: recorded sessions with an index, of which those of its part `train` are learned from too."""
     many = ("--workers", str(workers))
@@ -104,9 +117,16 @@ def stages(scale: Scale, folder: Path, workers: int, corpus: Path | None = None)
         named = (("supervised", "needed"), ("rl", "reinforced"))
         return tuple(word for step, by in named for word in ("--step", f"{step}={learned(said[by])}"))
 
-    def bench(where: str, *more: str, arms: Sequence[str] = ARMS) -> Callable[[dict[str, str]], Sequence[str]]:
+    def bench(
+        where: str, *more: str, arms: Sequence[str] = ARMS, rules: int | None = 1
+    ) -> Callable[[dict[str, str]], Sequence[str]]:
         out = ("--out", str(folder / where), *many, *more)
-        return lambda said: trimtab("bench", *arms, learned(said["cloned"]), *steps(said), *out)
+
+        def line(said: dict[str, str]) -> Sequence[str]:
+            played = dict.fromkeys((*arms, *tuned(folder, rules)))
+            return trimtab("bench", *played, learned(said["cloned"]), *steps(said), *out)
+
+        return line
 
     recorded = ("--each", str(scale.recorded)) if scale.recorded else ()
     return (
@@ -117,9 +137,13 @@ def stages(scale: Scale, folder: Path, workers: int, corpus: Path | None = None)
         Stage("reinforced", lambda said: train("rl", minutes, "--needed", said["needed"])),
         Stage("ablation", lambda said: train("ablation", short, "--needed", said["needed"], "--seeds", str(seeds))),
         Stage("compared", lambda _: ("-m", "benchmarks.arms", "compare", *tuning)),
-        Stage("T0", bench("T0", "clairvoyant", "--each", bench_each, "--seeds", bench_seeds)),
+        Stage("T0", bench("T0", "clairvoyant", "--each", bench_each, "--seeds", bench_seeds, rules=None)),
         Stage("T0 at two prices", bench("T0-prices", "--prices", PRICES, "--each", bench_each, "--seeds", bench_seeds)),
-        Stage("T1", bench("T1", "--split", "eval", "--window", "100k", "--by-project", *recorded), sessions=True),
+        Stage(
+            "T1",
+            bench("T1", "--split", "eval", "--window", "100k", "--by-project", *recorded, arms=RECORDED_ARMS),
+            sessions=True,
+        ),
         Stage("T2", bench("T2", "--live", "--each", live_each, "--seeds", live_seeds, arms=LIVE_ARMS)),
         Stage(
             "report",

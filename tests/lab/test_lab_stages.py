@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from benchmarks.lab import SCALES, Ledger, Stage, run, stages
+from trimtab.lab.arms.tuning import Best, Tuned, write_tuned
 
 
 def saying(text: str, *, code: int = 0) -> Stage:
@@ -41,3 +42,15 @@ def test_every_stage_gets_what_it_needs_from_the_stages_in_front_of_it(tmp_path:
             assert all(isinstance(word, str) for word in line)
             said[stage.name] = f"{stage.name}.json"
         assert list(said)[-1] == "report"
+
+
+def test_the_best_of_the_tuned_rules_is_played_everywhere_and_in_t0_the_best_of_each_kind(tmp_path: Path) -> None:
+    said = {"cloned": "c.json", "needed": "n.json", "reinforced": "r.json"}
+    made = {stage.name: stage for stage in stages(SCALES["quick"], tmp_path, 1)}
+    lru, rules = "lru(act=0.6)", "rules(left=0.65)"
+    assert not {lru, rules} & set(made["T0"].line(said))
+    best = (Best("lru", lru, 0.2, 0.5, 0.6, 7, 2, 0.1), Best("rules", rules, 0.3, 0.6, 0.7, 7, 2, 0.1))
+    write_tuned(tmp_path / "arms" / "tuned.json", Tuned("code", "train", best))
+    assert {lru, rules} <= set(made["T0"].line(said))
+    for name in ("T0 at two prices", "T1", "T2"):
+        assert {lru, rules} & set(made[name].line(said)) == {rules}
