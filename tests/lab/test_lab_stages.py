@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from benchmarks.lab import SCALES, Ledger, Stage, run, stages
+
 from trimtab.lab.arms.tuning import Best, Tuned, write_tuned
 
 
