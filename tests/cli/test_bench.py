@@ -157,6 +157,13 @@ def test_sessions_of_the_index_are_found_by_the_environment(cli, session):
     ("arguments", "said"),
     [
         (("nosuch",), "there is no policy 'nosuch'"),
+        (("none", "learned(weights='w')", "--out", "out"), "the weights 'w' can't be read"),
+        (("none", "cost-gate:learned(weights='.')", "--out", "out"), "the weights '.' can't be read"),
+        (("none", "--step", "rl=learned(weights='w')", "--out", "out"), "the weights 'w' can't be read"),
+        (
+            ("none", "--part", "test", "--candidate", "learned(weights='w')", "--out", "out"),
+            "the weights 'w' can't be read",
+        ),
         (("none", "--against", "mask"), "'mask' isn't among the arms"),
         (("none", "--part", "test"), "the test part judges one candidate"),
         (("none", "--candidate", "mask"), "the test part judges one candidate"),

@@ -6,8 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from trimtab.context.policies.learned.features import ITEM_FEATURES, SCHEMA, WHOLE_FEATURES
+from trimtab.context.policies.learned.network import Dense, Network
+from trimtab.context.policies.learned.weights import Weights, write_weights
 from trimtab.frontends.cli import train as cli
 from trimtab.frontends.cli.app import main
+
+ITEM, GATE = len(ITEM_FEATURES), len(WHOLE_FEATURES)
 
 
 def test_help_loads_no_training_library() -> None:
@@ -54,6 +59,24 @@ def test_weights_that_cannot_be_read_are_named(tmp_path: Path, capsys: pytest.Ca
     (tmp_path / "bad.json").write_text("{}")
     assert main(["train", "--needed", str(tmp_path / "bad.json")]) == 2
     assert "holds no weights" in capsys.readouterr().err
+
+
+def test_weights_that_say_nothing_of_what_is_needed_are_refused_before_anything_is_played(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    choices = Weights(schema=SCHEMA, kind="choices", item=_zeros(ITEM + GATE), gate=_zeros(GATE + ITEM))
+    (tmp_path / "choices.json").write_bytes(write_weights(choices))
+    for stage in ("clone", "all", "ablation"):
+        out = tmp_path / stage
+        given = ("--needed", str(tmp_path / "choices.json"), "--out", str(out))
+        assert main(["train", "--stage", stage, "--workers", "1", *given]) == 2
+        assert "weights of kind 'choices' don't say what is needed" in capsys.readouterr().err
+        assert not out.exists()
+
+
+def _zeros(inputs: int) -> Network:
+    return Network((Dense(((0.0,) * inputs,), (0.0,)),), (0.0,) * inputs, (1.0,) * inputs)
 
 
 def test_sessions_are_for_the_first_stage_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
