@@ -11,11 +11,14 @@ import pytest
 from msgspec import structs
 
 from support.cli import SOURCES, Cli
+from support.servers import wait_until
 from support.transcripts import CLAUDE_CODE
 from trimtab.frontends.cli import bench
 from trimtab.frontends.cli.progress import arriving
 from trimtab.lab.bench import playing
 from trimtab.lab.bench.folder import rows_in
+from trimtab.lab.one_writer import one_writer
+from trimtab.types.errors import UsageError
 
 SMALL = ("bench", "none", "truncate", "--each", "1", "--seeds", "1")
 
@@ -99,6 +102,40 @@ def test_recorded_sessions_are_played_at_two_prices_each_for_itself(cli, session
         f"T1 recordings at {prices} prices: 1 project, 1 session: 1 story under every arm"
         for prices in ("quarter", "tenth-written")
     ]
+
+
+def test_a_second_bench_in_a_folder_is_refused_and_what_a_killed_one_left_blocks_nobody(cli):
+    first = cli.start("bench", "none", "truncate", "--out", "out")
+    try:
+        rows, lock = (cli.project / "out" / name for name in ("rows.jsonl", "bench.lock"))
+        assert wait_until(rows.exists, seconds=20)
+        second = cli.inside(*SMALL, "--out", "out")
+        assert (second.code, second.out) == (2, "")
+        told, hint = second.err.splitlines()
+        assert told.startswith(f"trimtab: another trimtab bench writes in 'out': process {first.pid}, since 20")
+        assert hint == "  Wait until it ends, or name another folder with --out."
+    finally:
+        first.kill()
+        first.communicate()
+    assert lock.exists(), "nobody removed it"
+    after = cli.inside(*SMALL, "--out", "out")
+    assert after.code == 0, after.err
+    assert not lock.exists()
+
+
+def test_a_record_that_another_machine_left_blocks_nobody(tmp_path):
+    (tmp_path / "bench.lock").write_text('{"pid":1,"boot_id":"","host":"elsewhere","started":"2026-01-01T00:00:00Z"}')
+    with one_writer(tmp_path, "bench"), pytest.raises(UsageError, match="another trimtab bench"):
+        one_writer(tmp_path, "bench").__enter__()
+
+
+def test_a_folder_that_cannot_be_made_is_told_with_what_to_do(cli):
+    cli.file("file", "")
+    for out, code, said in (("file", 2, "'file' is no folder"), ("file/out", 1, "'file/out' can't be written")):
+        outcome = cli.inside(*SMALL, "--out", out)
+        assert (outcome.code, outcome.out) == (code, "")
+        assert said in outcome.err
+        assert "--out" in outcome.err.splitlines()[1]
 
 
 def test_an_arm_that_is_a_step_of_the_path_is_played_too(cli, session):

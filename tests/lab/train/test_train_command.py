@@ -11,6 +11,7 @@ from trimtab.context.policies.learned.network import Dense, Network
 from trimtab.context.policies.learned.weights import Weights, write_weights
 from trimtab.frontends.cli import train as cli
 from trimtab.frontends.cli.app import main
+from trimtab.lab.one_writer import one_writer
 
 ITEM, GATE = len(ITEM_FEATURES), len(WHOLE_FEATURES)
 
@@ -105,6 +106,18 @@ def test_sessions_are_for_the_first_stage_only(tmp_path: Path, capsys: pytest.Ca
 def test_teachers_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
     assert main(["train", "--stage", "rl", "--teachers", "nobody", "--workers", "1", "--out", str(tmp_path)]) == 2
+    assert "nobody" in capsys.readouterr().err
+
+
+def test_a_second_training_in_a_folder_is_refused_as_long_as_the_first_one_lasts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    command = ("train", "--stage", "rl", "--teachers", "nobody", "--workers", "1", "--out", str(tmp_path))
+    with one_writer(tmp_path, "train"):
+        assert main(command) == 2
+        assert f"another trimtab train writes in {str(tmp_path)!r}: process " in capsys.readouterr().err
+    main(command)
     assert "nobody" in capsys.readouterr().err
 
 

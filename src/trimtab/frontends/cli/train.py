@@ -117,7 +117,9 @@ def command(
     """
     _require_torch()
     from trimtab.lab.executor import executor_for
+    from trimtab.lab.one_writer import one_writer
     from trimtab.lab.train.config import of_size
+    from trimtab.lab.train.first import session_files
     from trimtab.lab.train.train import Place
 
     if sessions is not None and (stage not in ("needed", "all") or needed is not None):
@@ -129,30 +131,29 @@ def command(
     if each is not None:
         config = of_size(config, each)
     weights = _needed(needed)
-    executor = executor_for(workers or min(_MOST_WORKERS, os.cpu_count() or 1), ray=ray, address=ray_address)
-    try:
-        place = Place(out, executor, device=device, seconds=60 * minutes, say=_say)
-        if stage in ("needed", "all") and weights is None:
-            weights = _first(place, seed, each, sessions)
-        if stage == "needed":
-            return 0
-        if stage == "ablation":
-            _ablation(config, place, range(seed, seed + seeds), weights)
-        else:
-            _one(config, place, stage, weights)
-    except KeyboardInterrupt:
-        _say("broken off; the same command goes on from the last step")
-        raise
-    finally:
-        executor.close()
+    files = session_files(sessions) if sessions else ()
+    with one_writer(out, "train"):
+        executor = executor_for(workers or min(_MOST_WORKERS, os.cpu_count() or 1), ray=ray, address=ray_address)
+        try:
+            place = Place(out, executor, device=device, seconds=60 * minutes, say=_say)
+            if stage in ("needed", "all") and weights is None:
+                weights = _first(place, seed, each, files)
+            if stage == "ablation":
+                _ablation(config, place, range(seed, seed + seeds), weights)
+            elif stage != "needed":
+                _one(config, place, stage, weights)
+        except KeyboardInterrupt:
+            _say("broken off; the same command goes on from the last step")
+            raise
+        finally:
+            executor.close()
     return 0
 
 
-def _first(place: "Place", seed: int, each: int | None, sessions: Path | None) -> "Weights | None":
-    from trimtab.lab.train.first import EACH, First, first, session_files
+def _first(place: "Place", seed: int, each: int | None, sessions: tuple[str, ...]) -> "Weights | None":
+    from trimtab.lab.train.first import EACH, First, first
 
-    files = session_files(sessions) if sessions else ()
-    made = first(First(seed=seed, each=each or EACH, sessions=files), place)
+    made = first(First(seed=seed, each=each or EACH, sessions=sessions), place)
     click.echo(made.folder / "weights.json")
     return made.weights
 
@@ -213,8 +214,11 @@ def _needed(file: Path | None) -> "Weights | None":
     if file is None:
         return None
     from trimtab.context.stores.weights import weights_at
+    from trimtab.lab.train.extras import extra_of
 
-    return weights_at(str(file))
+    weights = weights_at(str(file))
+    extra_of(weights)  # weights of another kind are refused before anything is played
+    return weights
 
 
 def _say(line: str) -> None:
