@@ -2,6 +2,9 @@
 
 import io
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
 from contextlib import redirect_stderr
@@ -10,7 +13,7 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from support.cli import SOURCES, Cli
+from support.cli import SOURCES, Cli, Outcome, finish
 from support.servers import wait_until
 from support.transcripts import CLAUDE_CODE
 from trimtab.frontends.cli import bench
@@ -102,6 +105,25 @@ def test_recorded_sessions_are_played_at_two_prices_each_for_itself(cli, session
         f"T1 recordings at {prices} prices: 1 project, 1 session: 1 story under every arm"
         for prices in ("quarter", "tenth-written")
     ]
+
+
+def test_a_signal_ends_a_bench_and_its_workers_with_a_word_and_the_same_command_goes_on(cli):
+    process = cli.start("bench", "none", "truncate", "--workers", "2", "--out", "out")
+    assert wait_until((cli.project / "out" / "rows.jsonl").exists, seconds=30)
+    process.terminate()
+    stopped = finish(process)
+    assert stopped.code == 143
+    assert re.fullmatch(r"stopped; \d+ rows are kept in out, and the same command goes on\n", stopped.err)
+    assert not (cli.project / "out" / "bench.lock").exists()
+    assert cli.inside(*SMALL, "--out", "out").code == 0
+
+
+def test_a_signal_says_where_nothing_is_kept(cli, monkeypatch):
+    def ended(job):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(playing, "played", ended)
+    assert cli.inside(*SMALL) == Outcome(143, b"", "stopped; nothing is kept without --out DIR\n")
 
 
 def test_a_second_bench_in_a_folder_is_refused_and_what_a_killed_one_left_blocks_nobody(cli):

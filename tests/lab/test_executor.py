@@ -48,6 +48,21 @@ def test_an_error_comes_where_its_result_would_be_and_is_itself(processes: Execu
         assert (caught.value.message, caught.value.hint) == ("two is refused", "take three")
 
 
+def doze(seconds: float) -> float:
+    """Takes that long."""
+    time.sleep(seconds)
+    return seconds
+
+
+def test_what_nobody_waits_for_any_more_is_broken_off() -> None:
+    executor = executor_for(2)
+    found = executor.map(doze, [0.0, 50.0, 50.0, 50.0])
+    assert next(found) == 0.0
+    begun = time.monotonic()
+    executor.close()
+    assert time.monotonic() - begun < 10
+
+
 _WORKERS = """
 import os, signal, time
 from trimtab.lab.executor import executor_for

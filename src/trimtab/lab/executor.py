@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol, TypeVar
 
 from trimtab.types.errors import TrimtabError, UsageError
@@ -59,20 +59,30 @@ class Processes:
     """
 
     def __init__(self, workers: int) -> None:
-        self._pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_begin)
+        context = multiprocessing.get_context("spawn")
+        theirs, self._hold = context.Pipe(duplex=False)
+        self._theirs = theirs
+        self._pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(theirs,))
+        self._unread = 0
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Hand out all items, and yield the results in order. Raises `WorkerLost`."""
+        self._unread += 1
         try:
             yield from self._pool.map(function, items)
         except BrokenProcessPool as problem:
             raise WorkerLost(
                 "a worker process ended before its work did", hint="Is there memory for as many? Try fewer workers."
             ) from problem
+        self._unread -= 1
 
     def close(self) -> None:
-        """Drop what hasn't begun, wait for what has, and end the processes."""
+        """End the processes. What nobody waits for any more is broken off: results that weren't read to the last one."""
+        if self._unread:
+            self._hold.close()
         self._pool.shutdown(cancel_futures=True)
+        self._hold.close()
+        self._theirs.close()
 
 
 class OnRay:
@@ -122,16 +132,19 @@ def executor_for(workers: int, *, ray: bool = False, address: str = "") -> Execu
     return Here() if workers == 1 else Processes(workers)
 
 
-def _begin() -> None:
-    """An interrupt ends a worker: whoever gave it work tells what happened. So does the end of that process, however it came: nobody else would end what it left waiting."""
+def _begin(hold: Connection) -> None:
+    """An interrupt ends a worker: whoever gave it work tells what happened. So does the end of that process, however it came: nobody else would end what it left waiting.
+
+    And so does that process when it lets go of `hold`.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+        threading.Thread(target=_end_with, args=(hold, parent.sentinel), daemon=True).start()
 
 
-def _end_with(sentinel: int) -> None:
-    wait([sentinel])
+def _end_with(*ends: Connection | int) -> None:
+    wait(ends)
     os._exit(1)
 
 

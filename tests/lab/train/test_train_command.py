@@ -1,5 +1,10 @@
 """`trimtab train` at the command line."""
 
+import errno
+import json
+import os
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -143,12 +148,90 @@ def test_the_output_is_where_the_weights_are(tmp_path: Path, capsys: pytest.Capt
 
 
 @pytest.mark.usefixtures("_small")
-def test_an_interrupt_says_that_the_same_command_goes_on(
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_says_that_the_same_command_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, number: int, code: int
+) -> None:
+    monkeypatch.setattr("trimtab.lab.train.train.train", lambda *_, **__: os.kill(os.getpid(), number))
+    assert main([*_SMALLEST, "--out", str(tmp_path)]) == code
+    assert capsys.readouterr().err == "broken off; the same command goes on from the last step\n"
+
+
+_SMALLEST = ("train", "--stage", "rl", "--workers", "1")
+_PROCESS = """
+import sys
+from support.training import TINY, short_suite
+from trimtab.frontends.cli import train as cli
+from trimtab.main import main
+
+cli._config = lambda *_: TINY
+with short_suite():
+    sys.exit(main())
+"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("_small")
+def test_a_training_that_a_signal_ended_keeps_its_steps_and_leaves_nothing_half_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from support.training import short_suite
+
+    command = [*_SMALLEST, "--out", str(tmp_path)]
+    with subprocess.Popen(
+        [sys.executable, "-c", _PROCESS, *command],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        said = []
+        for line in process.stderr or ():
+            said.append(line)
+            if line.startswith("step 1:"):
+                process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 143, said
+    assert said[-1] == "broken off; the same command goes on from the last step\n"
+    assert not [line for line in said if "Traceback" in line]
+    assert not [*tmp_path.rglob("*.new"), *tmp_path.rglob("*.lock")]
+    with short_suite():
+        assert main(command) == 0
+    again = capsys.readouterr().err
+    assert "step 2:" in again
+    assert not [line for line in again.splitlines() if line.startswith(("clone: epoch", "validation, step 0"))]
+
+
+@pytest.mark.usefixtures("_small")
+def test_a_disk_that_is_full_at_any_file_ends_a_training_with_a_word_and_the_same_command_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+    from support.training import short_suite
+    from trimtab.lab.train import runs
 
-    monkeypatch.setattr("trimtab.lab.train.train.train", interrupted)
-    assert main(["train", "--stage", "rl", "--workers", "1", "--out", str(tmp_path)]) == 130
-    assert "goes on" in capsys.readouterr().err
+    room, real = [0], os.replace
+
+    def replace(source: str, target: Path) -> None:
+        if room[0] == 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        room[0] -= 1
+        real(source, target)
+
+    monkeypatch.setattr(runs.os, "replace", replace)
+    command = (*_SMALLEST, "--out", str(tmp_path / "full"))
+    with short_suite():
+        codes = []
+        while not codes or codes[-1] == 1:
+            room[0] = len(codes) + 1
+            codes.append(main(command))
+            said = capsys.readouterr()
+            if codes[-1] == 1:
+                told, hint = said.err.splitlines()[-2:]
+                assert re.fullmatch(r"trimtab: '.*' can't be written: No space left on device", told)
+                assert hint.endswith("the same command goes on from what is kept.")
+                assert not list(tmp_path.rglob("*.new"))
+        assert (codes[-1], len(codes) > 3) == (0, True), codes
+        room[0] = -1
+        assert main((*_SMALLEST, "--out", str(tmp_path / "whole"))) == 0
+    full, whole = (next((tmp_path / name).glob("rl-*/weights.json")).read_bytes() for name in ("full", "whole"))
+    same = [{**json.loads(data), "record": None} for data in (full, whole)]
+    assert same[0] == same[1]

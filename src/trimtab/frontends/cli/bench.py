@@ -6,7 +6,7 @@ arms × (suite | recordings) ──jobs──▶ what DIR lacks is played ──
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +16,7 @@ import click
 
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.bench_stories import EACH, SEEDS, Wish, jobs_of
+from trimtab.frontends.cli.ending import breaking_off
 from trimtab.frontends.cli.numbers import WINDOW
 from trimtab.frontends.cli.path_steps import STEPS, named_steps
 from trimtab.frontends.cli.printable import json_text, one_line
@@ -216,26 +217,20 @@ def _played(jobs: "Sequence[Job]", folder: "Folder | None", workers: int) -> "tu
     rows: list[Row] = [] if folder is None else folder.rows
     left = lacking(jobs, rows)
     failed: list[Unplayed] = []
-    executor = executor_for(workers)
-    try:
+    with breaking_off(lambda: _stopped(folder)), closing(executor_for(workers)) as executor:
         for done in arriving(executor.map(played, left), len(left), lambda done: done.name):
             if folder is None:
                 rows += done.rows
             else:
                 folder.add(done.rows)
             failed += done.failed
-    except KeyboardInterrupt:
-        if folder is not None:
-            click.echo(
-                one_line(
-                    f"stopped; {counted(len(rows), 'row')} are kept in {folder.path}, and the same command goes on"
-                ),
-                err=True,
-            )
-        raise
-    finally:
-        executor.close()
     return asked_for(jobs, rows), failed
+
+
+def _stopped(folder: "Folder | None") -> str:
+    if folder is None:
+        return "stopped; nothing is kept without --out DIR"
+    return f"stopped; {counted(len(folder.rows), 'row')} are kept in {folder.path}, and the same command goes on"
 
 
 def _print(findings: "Findings") -> None:

@@ -6,12 +6,14 @@ Nothing of the training library is loaded before it is needed, and not for `--he
 """
 
 import os
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from trimtab.frontends.cli.ending import breaking_off
 from trimtab.types.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 PER_MINUTE = 3_000
 """Decisions that a minute is counted as: a processor plays 45 to 130 a second, and validation has its time too."""
+_BROKEN_OFF = "broken off; the same command goes on from the last step"
 _MOST_WORKERS = 8
 _MOST_MINUTES = 1_000_000
 
@@ -132,21 +135,19 @@ def command(
         config = of_size(config, each)
     weights = _needed(needed)
     files = session_files(sessions) if sessions else ()
-    with one_writer(out, "train"):
-        executor = executor_for(workers or min(_MOST_WORKERS, os.cpu_count() or 1), ray=ray, address=ray_address)
-        try:
-            place = Place(out, executor, device=device, seconds=60 * minutes, say=_say)
-            if stage in ("needed", "all") and weights is None:
-                weights = _first(place, seed, each, files)
-            if stage == "ablation":
-                _ablation(config, place, range(seed, seed + seeds), weights)
-            elif stage != "needed":
-                _one(config, place, stage, weights)
-        except KeyboardInterrupt:
-            _say("broken off; the same command goes on from the last step")
-            raise
-        finally:
-            executor.close()
+    many = workers or min(_MOST_WORKERS, os.cpu_count() or 1)
+    with (
+        breaking_off(lambda: _BROKEN_OFF),
+        one_writer(out, "train"),
+        closing(executor_for(many, ray=ray, address=ray_address)) as executor,
+    ):
+        place = Place(out, executor, device=device, seconds=60 * minutes, say=_say)
+        if stage in ("needed", "all") and weights is None:
+            weights = _first(place, seed, each, files)
+        if stage == "ablation":
+            _ablation(config, place, range(seed, seed + seeds), weights)
+        elif stage != "needed":
+            _one(config, place, stage, weights)
     return 0
 
 
