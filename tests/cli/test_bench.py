@@ -17,9 +17,10 @@ from support.cli import SOURCES, Cli, Outcome, finish
 from support.servers import wait_until
 from support.transcripts import CLAUDE_CODE
 from trimtab.frontends.cli import bench
-from trimtab.frontends.cli.progress import arriving
+from trimtab.frontends.cli.progress import Watched, arriving, told
 from trimtab.lab.bench import playing
 from trimtab.lab.bench.folder import rows_in
+from trimtab.lab.executor import Here
 from trimtab.lab.one_writer import one_writer
 from trimtab.types.errors import UsageError
 
@@ -306,6 +307,23 @@ def test_a_terminal_is_told_how_far_it_is_and_how_long_the_rest_takes():
         "━" * 24 + " 2 of 2, 0 s left: b",
         "",
     ]
+
+
+def test_what_an_executor_maps_arrives_with_what_is_done():
+    with redirect_stderr(Terminal()) as err:
+        watched = Watched(Here(), {"square": "squared"})
+        found = watched.map(square, iter([1, 2]))
+        assert next(found) == 1
+        told("a line that stays")
+        assert list(found) == [4]
+        assert list(watched.map(str, [])) == []
+    first, *shown = re.sub(r", \d+ s left", "", err.getvalue()).split("\r\x1b[K")
+    bars = ["─" * 24 + " 0 of 2", "━" * 12 + "─" * 12 + " 1 of 2: squared", "━" * 24 + " 2 of 2: squared"]
+    assert (first, shown) == ("", [*bars[:2], "a line that stays\n", bars[2], ""])
+
+
+def square(number):
+    return number * number
 
 
 def test_of_nothing_and_to_nobody_no_progress_is_told():

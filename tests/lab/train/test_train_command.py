@@ -1,12 +1,14 @@
 """`trimtab train` at the command line."""
 
 import errno
+import io
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
@@ -145,6 +147,40 @@ def test_the_output_is_where_the_weights_are(tmp_path: Path, capsys: pytest.Capt
         assert "validation, step 0" in said.err
         assert main(["train", "--stage", "rl", "--workers", "1", "--out", str(tmp_path)]) == 0
         assert "done before" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("_small")
+def test_a_terminal_is_told_what_is_done_and_how_far_it_is_and_nobody_else(tmp_path: Path) -> None:
+    from support.training import short_suite
+
+    screens = []
+    for name, stream in (("seen", Terminal()), ("unseen", io.StringIO())):
+        with short_suite(), redirect_stderr(stream):
+            assert main([*_SMALLEST, "--out", str(tmp_path / name)]) == 0
+        screens.append(stream.getvalue())
+    seen, unseen = screens
+    shown = [part.partition("\n")[0] for part in seen.split("\r\x1b[K")]
+    for doing in ("lessons of teachers", "rollouts", "validation"):
+        assert [line for line in shown if re.fullmatch(rf"━+ (\d+) of \1, 0 s left: {doing}", line)], shown
+    lines = [line for line in shown if line and "━" not in line and "─" not in line]
+    assert lines[0] == "lessons: 1 of 1 plays"
+    assert not {"━", "─", "\x1b"} & set(unseen)
+    assert unseen.startswith("lessons: 1 of 1 plays\n")
+
+
+def test_whatever_training_hands_out_has_words_for_a_person() -> None:
+    pytest.importorskip("torch")
+    from trimtab.lab.labels.collected import rows_of_session, rows_of_task
+    from trimtab.lab.train.judging import judge
+    from trimtab.lab.train.rollouts import played
+    from trimtab.lab.train.teachers import taught
+
+    assert {one.__name__ for one in (rows_of_task, rows_of_session, taught, played, judge)} == set(cli.DOING)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 @pytest.mark.usefixtures("_small")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trimtab.frontends.cli.ending import breaking_off
+from trimtab.frontends.cli.progress import Watched, told
 from trimtab.types.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
 PER_MINUTE = 3_000
 """Decisions that a minute is counted as: a processor plays 45 to 130 a second, and validation has its time too."""
 _BROKEN_OFF = "broken off; the same command goes on from the last step"
+DOING = {
+    "rows_of_task": "needed, tasks labelled",
+    "rows_of_session": "needed, sessions labelled",
+    "taught": "lessons of teachers",
+    "played": "rollouts",
+    "judge": "validation",
+}
+"""What a person is told is done, by the name of the function that a stage gives the executor."""
 _MOST_WORKERS = 8
 _MOST_MINUTES = 1_000_000
 
@@ -139,9 +148,9 @@ def command(
     with (
         breaking_off(lambda: _BROKEN_OFF),
         one_writer(out, "train"),
-        closing(executor_for(many, ray=ray, address=ray_address)) as executor,
+        closing(Watched(executor_for(many, ray=ray, address=ray_address), DOING)) as executor,
     ):
-        place = Place(out, executor, device=device, seconds=60 * minutes, say=_say)
+        place = Place(out, executor, device=device, seconds=60 * minutes, say=told)
         if stage in ("needed", "all") and weights is None:
             weights = _first(place, seed, each, files)
         if stage == "ablation":
@@ -164,17 +173,18 @@ def _one(config: "Config", place: "Place", stage: str, weights: "Weights | None"
 
     made: Trained = train(config, place, needed=weights, stage="clone" if stage == "clone" else "rl")
     if made.ended != "budget":
-        _say("time is over; the same command goes on from the last step")
+        told("time is over; the same command goes on from the last step")
     click.echo(made.folder / "weights.json")
 
 
 def _ablation(config: "Config", place: "Place", seeds: range, weights: "Weights | None") -> None:
     from dataclasses import replace
 
-    from trimtab.lab.train.ablation import ablate, told
+    from trimtab.lab.train import ablation
 
     # A run that the clock broke off couldn't be compared with one that it didn't.
-    told(ablate(config, replace(place, seconds=None), seeds=seeds, needed=weights), click.echo)
+    rows = ablation.ablate(config, replace(place, seconds=None), seeds=seeds, needed=weights)
+    ablation.told(rows, click.echo)
     click.echo(place.folder / "ablation.json")
 
 
@@ -220,8 +230,3 @@ def _needed(file: Path | None) -> "Weights | None":
     weights = weights_at(str(file))
     extra_of(weights)  # weights of another kind are refused before anything is played
     return weights
-
-
-def _say(line: str) -> None:
-    """Progress is no output: it goes beside it."""
-    click.echo(line, err=True)
