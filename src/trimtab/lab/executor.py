@@ -11,15 +11,19 @@ time and changes nothing.
 import multiprocessing
 import os
 import signal
+import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection, wait
+from multiprocessing.pool import ThreadPool
 from typing import Any, Protocol, TypeVar
 
 from trimtab.types.errors import TrimtabError, UsageError
 
+CONNECT_S = 20.0
+"""Seconds that a Ray cluster has to answer."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -94,12 +98,11 @@ class OnRay:
         if not address:
             self._ray.init(address="local", num_cpus=workers, include_dashboard=False, **quiet)
             return
+        _require_reachable(address)
         try:
-            self._ray.init(address=address, **quiet)
-        except (ConnectionError, ValueError) as problem:
-            raise UsageError(
-                f"no Ray cluster answers at {address!r}", hint="Give the address that `ray start` said."
-            ) from problem
+            within(CONNECT_S, lambda: self._ray.init(address=address, **quiet))
+        except (ConnectionError, ValueError, TimeoutError) as problem:
+            raise _nobody_at(address, problem) from problem
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Hand out all items, and yield the results in order."""
@@ -130,6 +133,34 @@ def executor_for(workers: int, *, ray: bool = False, address: str = "") -> Execu
     if ray or address:
         return OnRay(workers, address)
     return Here() if workers == 1 else Processes(workers)
+
+
+def _require_reachable(address: str) -> None:
+    """Raise `UsageError` where nobody listens: Ray would try again and again for minutes. An address without a port is left to Ray."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
+    except (OSError, OverflowError, UnicodeError) as problem:
+        raise _nobody_at(address, problem) from problem
+
+
+def _nobody_at(address: str, problem: Exception) -> UsageError:
+    late = f" within {CONNECT_S:g} s" if isinstance(problem, TimeoutError) else ""
+    return UsageError(
+        f"no Ray cluster answers at {address!r}{late}",
+        hint="Give the address that `ray start` said, or play here: leave out --ray-address.",
+    )
+
+
+def within(seconds: float, work: Callable[[], object]) -> None:
+    """Do what may wait for ever in C, where no signal and no exception reaches it. Raises what it raises, or `TimeoutError`; then it is left behind, and ends with this process."""
+    with ThreadPool(1) as pool:  # its thread keeps no process alive
+        try:
+            pool.apply_async(work).get(seconds)
+        except multiprocessing.TimeoutError as problem:
+            raise TimeoutError from problem
 
 
 def _begin(hold: Connection) -> None:
