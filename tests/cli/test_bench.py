@@ -261,6 +261,27 @@ def test_without_numpy_it_is_said_what_to_install(cli, monkeypatch):
     )
 
 
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [(("bench", "none", "--out", "out"), "lab"), (("train", "--out", "out"), "train"), (("report", "."), "report")],
+)
+def test_a_process_without_numpy_says_which_extra_brings_it(cli, arguments, extra):
+    code = "import sys; sys.modules['numpy'] = None; from trimtab.main import main; sys.exit(main())"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=cli.project,
+        env=cli.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told, hint = ran.stderr.splitlines()
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert re.fullmatch("trimtab: .* needs? .*numpy, which (isn't|aren't) installed", told)
+    assert hint.startswith(f"  pip install 'trimtab[{extra}]'")
+    assert not (cli.project / "out").exists()
+
+
 def test_stories_that_not_every_arm_played_are_told(cli, session, monkeypatch):
     """One arm breaks in one of two sessions: what it played there is left out for all."""
     cli.file("work/other.jsonl", CLAUDE_CODE)
