@@ -16,12 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import torch
-from datasets import Dataset
-from torch.utils.data import RandomSampler
-from transformers import AutoModelForCausalLM, AutoTokenizer
-from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
-from trl.trainer.utils import pad
 
 from trimtab.lab.docqa.desk import Desk, Rules
 from trimtab.lab.docqa.outcome import terminal_reward
@@ -36,6 +30,18 @@ from trimtab.lab.suite import drawn
 from trimtab.types.messages import Assistant, Part, Text
 from trimtab.types.models import ModelInfo, ModelRequest
 from trimtab.types.stream import make_call
+
+try:
+    import torch
+    from datasets import Dataset
+    from torch.utils.data import RandomSampler
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
+    from trl.trainer.utils import pad
+except ModuleNotFoundError as missing:
+    raise SystemExit(
+        f"training with TRL needs {missing.name}, which isn't installed\n  pip install trl==1.16.0 transformers"
+    ) from missing
 
 _CALL = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
 """How Hermes and Qwen models write a call; other families need another pattern here."""

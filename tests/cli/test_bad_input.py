@@ -362,3 +362,14 @@ def test_the_policy_of_the_flag_wins_over_that_of_the_model_s_own_table(cli: Cli
     assert cli.inside("-p", "hi", "--model", model).code == 2
     outcome = cli.inside("-p", "hi", "--policy", "none", "--model", model)
     assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_weights_that_a_policy_cannot_decide_by_are_refused_before_anything_is_asked(cli: Cli) -> None:
+    cli.file("bad.json", "{}")
+    for policy, words in (
+        ("learned(weights='none.json')", "the weights 'none.json' can't be read"),
+        ("cost-gate:learned(weights='bad.json')", "bad.json holds no weights"),
+        ("shadow(policy=\"learned(weights='none.json')\"):rules", "the weights 'none.json' can't be read"),
+        ("shadow(policy='ruls'):rules", "there is no policy 'ruls'"),
+    ):
+        refused(cli.inside("-p", "hi", "--policy", policy, "--model", ok(cli)), words)

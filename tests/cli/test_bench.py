@@ -2,6 +2,9 @@
 
 import io
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
 from contextlib import redirect_stderr
@@ -10,12 +13,16 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from support.cli import SOURCES, Cli
+from support.cli import SOURCES, Cli, Outcome, finish
+from support.servers import wait_until
 from support.transcripts import CLAUDE_CODE
 from trimtab.frontends.cli import bench
-from trimtab.frontends.cli.progress import arriving
+from trimtab.frontends.cli.progress import Watched, arriving, told
 from trimtab.lab.bench import playing
 from trimtab.lab.bench.folder import rows_in
+from trimtab.lab.executor import Here
+from trimtab.lab.one_writer import one_writer
+from trimtab.types.errors import UsageError
 
 SMALL = ("bench", "none", "truncate", "--each", "1", "--seeds", "1")
 
@@ -101,6 +108,59 @@ def test_recorded_sessions_are_played_at_two_prices_each_for_itself(cli, session
     ]
 
 
+def test_a_signal_ends_a_bench_and_its_workers_with_a_word_and_the_same_command_goes_on(cli):
+    process = cli.start("bench", "none", "truncate", "--workers", "2", "--out", "out")
+    assert wait_until((cli.project / "out" / "rows.jsonl").exists, seconds=30)
+    process.terminate()
+    stopped = finish(process)
+    assert stopped.code == 143
+    assert re.fullmatch(r"stopped; \d+ rows are kept in out, and the same command goes on\n", stopped.err)
+    assert not (cli.project / "out" / "bench.lock").exists()
+    assert cli.inside(*SMALL, "--out", "out").code == 0
+
+
+def test_a_signal_says_where_nothing_is_kept(cli, monkeypatch):
+    def ended(job):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(playing, "played", ended)
+    assert cli.inside(*SMALL) == Outcome(143, b"", "stopped; nothing is kept without --out DIR\n")
+
+
+def test_a_second_bench_in_a_folder_is_refused_and_what_a_killed_one_left_blocks_nobody(cli):
+    first = cli.start("bench", "none", "truncate", "--out", "out")
+    try:
+        rows, lock = (cli.project / "out" / name for name in ("rows.jsonl", "bench.lock"))
+        assert wait_until(rows.exists, seconds=20)
+        second = cli.inside(*SMALL, "--out", "out")
+        assert (second.code, second.out) == (2, "")
+        told, hint = second.err.splitlines()
+        assert told.startswith(f"trimtab: another trimtab bench writes in 'out': process {first.pid}, since 20")
+        assert hint == "  Wait until it ends, or name another folder with --out."
+    finally:
+        first.kill()
+        first.communicate()
+    assert lock.exists(), "nobody removed it"
+    after = cli.inside(*SMALL, "--out", "out")
+    assert after.code == 0, after.err
+    assert not lock.exists()
+
+
+def test_a_record_that_another_machine_left_blocks_nobody(tmp_path):
+    (tmp_path / "bench.lock").write_text('{"pid":1,"boot_id":"","host":"elsewhere","started":"2026-01-01T00:00:00Z"}')
+    with one_writer(tmp_path, "bench"), pytest.raises(UsageError, match="another trimtab bench"):
+        one_writer(tmp_path, "bench").__enter__()
+
+
+def test_a_folder_that_cannot_be_made_is_told_with_what_to_do(cli):
+    cli.file("file", "")
+    for out, code, said in (("file", 2, "'file' is no folder"), ("file/out", 1, "'file/out' can't be written")):
+        outcome = cli.inside(*SMALL, "--out", out)
+        assert (outcome.code, outcome.out) == (code, "")
+        assert said in outcome.err
+        assert "--out" in outcome.err.splitlines()[1]
+
+
 def test_an_arm_that_is_a_step_of_the_path_is_played_too(cli, session):
     steps = ("--step", "supervised=mask", "--step", "rl=mask(keep=3)")
     outcome = cli.inside("bench", "none", *steps, "--sessions", str(session), "--prices", "tenth")
@@ -157,6 +217,13 @@ def test_sessions_of_the_index_are_found_by_the_environment(cli, session):
     ("arguments", "said"),
     [
         (("nosuch",), "there is no policy 'nosuch'"),
+        (("none", "learned(weights='w')", "--out", "out"), "the weights 'w' can't be read"),
+        (("none", "cost-gate:learned(weights='.')", "--out", "out"), "the weights '.' can't be read"),
+        (("none", "--step", "rl=learned(weights='w')", "--out", "out"), "the weights 'w' can't be read"),
+        (
+            ("none", "--part", "test", "--candidate", "learned(weights='w')", "--out", "out"),
+            "the weights 'w' can't be read",
+        ),
         (("none", "--against", "mask"), "'mask' isn't among the arms"),
         (("none", "--part", "test"), "the test part judges one candidate"),
         (("none", "--candidate", "mask"), "the test part judges one candidate"),
@@ -192,6 +259,27 @@ def test_without_numpy_it_is_said_what_to_install(cli, monkeypatch):
         2,
         "trimtab: trimtab bench needs numpy, which isn't installed",
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [(("bench", "none", "--out", "out"), "lab"), (("train", "--out", "out"), "train"), (("report", "."), "report")],
+)
+def test_a_process_without_numpy_says_which_extra_brings_it(cli, arguments, extra):
+    code = "import sys; sys.modules['numpy'] = None; from trimtab.main import main; sys.exit(main())"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=cli.project,
+        env=cli.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told, hint = ran.stderr.splitlines()
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert re.fullmatch("trimtab: .* needs? .*numpy, which (isn't|aren't) installed", told)
+    assert hint.startswith(f"  pip install 'trimtab[{extra}]'")
+    assert not (cli.project / "out").exists()
 
 
 def test_stories_that_not_every_arm_played_are_told(cli, session, monkeypatch):
@@ -240,6 +328,23 @@ def test_a_terminal_is_told_how_far_it_is_and_how_long_the_rest_takes():
         "━" * 24 + " 2 of 2, 0 s left: b",
         "",
     ]
+
+
+def test_what_an_executor_maps_arrives_with_what_is_done():
+    with redirect_stderr(Terminal()) as err:
+        watched = Watched(Here(), {"square": "squared"})
+        found = watched.map(square, iter([1, 2]))
+        assert next(found) == 1
+        told("a line that stays")
+        assert list(found) == [4]
+        assert list(watched.map(str, [])) == []
+    first, *shown = re.sub(r", \d+ s left", "", err.getvalue()).split("\r\x1b[K")
+    bars = ["─" * 24 + " 0 of 2", "━" * 12 + "─" * 12 + " 1 of 2: squared", "━" * 24 + " 2 of 2: squared"]
+    assert (first, shown) == ("", [*bars[:2], "a line that stays\n", bars[2], ""])
+
+
+def square(number):
+    return number * number
 
 
 def test_of_nothing_and_to_nobody_no_progress_is_told():

@@ -10,6 +10,7 @@ from support.talks import answer, opening, reading, said, talk
 from trimtab.context import ContextManager
 from trimtab.context.actions import Action
 from trimtab.context.policies.rules import Rules
+from trimtab.types.errors import ConfigError
 
 
 def broken(_seen):
@@ -74,6 +75,11 @@ def test_policy_none_changes_nothing():
     cm = ContextManager("none", max_tokens=50_000)
     assert cm.step(talk("openai", 5))["action"] == "keep"
     assert cm.messages() == talk("openai", 5)
+
+
+def test_a_policy_whose_weights_are_not_there_is_refused_when_it_is_named(tmp_path):
+    with pytest.raises(ConfigError, match="can't be read"):
+        ContextManager(f"learned(weights={str(tmp_path / 'none.json')!r})", max_tokens=50_000)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,17 @@
 """Where work runs changes nothing about what comes of it."""
 
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from trimtab.lab import executor as executor_module
 from trimtab.lab.executor import Executor, Here, Processes, executor_for
 from trimtab.types.errors import UsageError
 
@@ -48,6 +51,21 @@ def test_an_error_comes_where_its_result_would_be_and_is_itself(processes: Execu
         assert (caught.value.message, caught.value.hint) == ("two is refused", "take three")
 
 
+def doze(seconds: float) -> float:
+    """Takes that long."""
+    time.sleep(seconds)
+    return seconds
+
+
+def test_what_nobody_waits_for_any_more_is_broken_off() -> None:
+    executor = executor_for(2)
+    found = executor.map(doze, [0.0, 50.0, 50.0, 50.0])
+    assert next(found) == 0.0
+    begun = time.monotonic()
+    executor.close()
+    assert time.monotonic() - begun < 10
+
+
 _WORKERS = """
 import os, signal, time
 from trimtab.lab.executor import executor_for
@@ -85,6 +103,43 @@ def test_a_missing_ray_is_told_with_the_extra_that_brings_it(monkeypatch: pytest
     with pytest.raises(UsageError) as caught:
         executor_for(2, ray=True)
     assert "trimtab[ray]" in caught.value.hint
+
+
+def refused(monkeypatch: pytest.MonkeyPatch, address: str, init: Callable[..., None]) -> str:
+    """What is said of an address by whoever asks a Ray that does this."""
+    monkeypatch.setattr(executor_module, "_ray", lambda: SimpleNamespace(init=init))
+    monkeypatch.setattr(executor_module, "CONNECT_S", 0.2)
+    with pytest.raises(UsageError) as caught:
+        executor_for(2, address=address)
+    assert "ray start" in caught.value.hint
+    return caught.value.message
+
+
+def never(**_: object) -> None:
+    pytest.fail("Ray is asked, though nobody listens there")
+
+
+def test_a_port_where_nobody_listens_is_told_without_asking_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    for address in (f"127.0.0.1:{port}", f"ray://127.0.0.1:{port}", "127.0.0.1:99999"):
+        assert refused(monkeypatch, address, never) == f"no Ray cluster answers at {address!r}"
+
+
+def test_a_port_where_nobody_answers_is_waited_for_a_while_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        begun = time.monotonic()
+        said = refused(monkeypatch, address, lambda **_: time.sleep(50))
+    assert said == f"no Ray cluster answers at {address!r} within 0.2 s"
+    assert time.monotonic() - begun < 10
+
+
+def test_what_ray_says_of_an_address_without_a_port_is_told_in_our_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(**_: object) -> None:
+        raise ValueError("Malformed address")
+
+    assert refused(monkeypatch, "nonsense", unknown) == "no Ray cluster answers at 'nonsense'"
 
 
 @pytest.mark.slow

@@ -460,3 +460,9 @@ def test_a_dump_of_nothing_leaves_what_was_there(cli):
     outcome = cli.inside("replay", str(cli.project / "nothing.jsonl"), "--dump", str(dump))
     assert (outcome.code, dump.read_text()) == (1, "an earlier one\n")
     assert [path.name for path in cli.project.iterdir() if "dump" in path.name] == ["dump.jsonl"]
+
+
+def test_a_policy_that_cannot_decide_is_refused_before_any_is_replayed(cli, session):
+    refused = cli.inside("replay", str(session), "--policy", "none,learned(weights='none.json')")
+    assert (refused.code, refused.out) == (2, "")
+    assert "the weights 'none.json' can't be read" in refused.err

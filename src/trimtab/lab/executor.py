@@ -11,15 +11,19 @@ time and changes nothing.
 import multiprocessing
 import os
 import signal
+import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
+from multiprocessing.pool import ThreadPool
 from typing import Any, Protocol, TypeVar
 
 from trimtab.types.errors import TrimtabError, UsageError
 
+CONNECT_S = 20.0
+"""Seconds that a Ray cluster has to answer."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -59,20 +63,30 @@ class Processes:
     """
 
     def __init__(self, workers: int) -> None:
-        self._pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_begin)
+        context = multiprocessing.get_context("spawn")
+        theirs, self._hold = context.Pipe(duplex=False)
+        self._theirs = theirs
+        self._pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(theirs,))
+        self._unread = 0
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Hand out all items, and yield the results in order. Raises `WorkerLost`."""
+        self._unread += 1
         try:
             yield from self._pool.map(function, items)
         except BrokenProcessPool as problem:
             raise WorkerLost(
                 "a worker process ended before its work did", hint="Is there memory for as many? Try fewer workers."
             ) from problem
+        self._unread -= 1
 
     def close(self) -> None:
-        """Drop what hasn't begun, wait for what has, and end the processes."""
+        """End the processes. What nobody waits for any more is broken off: results that weren't read to the last one."""
+        if self._unread:
+            self._hold.close()
         self._pool.shutdown(cancel_futures=True)
+        self._hold.close()
+        self._theirs.close()
 
 
 class OnRay:
@@ -84,12 +98,11 @@ class OnRay:
         if not address:
             self._ray.init(address="local", num_cpus=workers, include_dashboard=False, **quiet)
             return
+        _require_reachable(address)
         try:
-            self._ray.init(address=address, **quiet)
-        except (ConnectionError, ValueError) as problem:
-            raise UsageError(
-                f"no Ray cluster answers at {address!r}", hint="Give the address that `ray start` said."
-            ) from problem
+            within(CONNECT_S, lambda: self._ray.init(address=address, **quiet))
+        except (ConnectionError, ValueError, TimeoutError) as problem:
+            raise _nobody_at(address, problem) from problem
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Hand out all items, and yield the results in order."""
@@ -122,16 +135,47 @@ def executor_for(workers: int, *, ray: bool = False, address: str = "") -> Execu
     return Here() if workers == 1 else Processes(workers)
 
 
-def _begin() -> None:
-    """An interrupt ends a worker: whoever gave it work tells what happened. So does the end of that process, however it came: nobody else would end what it left waiting."""
+def _require_reachable(address: str) -> None:
+    """Raise `UsageError` where nobody listens: Ray would try again and again for minutes. An address without a port is left to Ray."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
+    except (OSError, OverflowError, UnicodeError) as problem:
+        raise _nobody_at(address, problem) from problem
+
+
+def _nobody_at(address: str, problem: Exception) -> UsageError:
+    late = f" within {CONNECT_S:g} s" if isinstance(problem, TimeoutError) else ""
+    return UsageError(
+        f"no Ray cluster answers at {address!r}{late}",
+        hint="Give the address that `ray start` said, or play here: leave out --ray-address.",
+    )
+
+
+def within(seconds: float, work: Callable[[], object]) -> None:
+    """Do what may wait for ever in C, where no signal and no exception reaches it. Raises what it raises, or `TimeoutError`; then it is left behind, and ends with this process."""
+    with ThreadPool(1) as pool:  # its thread keeps no process alive
+        try:
+            pool.apply_async(work).get(seconds)
+        except multiprocessing.TimeoutError as problem:
+            raise TimeoutError from problem
+
+
+def _begin(hold: Connection) -> None:
+    """An interrupt ends a worker: whoever gave it work tells what happened. So does the end of that process, however it came: nobody else would end what it left waiting.
+
+    And so does that process when it lets go of `hold`.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+        threading.Thread(target=_end_with, args=(hold, parent.sentinel), daemon=True).start()
 
 
-def _end_with(sentinel: int) -> None:
-    wait([sentinel])
+def _end_with(*ends: Connection | int) -> None:
+    wait(ends)
     os._exit(1)
 
 

@@ -59,6 +59,18 @@ def test_success_stands_with_its_interval_and_each_arm_with_its_verdicts(shown):
     ]
 
 
+def test_of_few_stories_tables_and_files_say_so_in_place_of_a_verdict():
+    few = Findings([row for row in rows() if row.slot.endswith(("0", "1"))], ARMS, "rules")
+    effect = next(few.shown(0))
+    assert [line[3:] for line in effect.lines[1:]] == [("too few", "too few")] * 3
+    assert effect.legend[-1] == "too few: of fewer than 5 stories, or of one in each family, there is no verdict."
+    files = dict(few.files())
+    read = list(csv.DictReader(io.StringIO(files["verdicts.csv"].decode())))
+    assert {(one["verdict"], one["as_sent"]) for one in (*json.loads(files["bench.json"])["verdicts"], *read)} == {
+        ("too few", "too few")
+    }
+
+
 def test_what_nobody_measured_has_no_column(shown):
     assert "ANSWERS" not in shown["Effect"][0]
     assert "FIELDS" not in shown["Quality of edits"][0]

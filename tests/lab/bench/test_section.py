@@ -106,6 +106,32 @@ def test_without_keeping_everything_there_is_no_verdict():
     assert of([made_row("mask")], ("mask",)).verdicts() == []
 
 
+@pytest.mark.parametrize(
+    ("families", "tasks", "seeds", "said"),
+    [
+        (1, 4, 1, "too few"),
+        (2, 2, 1, "too few"),
+        (1, 5, 1, "over-compressed"),
+        (1, 1, 5, "over-compressed"),
+        (9, 1, 1, "too few"),
+        (9, 1, 2, "over-compressed"),
+        (2, 3, 1, "over-compressed"),
+    ],
+)
+def test_of_few_stories_or_one_in_each_family_no_verdict_is_given(families, tasks, seeds, said):
+    rows = [
+        row
+        for family in "abcdefghi"[:families]
+        for number in range(tasks)
+        for seed in range(seeds)
+        for row in (
+            made_row("none", family, number, seed=seed),
+            made_row("mask", family, number, seed=seed, success=0.2, tokens=(400, 400)),
+        )
+    ]
+    assert of(rows).verdicts()[1] == Verdicts("mask", "expected", said, said)
+
+
 def test_of_a_recording_verdicts_are_given_at_both_ends():
     low, high = Judged(0.0, 1.0, 0.0), Judged(1.0, 1.0, 1.0)
     masked = {"expected": low, "fails": low, "optimistic": high, "pessimistic": high}

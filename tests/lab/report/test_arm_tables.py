@@ -1,6 +1,6 @@
 """The tables of arms, of prices and projects, of the path and the ablation, and of plays that deceive."""
 
-from support.bench_rows import ablation, row
+from support.bench_rows import ablation, row, rows_of
 from trimtab.lab.bench.steps import with_arms
 from trimtab.lab.report.arm_tables import arm_tables, prices_table, units_table
 from trimtab.lab.report.evidence import Block, blocks_of
@@ -27,6 +27,12 @@ def test_a_verdict_is_the_benchs_and_none_is_given_on_what_is_no_rival(blocks: d
     assert verdicts["truncate"] == "over-compressed"
     assert verdicts["none"] is None
     assert verdicts["clairvoyant"] is None
+
+
+def test_of_few_stories_the_page_says_so_in_place_of_a_verdict() -> None:
+    (block,) = blocks_of([one for one in rows_of(stories=4, seeds=(0,)) if one.part == "test"])
+    effect, _, _ = arm_tables(block)
+    assert {line["verdict"] for line in effect.rows if "verdict" in line} == {"too few"}
 
 
 def test_of_a_replay_what_hangs_on_the_bound_has_a_column_for_each(blocks: dict[str, Block]) -> None:

@@ -97,9 +97,19 @@ def test_every_table_says_its_tier_n_and_seeds(whole: tuple[str, Seen]) -> None:
     assert [caption for caption in captions if not re.match(r"(T\d · .*n = [\d,]+|a hand-made story)", caption)] == []
 
 
-def test_a_tier_without_rows_is_said_loudly_in_its_place(whole: tuple[str, Seen]) -> None:
+def test_a_tier_without_rows_is_said_loudly(whole: tuple[str, Seen]) -> None:
     assert "Skipped: these folders hold no row of T3, a live model." in whole[0]
     assert "T3, a live model. Nothing on this page is about that." in whole[0]
+
+
+def test_sections_that_say_something_come_first_the_weightiest_in_front(found: Found) -> None:
+    def anchors(one: Found) -> list[str]:
+        return [section.anchor for section in report_of(one).sections]
+
+    assert anchors(found)[0] == "t2-test"
+    assert anchors(found)[-1] == "t3"
+    few = Found(tuple(rows_of("T0", "test", stories=3, seeds=(0,))))
+    assert anchors(few) == ["t0-test", "path", "hacking", "t2", "t1", "t3", "ablation"]
 
 
 def test_what_no_data_is_there_for_keeps_its_place_and_says_why() -> None:

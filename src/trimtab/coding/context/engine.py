@@ -106,11 +106,12 @@ def engine_settings(settings: ContextSettings, *, profile: Profile) -> EngineSet
 
 
 def checked_policy(name: str) -> str:
-    """Return the name of a policy that there is; the default isn't looked up before it is needed. Raises `UsageError`."""
+    """Return the name of a policy that there is, with all that it decides by; the default isn't looked up before it is needed. Raises `UsageError`."""
     if name != ContextSettings().policy:
+        from trimtab.context.policies.base import require_ready  # noqa: PLC0415 - see above
         from trimtab.context.policies.registry import find_policy  # noqa: PLC0415 - see above
 
-        find_policy(name)
+        require_ready(find_policy(name))
     return name
 
 

@@ -21,7 +21,7 @@ from trimtab.context.actions import Action
 from trimtab.context.asks import Failed, Summarize, Summary
 from trimtab.context.counting.counter import Counter
 from trimtab.context.counting.estimate import Estimate
-from trimtab.context.policies.base import Manners, Policy
+from trimtab.context.policies.base import Manners, Policy, require_ready
 from trimtab.context.policies.fallback import Fallback
 from trimtab.context.policies.registry import find_policy, require_sense
 from trimtab.context.policies.remote import remote_of
@@ -85,6 +85,7 @@ def policy_of(policy: str | Policy | PolicyFunction, see: Callable[[Observation]
                 "nobody here asks a policy behind a URL",
                 hint="Give a function that asks it, or drive the engine yourself.",
             )
+        require_ready(found)
         return found
     if isinstance(policy, type):
         raise UsageError(f"policy is the class {policy.__name__}", hint=f"Give an instance: {policy.__name__}().")

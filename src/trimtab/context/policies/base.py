@@ -53,6 +53,15 @@ class Wrapper(Protocol):
         ...
 
 
+@runtime_checkable
+class Requiring(Protocol):
+    """A policy, or a wrapper, that decides by something that may not be there."""
+
+    def require(self) -> None:
+        """Raise `UsageError` when it isn't."""
+        ...
+
+
 def manners_of(policy: Policy) -> Manners:
     """Return how `policy` wants to be treated; a wrapper is treated as what it stands around unless it says otherwise."""
     manners = getattr(policy, "manners", None)
@@ -68,6 +77,14 @@ def unwrap(policy: Policy) -> tuple[Policy, tuple[Wrapper, ...]]:
         around.append(policy)
         policy = policy.inner
     return policy, tuple(reversed(around))
+
+
+def require_ready(policy: Policy) -> None:
+    """Raise `UsageError` when what `policy` decides by isn't there: who begins with it is to know now, and not from a log at the first decision."""
+    core, around = unwrap(policy)
+    for one in (core, *around):
+        if isinstance(one, Requiring) and type(one).__module__.startswith("trimtab."):
+            one.require()
 
 
 def decide_through(wrapper: Wrapper, observation: Observation) -> Sequence[Action]:

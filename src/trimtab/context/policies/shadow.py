@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import msgspec
 
 from trimtab.context.actions import Action
-from trimtab.context.policies.base import Policy, decide_through
+from trimtab.context.policies.base import Policy, decide_through, require_ready
 from trimtab.context.policies.weighing import weigh
 from trimtab.context.seeing.observation import Observation
 
@@ -41,6 +41,12 @@ class Shadow:
     def decide(self, observation: Observation) -> Sequence[Action]:
         """As the inner policy, with that `keep`."""
         return decide_through(self, observation)
+
+    def require(self) -> None:
+        """Ask of the other policy what is asked of any that decides. Raises `UsageError`."""
+        from trimtab.context.policies.registry import find_policy  # noqa: PLC0415 - it knows wrappers
+
+        require_ready(find_policy(self.policy))
 
     def _told(self, observation: Observation, actions: Sequence[Action]) -> Action | None:
         from trimtab.context.policies.fallback import Fallback  # noqa: PLC0415 - it knows wrappers

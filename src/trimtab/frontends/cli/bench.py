@@ -5,7 +5,8 @@ arms × (suite | recordings) ──jobs──▶ what DIR lacks is played ──
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +16,7 @@ import click
 
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.bench_stories import EACH, SEEDS, Wish, jobs_of
+from trimtab.frontends.cli.ending import breaking_off
 from trimtab.frontends.cli.numbers import WINDOW
 from trimtab.frontends.cli.path_steps import STEPS, named_steps
 from trimtab.frontends.cli.printable import json_text, one_line
@@ -139,14 +141,14 @@ def command(
             hint="Choose on validation, then take --part test --candidate ARM --out DIR.",
         )
     jobs = jobs_of(wish, names)
-    folder = None if out is None else _folder(Path(out), names, wish, jobs)
-    if candidate is not None:
-        _open_test(folder, candidate)
-    rows, failed = _played(jobs, folder, workers)
-    findings = Findings(rows, names, base, by_project, path)
-    if folder is not None:
-        for name, content in findings.files():
-            folder.write(name, content)
+    with nullcontext() if out is None else _folder(Path(out), names, wish, jobs) as folder:
+        if candidate is not None:
+            _open_test(folder, candidate)
+        rows, failed = _played(jobs, folder, workers)
+        findings = Findings(rows, names, base, by_project, path)
+        if folder is not None:
+            for name, content in findings.files():
+                folder.write(name, content)
     if as_json:
         click.echo(json_text(findings.as_data()))
     else:
@@ -179,16 +181,20 @@ def _against(names: Sequence[str], against: str | None) -> str:
     return against
 
 
-def _folder(path: Path, names: Sequence[str], wish: Wish, jobs: "Sequence[Job]") -> "Folder":
+@contextmanager
+def _folder(path: Path, names: Sequence[str], wish: Wish, jobs: "Sequence[Job]") -> "Iterator[Folder]":
+    """The folder of this bench, and of no other as long as it is open."""
     from trimtab.lab.bench.folder import open_folder
     from trimtab.lab.bench.playing import FileJob
+    from trimtab.lab.one_writer import one_writer
 
     files = {job.place.name: job.path for job in jobs if isinstance(job, FileJob)}
     weights = {name: Path(found[1]) for name in names if (found := _FILE.search(name)) and Path(found[1]).is_file()}
-    folder = open_folder(path, {"arms": " ".join(names), **wish.told()}, files, weights)
-    for note in folder.notes:
-        click.echo(one_line(f"note: {note}"), err=True)
-    return folder
+    with one_writer(path, "bench"):
+        folder = open_folder(path, {"arms": " ".join(names), **wish.told()}, files, weights)
+        for note in folder.notes:
+            click.echo(one_line(f"note: {note}"), err=True)
+        yield folder
 
 
 def _open_test(folder: "Folder | None", candidate: str) -> None:
@@ -211,26 +217,20 @@ def _played(jobs: "Sequence[Job]", folder: "Folder | None", workers: int) -> "tu
     rows: list[Row] = [] if folder is None else folder.rows
     left = lacking(jobs, rows)
     failed: list[Unplayed] = []
-    executor = executor_for(workers)
-    try:
+    with breaking_off(lambda: _stopped(folder)), closing(executor_for(workers)) as executor:
         for done in arriving(executor.map(played, left), len(left), lambda done: done.name):
             if folder is None:
                 rows += done.rows
             else:
                 folder.add(done.rows)
             failed += done.failed
-    except KeyboardInterrupt:
-        if folder is not None:
-            click.echo(
-                one_line(
-                    f"stopped; {counted(len(rows), 'row')} are kept in {folder.path}, and the same command goes on"
-                ),
-                err=True,
-            )
-        raise
-    finally:
-        executor.close()
     return asked_for(jobs, rows), failed
+
+
+def _stopped(folder: "Folder | None") -> str:
+    if folder is None:
+        return "stopped; nothing is kept without --out DIR"
+    return f"stopped; {counted(len(folder.rows), 'row')} are kept in {folder.path}, and the same command goes on"
 
 
 def _print(findings: "Findings") -> None:

@@ -4,13 +4,19 @@
         with stop.waiting(): …            and raise `Ended` here, at once if one came before
 
 Raised only where the command waits: between two waits nothing is half done. A second signal changes nothing; what is being cleaned up takes moments.
+
+    with breaking_off(said):              the same for work that may be broken off anywhere, since what is kept is kept whole
 """
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+import click
+
+from trimtab.frontends.cli.printable import one_line
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Signal to exit code."""
@@ -65,3 +71,15 @@ def ending() -> Iterator[Ending]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def breaking_off(said: Callable[[], str]) -> Iterator[None]:
+    """Let a signal break off what happens in here. Then a person is told what `said` returns, and the command ends with the exit code of the signal."""
+    with ending() as stop:
+        try:
+            with stop.waiting():
+                yield
+        except (Ended, KeyboardInterrupt) as end:
+            click.echo(one_line(said()), err=True)
+            raise click.exceptions.Exit(end.code if isinstance(end, Ended) else CODES[signal.SIGINT]) from None

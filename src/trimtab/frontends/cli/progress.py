@@ -2,17 +2,24 @@
 
 inputs ───watched───▶ the same inputs; before each: `12 of 340: path`                          where standard error is no terminal, nothing is written
 results ──arriving──▶ the same results; after each: `━━━━──────── 12 of 36, 2 min left: name`
+executor ─Watched──▶ the same executor; whatever it maps arrives so                            `told` writes a line that stays, above the one that is shown
 """
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import click
 
 from trimtab.frontends.cli.printable import one_line
 from trimtab.frontends.cli.screen import shortened, width_of
 
+if TYPE_CHECKING:
+    from trimtab.lab.executor import Executor
+
 T = TypeVar("T")
+Item = TypeVar("Item")
 _CLEARED = "\r\x1b[K"
 _BAR = 24
 """Characters of a bar."""
@@ -53,6 +60,28 @@ def arriving(
     finally:
         sys.stderr.write(_CLEARED)
         sys.stderr.flush()
+
+
+class Watched:
+    """An executor, of which a person is told how far it is. `doing`: what is done to the items, by the name of the function that does it."""
+
+    def __init__(self, executor: "Executor", doing: Mapping[str, str]) -> None:
+        self._executor, self._doing = executor, doing
+
+    def map(self, function: Callable[[Item], T], items: Iterable[Item]) -> Iterator[T]:
+        """Yield what the executor yields."""
+        given = list(items)
+        doing = self._doing.get(function.__name__, "")
+        return arriving(self._executor.map(function, given), len(given), lambda _: doing)
+
+    def close(self) -> None:
+        """Close the executor."""
+        self._executor.close()
+
+
+def told(line: str) -> None:
+    """Say a line at standard error, in place of what is shown of progress there."""
+    click.echo(f"{_CLEARED if sys.stderr.isatty() else ''}{one_line(line)}", err=True)
 
 
 def _tell(line: str, width: int) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from trimtab.config.home import find_home
+from trimtab.context.policies.base import require_ready
 from trimtab.context.policies.registry import find_policy, known_policies
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.dump_file import dump_file
@@ -162,12 +163,14 @@ def _shown(given: Input) -> str:
 
 
 def _named(policies: str | None, *, everywhere: bool) -> list[str]:
-    """The policies that are asked for, at least one. Raises `UsageError`."""
+    """The policies that are asked for, at least one. Raises `UsageError` for one that isn't there, or can't decide."""
     if policies is None:
         return list(COMPARED) if everywhere else ["rules"]
     names = _split(policies)
     if not names:
         raise UsageError("--policy names none", hint=f"Policies: {', '.join(known_policies())}.")
+    for name in names:
+        require_ready(find_policy(name))
     return names
 
 

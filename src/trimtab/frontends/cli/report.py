@@ -27,7 +27,7 @@ _CLEARED = "\r\x1b[K"
 def command(*, folders: tuple[str, ...], out: str | None, steps: tuple[str, ...], date: str) -> int:
     """Write one page about what `trimtab bench` and `trimtab train` found.
 
-    DIR is a folder that one of them wrote, or a folder of such folders. What there is no data for is said on the page, in the place where it would stand.
+    DIR is a folder that one of them wrote, or a folder of such folders. What there is no data for is said on the page, behind what there is.
 
     The page is one file without scripts, and fetches nothing. Each of its tables is written as CSV and as JSON into a folder beside it. The same
     rows give the same page.

@@ -6,21 +6,34 @@ Nothing of the training library is loaded before it is needed, and not for `--he
 """
 
 import os
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from trimtab.frontends.cli.ending import breaking_off
+from trimtab.frontends.cli.progress import Watched, told
 from trimtab.types.errors import UsageError
 
 if TYPE_CHECKING:
     from trimtab.context.policies.learned.weights import Weights
     from trimtab.lab.train.config import Config
+    from trimtab.lab.train.first import First
     from trimtab.lab.train.train import Place, Trained
 
 PER_MINUTE = 3_000
 """Decisions that a minute is counted as: a processor plays 45 to 130 a second, and validation has its time too."""
+_BROKEN_OFF = "broken off; the same command goes on from the last step"
+DOING = {
+    "rows_of_task": "needed, tasks labelled",
+    "rows_of_session": "needed, sessions labelled",
+    "taught": "lessons of teachers",
+    "played": "rollouts",
+    "judge": "validation",
+}
+"""What a person is told is done, by the name of the function that a stage gives the executor."""
 _MOST_WORKERS = 8
 _MOST_MINUTES = 1_000_000
 
@@ -117,7 +130,9 @@ def command(
     """
     _require_torch()
     from trimtab.lab.executor import executor_for
+    from trimtab.lab.one_writer import one_writer
     from trimtab.lab.train.config import of_size
+    from trimtab.lab.train.first import EACH, first_of
     from trimtab.lab.train.train import Place
 
     if sessions is not None and (stage not in ("needed", "all") or needed is not None):
@@ -129,29 +144,27 @@ def command(
     if each is not None:
         config = of_size(config, each)
     weights = _needed(needed)
-    executor = executor_for(workers or min(_MOST_WORKERS, os.cpu_count() or 1), ray=ray, address=ray_address)
-    try:
-        place = Place(out, executor, device=device, seconds=60 * minutes, say=_say)
+    begins = first_of(sessions, seed=seed, each=each or EACH)
+    many = workers or min(_MOST_WORKERS, os.cpu_count() or 1)
+    with (
+        breaking_off(lambda: _BROKEN_OFF),
+        one_writer(out, "train"),
+        closing(Watched(executor_for(many, ray=ray, address=ray_address), DOING)) as executor,
+    ):
+        place = Place(out, executor, device=device, seconds=60 * minutes, say=told)
         if stage in ("needed", "all") and weights is None:
-            weights = _first(place, seed, each, sessions)
-        if stage == "needed":
-            return 0
+            weights = _first(place, begins)
         if stage == "ablation":
             _ablation(config, place, range(seed, seed + seeds), weights)
-        else:
+        elif stage != "needed":
             _one(config, place, stage, weights)
-    except KeyboardInterrupt:
-        _say("broken off; the same command goes on from the last step")
-        raise
-    finally:
-        executor.close()
     return 0
 
 
-def _first(place: "Place", seed: int, each: int | None, sessions: Path | None) -> "Weights | None":
-    from trimtab.lab.train.first import EACH, first, first_of
+def _first(place: "Place", config: "First") -> "Weights | None":
+    from trimtab.lab.train.first import first
 
-    made = first(first_of(sessions, seed=seed, each=each or EACH), place)
+    made = first(config, place)
     click.echo(made.folder / "weights.json")
     return made.weights
 
@@ -161,17 +174,18 @@ def _one(config: "Config", place: "Place", stage: str, weights: "Weights | None"
 
     made: Trained = train(config, place, needed=weights, stage="clone" if stage == "clone" else "rl")
     if made.ended != "budget":
-        _say("time is over; the same command goes on from the last step")
+        told("time is over; the same command goes on from the last step")
     click.echo(made.folder / "weights.json")
 
 
 def _ablation(config: "Config", place: "Place", seeds: range, weights: "Weights | None") -> None:
     from dataclasses import replace
 
-    from trimtab.lab.train.ablation import ablate, told
+    from trimtab.lab.train import ablation
 
     # A run that the clock broke off couldn't be compared with one that it didn't.
-    told(ablate(config, replace(place, seconds=None), seeds=seeds, needed=weights), click.echo)
+    rows = ablation.ablate(config, replace(place, seconds=None), seeds=seeds, needed=weights)
+    ablation.told(rows, click.echo)
     click.echo(place.folder / "ablation.json")
 
 
@@ -212,10 +226,8 @@ def _needed(file: Path | None) -> "Weights | None":
     if file is None:
         return None
     from trimtab.context.stores.weights import weights_at
+    from trimtab.lab.train.extras import extra_of
 
-    return weights_at(str(file))
-
-
-def _say(line: str) -> None:
-    """Progress is no output: it goes beside it."""
-    click.echo(line, err=True)
+    weights = weights_at(str(file))
+    extra_of(weights)  # weights of another kind are refused before anything is played
+    return weights

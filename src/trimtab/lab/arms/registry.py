@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
-from trimtab.context.policies.base import Policy, unwrap
+from trimtab.context.policies.base import Policy, require_ready, unwrap
 from trimtab.context.policies.learned.policy import Learned
 from trimtab.context.policies.none import NoPolicy
 from trimtab.context.policies.peer_table import PEERS
@@ -87,7 +87,7 @@ _PEERS = frozenset(row.name for row in PEERS)
 
 
 def find_arm(spec: str) -> Arm:
-    """Return the arm that `spec` names. Raises `UsageError` for one that isn't there."""
+    """Return the arm that `spec` names. Raises `UsageError` for one that isn't there, or whose weights aren't."""
     if spec in OWN:
         return OWN[spec]
     name = named_in(spec)
@@ -96,6 +96,7 @@ def find_arm(spec: str) -> Arm:
         policy_of(spec, partial(_checked, maker))
         return Arm(spec, maker.kind, maker.about, lambda story: policy_of(spec, partial(_made, maker, story)))
     policy = find_policy(spec)
+    require_ready(policy)
     return Arm(spec, _kind(policy), type(policy).__name__, lambda _: find_policy(spec))
 
 

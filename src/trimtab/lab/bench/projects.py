@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from trimtab.lab.bench.figures import REWARD
+from trimtab.lab.bench.paired import FEWEST
 from trimtab.lab.bench.section import Section
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.rewards.facts import Bound
 
 Stand: TypeAlias = Literal["above", "below", "not told apart from", "not judged against"]
-FEWEST = 5
-"""Stories of a project of which something is claimed."""
 _NO_CANDIDATES = frozenset({"bound", "random", "keep"})
 
 

@@ -138,6 +138,8 @@ class Section:
         return [self._verdicts(arm, bound) for arm in self.arms for bound in SUCCESS.bounds(self.key.tier)]
 
     def _verdicts(self, arm: str, bound: Bound) -> Verdicts:
+        if self.within.too_few:
+            return Verdicts(arm, bound, "too few", "too few")
         mine, sent = self.parts(arm, SUCCESS, bound), self.parts(self.keep, SUCCESS, bound)
         fitting = [(met(row, bound), 1.0) for row in self.rows[self.keep]]
         tokens = self.gain(arm, self.keep, TOKENS, bound).value

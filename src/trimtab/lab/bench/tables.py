@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from trimtab.lab.bench.figures import FIGURES, SUCCESS, Figure, Group, Unit, in_group
+from trimtab.lab.bench.paired import FEWEST
 from trimtab.lab.bench.row import chance_key
 from trimtab.lab.bench.section import COMPARED, Section
 from trimtab.lab.bench.steps import Step
@@ -111,6 +112,8 @@ def _legend(section: Section, figures: Sequence[Figure], *, verdicts: bool) -> t
         lines.append(
             "VERDICT: beside keeping everything in a window that holds it. AS SENT: beside keeping everything and failing where that doesn't fit. Both are about these families alone."
         )
+    if verdicts and section.within.too_few:
+        lines.append(f"too few: of fewer than {FEWEST} stories, or of one in each {section.unit}, there is no verdict.")
     return tuple(lines)
 
 

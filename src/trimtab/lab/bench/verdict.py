@@ -8,6 +8,8 @@
     same      worse               not managing      good
     up        worse               worse             good
 
+Of fewer than five stories, or where no family has more than one, the interval says nothing (`Paired.too_few`), so the verdict is `too few`.
+
 The interval is that of these very families (`Section.within`): a verdict says what an arm did, not what it would do elsewhere.
 
 There are two ways to keep everything. In a window that holds it, nothing is hidden and nothing is lost: that is what a verdict is about, and what an arm that hides
@@ -19,7 +21,7 @@ from typing import Literal, TypeAlias
 
 from trimtab.lab.corpora.intervals import Interval
 
-Verdict: TypeAlias = Literal["over-compressed", "not managing", "good", "worse"]
+Verdict: TypeAlias = Literal["over-compressed", "not managing", "good", "worse", "too few"]
 SAME = 0.05
 """How far tokens may differ and still be the same."""
 

@@ -2,7 +2,7 @@
 
     Found ──report_of──▶ Report: summary, sections of tables and figures, every table by its name
 
-A table or figure without data keeps its place and says why it is empty, so that nobody takes silence for a result.
+A table or figure without data keeps its place and says why it is empty, so that nobody takes silence for a result. A section that holds nothing else stands behind those that say something.
 """
 
 from collections.abc import Iterator, Sequence
@@ -55,6 +55,11 @@ class Section:
     folded: bool = False
     warns: bool = False
 
+    @property
+    def empty(self) -> bool:
+        """Whether all that it says is that there is no data."""
+        return not any(_table_of(part).rows for part in self.parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -66,9 +71,11 @@ class Report:
     @property
     def tables(self) -> tuple[Table, ...]:
         """Every table, those of figures too, in the order of the page."""
-        return tuple(
-            part.table if isinstance(part, Figure) else part for section in self.sections for part in section.parts
-        )
+        return tuple(_table_of(part) for section in self.sections for part in section.parts)
+
+
+def _table_of(part: Part) -> Table:
+    return part.table if isinstance(part, Figure) else part
 
 
 def report_of(found: Found, path: Sequence[Stage] = PATH) -> Report:
@@ -108,7 +115,7 @@ def report_of(found: Found, path: Sequence[Stage] = PATH) -> Report:
             (hacking_table(),),
         ),
     )
-    return Report(summary(known, walk, ablation, contrasts), made)
+    return Report(summary(known, walk, ablation, contrasts), tuple(sorted(made, key=lambda section: section.empty)))
 
 
 def _leading(known: Sequence[Block]) -> Block:

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from trimtab.lab.bench.figures import COST, SUCCESS, Figure
-from trimtab.lab.bench.projects import FEWEST, Claim, claims
+from trimtab.lab.bench.paired import FEWEST
+from trimtab.lab.bench.projects import Claim, claims
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.report.bearing import ZERO, bounded, known, side
 from trimtab.lab.report.evidence import TIERS, Block

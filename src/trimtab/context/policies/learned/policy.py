@@ -3,7 +3,7 @@
     weights ─kind needed──▶ chances ──break-even──▶ actions        ─kind choices──▶ the likeliest batch ──grammar──▶ actions
        └ a figure unlike any in training, none that is finite, or hardly a difference between acting and not ──▶ the rules, and their reasons say why
 
-Nothing is loaded before the first decision. Each action says the figures behind it.
+Nothing is loaded before the first decision, unless somebody asks before whether a file of theirs will do (`require`). Each action says the figures behind it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,6 +54,11 @@ class Learned:
     def decide(self, observation: Observation) -> Sequence[Action]:
         """Return what the weights say is worth doing, or what the rules would do. Raises `ConfigError` when there are no weights that fit this version."""
         return decided(weights_named(self.weights), observation, self._break_even, margin=self.margin)
+
+    def require(self) -> None:
+        """Read weights of a person's own now; those that come with Trimtab are there. Raises `ConfigError` as `decide` does."""
+        if self.weights:
+            weights_named(self.weights)
 
     @property
     def _break_even(self) -> BreakEven:
