@@ -43,7 +43,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BreakEven:
-    """The parameters, tuned on families that training saw, each scored by weights that hadn't seen it.
+    """The parameters, tuned on other tasks of the families that training saw.
 
     `calls`: share of the expected further requests that is counted on. `miss`: what it costs that something needed is hidden, in shares of what the whole session costs (it is
     noticed mostly, so it is less than a success is worth). `act`, `left`: shares of the space below the hard limit: from where on room is made, and down to where. `fresh`: an
@@ -52,18 +52,18 @@ class BreakEven:
     `share`: of a result, what its telling lines take where it is shortened to them instead of hidden, 0 for never; `kept`: how often what is needed stands in those.
     """
 
-    calls: float = 0.35
-    miss: float = 0.43
+    calls: float = 0.9
+    miss: float = 0.6
     act: float = 0.97
-    left: float = 0.92
+    left: float = 0.65
     fresh: int = 1
     least: int = 150
-    names: int = 400
+    names: int = 200
     wait: float = 0.5
     margin: float = 0.02
     deepest: float = 0.2
     share: float = 0.2
-    kept: float = 0.4
+    kept: float = 0.45
     rules: Rules = field(default=Rules())
 
     def decide(self, observation: Observation, chances: Mapping[str, float]) -> Decision:
@@ -139,6 +139,8 @@ class BreakEven:
         for item in observation.items:
             if item.id not in chances or not hideable(item) or item.tokens < self.least or item.age < fresh:
                 continue
+            if self.share and item.state != "full":
+                continue  # the lines that were worth keeping go into a summary, not away
             gain = item.tokens - STUB_TOKENS - min(self._names(observation), int(_NAMES_SHARE * item.tokens))
             chance = 0.0 if item.superseded_by or item.expired else chances[item.id]
             # What is fetched again is written once, and then read for half of what is left, on average.
