@@ -31,7 +31,8 @@ def texts(path: Path) -> Iterator[str]:
 
 
 def test_every_parameter_that_an_edit_reads_is_known_where_slips_are_looked_for() -> None:
-    code = "\n".join(path.read_text("utf-8") for path in (ROOT / "editing").rglob("*.py"))
+    readers = (*(ROOT / "editing").rglob("*.py"), ROOT / "shorten" / "compress.py")
+    code = "\n".join(path.read_text("utf-8") for path in readers)
     read = set(re.findall(r"params\.get\(\"([a-z_]+)\"|number_in\(action\.params, \"([a-z_]+)\"", code))
     known = {name for names in PARAMS.values() for name in names}
     assert {one or other for one, other in read} == known

@@ -73,7 +73,8 @@ def test_clearing_at_a_threshold_is_what_a_peer_does_in_shares_of_the_window(sto
     assert (rule.above.share, rule.keep_results, rule.at_least, policy.scaled) == (0.4, 2, 20_000, True)
 
 
-def test_chance_is_seeded_by_the_story_and_matched_to_the_batches_of_another_arm(story: Story) -> None:
+def test_chance_is_seeded_by_the_story_and_matched_to_the_batches_of_another_arm() -> None:
+    story = task_story(small_task(reads=12, needed=(12,)))
     assert find_arm("random(rate=0.5, items=2)").make(story) == Chance(story.name, 0.5, 2)
     table = Table(Conditions(8_000))
     played = table.play(story, find_arm("mask(keep=2, batch=3, always=True)"))

@@ -123,7 +123,7 @@ class RegretLedger:
     _last_edit: str = ""
     _asked: dict[str, list[int]] = field(default_factory=dict)
     _written: dict[str, int] = field(default_factory=dict)
-    _fetched: list[tuple[int, int]] = field(default_factory=list)
+    _fetched: tuple[tuple[int, int], ...] = ()
     """Where results stand that were fetched again, and at which steps they were asked for, in order."""
     _rates: dict[str, float] = field(default_factory=dict)
     """What hiding a result of a tool was regretted, by all that is learned in `_rated` and known."""
@@ -136,7 +136,7 @@ class RegretLedger:
             self._lineage, self._slot, self._edit, self._revert, self._then = view.lineage, 0, 0, 0, Reverted()
             self._asked.clear()
             self._written.clear()
-            self._fetched.clear()
+            self._fetched = ()
         # Edits and answers are taken in step by step: a call that came before an edit asked for something that was still in sight.
         while self._edit < view.reverted.recorded or self._slot < len(view.slots):
             slot = view.slots[self._slot] if self._slot < len(view.slots) else None
@@ -242,7 +242,7 @@ class RegretLedger:
     def _take_recall(self, view: View, call: ToolCall, place: int, step: int, size: Size) -> None:
         """What `archive` brings back is an edit, and booked as that; a search regrets no edit, but what it finds was missed."""
         if call.name == "recall":
-            self._fetched.append((place, step))
+            self._fetched += ((place, step),)
         if (index := recalled(view, call)) is not None:
             self._book(view, index, "recall", step, size)
 
@@ -262,7 +262,7 @@ class RegretLedger:
                     return
                 newest = place if newest is None else newest
         if newest is not None:
-            self._fetched.append((answer, step))
+            self._fetched += ((answer, step),)
             self._book(view, newest, "read" if resource.reads else "repeat", step, size)
 
     def _book(self, view: View, index: int, cause: Cause, step: int, size: Size, *, before: str = "") -> None:
