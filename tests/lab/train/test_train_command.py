@@ -110,6 +110,16 @@ def test_sessions_are_for_the_first_stage_only(tmp_path: Path, capsys: pytest.Ca
     assert "no files" in capsys.readouterr().err
 
 
+def test_weights_and_the_stage_that_makes_them_are_not_both_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    given = ["train", "--stage", "needed", "--needed", str(tmp_path / "w.json"), "--out", str(tmp_path / "o")]
+    assert main(given) == 2
+    assert "nothing to do" in capsys.readouterr().err
+    assert not (tmp_path / "o").exists()
+
+
 def test_teachers_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
     assert main(["train", "--stage", "rl", "--teachers", "nobody", "--workers", "1", "--out", str(tmp_path)]) == 2

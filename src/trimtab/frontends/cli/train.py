@@ -139,6 +139,10 @@ def command(
         raise UsageError(
             "--from-sessions is for what is needed again", hint="Use --stage needed or all, without --needed."
         )
+    if stage == "needed" and needed is not None:
+        raise UsageError(
+            "--needed names what --stage needed makes, so there is nothing to do", hint="Leave one of the two out."
+        )
     _require_device(device)
     config = _config({"variant": variant, "branching": branching, "scheme": scheme}, seed, minutes, teachers)
     if each is not None:
