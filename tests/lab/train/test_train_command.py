@@ -206,10 +206,21 @@ def test_a_signal_says_that_the_same_command_goes_on(
 _SMALLEST = ("train", "--stage", "rl", "--workers", "1")
 _PROCESS = """
 import sys
+import time
 from support.training import TINY, short_suite
 from trimtab.frontends.cli import train as cli
 from trimtab.main import main
 
+told = cli.told
+
+
+def waiting(line):
+    told(line)
+    if line.startswith("step 1:"):
+        time.sleep(60)  # for the signal: the run would be over before a slow test has sent it
+
+
+cli.told = waiting
 cli._config = lambda *_: TINY
 with short_suite():
     sys.exit(main())
@@ -244,7 +255,8 @@ def test_a_training_that_a_signal_ended_keeps_its_steps_and_leaves_nothing_half_
         assert main(command) == 0
     again = capsys.readouterr().err
     assert "step 2:" in again
-    assert not [line for line in again.splitlines() if line.startswith(("clone: epoch", "validation, step 0"))]
+    done = ("clone: epoch", "validation, step 0", "step 1:")
+    assert not [line for line in again.splitlines() if line.startswith(done)]
 
 
 @pytest.mark.usefixtures("_small")

@@ -237,8 +237,8 @@ def reinforced(config: Config, place: Place, needed: Weights | None, clone: Choi
         )
         if at.step % learning.check == 0 or at.decisions >= learning.decisions:
             _look(network, config, place, needed, at)
+        _keep(folder, network, descent, at)  # before it is told: what a person has read of is there
         place.say(said(at.curve, learning.decisions))
-        _keep(folder, network, descent, at)
     ended: Ended = "budget" if at.decisions >= learning.decisions else "broken off"
     return _written(config, place, needed, folder, clone, at, ended)
 
