@@ -240,6 +240,19 @@ def test_a_row_of_fetches_stays_until_its_last_has_been_used() -> None:
     assert [state(session, one) for one in calls] == ["stub"] * len(calls)
 
 
+def test_a_row_that_goes_on_and_on_is_left_alone_only_so_far_back() -> None:
+    session = reading(GREEDY, window=60_000, immune=1)
+    for number in range(12):
+        read(session, number)
+    session.prepare()
+    calls = []
+    for number in range(1, 11):
+        (call,) = session.work(lines(1_100, seed=70 + number), name="recall", arguments={"id": f"c{number}"})
+        calls.append(call)
+        session.prepare()
+    assert [state(session, call) for call in calls] == ["stub"] * 5 + ["full"] * 5
+
+
 def test_what_is_read_again_although_it_stands_there_is_no_fetch() -> None:
     session = reading(Takes(lambda item: item.call_id == "c3" and item.age > 0), immune=3)
     read(session, 1)

@@ -148,7 +148,7 @@ class BreakEven:
             if gain > 0:
                 yield Piece(item, "elide", gain, chance, loss + back, _is_cached(item, stakes))
             shorter = gain_of(Action("compress", params={"share": self.share}), item)
-            if chance and self.share and item.state == "full" and 0 < shorter < gain:
+            if chance and self.share and 0 < shorter < gain:
                 lacking = chance * (1 - self.kept)
                 yield Piece(item, "compress", shorter, lacking, loss + back, _is_cached(item, stakes))
 
