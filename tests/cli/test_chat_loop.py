@@ -7,11 +7,13 @@ import anyio.lowlevel
 import pytest
 
 from support.cli import Cli
+from support.talk import typing_loop
 from trimtab.coding.choose import Ephemeral
+from trimtab.coding.commands.help import help_text
+from trimtab.coding.commands.registry import COMMANDS, parse
 from trimtab.coding.project import open_project
 from trimtab.coding.session import open_session
-from trimtab.frontends.cli.chat import ChatLoop, recalled
-from trimtab.frontends.cli.chat_commands import COMMANDS, help_text, parse
+from trimtab.frontends.cli.chat import recalled
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.messages import Assistant, Text, User, user
 
@@ -35,7 +37,7 @@ def test_a_command_is_a_slash_and_a_word_of_letters(line: str, meant: tuple[str,
 
 
 def test_help_lists_every_command() -> None:
-    lines = help_text().splitlines()
+    lines = help_text(COMMANDS).splitlines()
     assert [line.split()[0] for line in lines[:-1]] == [f"/{name}" for name in COMMANDS]
     assert all(command.help in line for command, line in zip(COMMANDS.values(), lines, strict=False))
 
@@ -79,7 +81,7 @@ async def test_ctrl_c_on_the_way_to_a_turn_stops_it(cli: Cli, monkeypatch: pytes
     async with open_session(project, Ephemeral()) as session, anyio.create_task_group() as group:
         monkeypatch.setattr(session, "answer", slow)
         printer = TextPrinter(out=io.StringIO(), err=err, live=True, progress=True, mark="> ")
-        loop = ChatLoop(session, printer, start=group.start_soon, interactive=True)
+        loop = typing_loop(session, printer, group.start_soon)
         loop.answer("c1", "never asked")
         assert loop.working
         assert loop.interrupt()

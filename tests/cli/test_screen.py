@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trimtab.frontends.cli.screen import shortened, stacked, table, width_of, wrapped
+from trimtab.coding.telling.tables import shortened, stacked, table
+from trimtab.frontends.cli.screen import width_of, wrapped
 
 ROWS = [("ID", "TITLE", "N"), ("a1", "a long title of a session", "12"), ("b", "short", "7")]
 

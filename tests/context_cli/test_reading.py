@@ -10,7 +10,7 @@ import pytest
 from support.cli import Cli
 from support.saved_session import CONFIG, STUB, SUMMARY, write_masked_session, write_session
 from support.servers import FakeServer, Reply, sse
-from trimtab.frontends.cli.printable import set_in
+from trimtab.coding.telling.printable import set_in
 
 TRUNCATING = '[context]\npolicy = "truncate"\n'
 

@@ -10,12 +10,12 @@ import anyio.lowlevel
 import pytest
 
 from support.cli import Cli, Json
+from support.talk import typing_loop
 from trimtab.agent.run import AgentBusy
 from trimtab.coding.choose import New
+from trimtab.coding.commands.registry import run_command
 from trimtab.coding.project import open_project
 from trimtab.coding.session import Session, open_session
-from trimtab.frontends.cli.chat import ChatLoop
-from trimtab.frontends.cli.chat_commands import run_command
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.errors import TrimtabError, UsageError
 
@@ -145,7 +145,7 @@ async def test_other_work_shows_the_mark_again_and_takes_no_prompt_meanwhile(cli
     err = io.StringIO()
     async with open_session(project_with(cli, {"text": "x"}), New()) as session, anyio.create_task_group() as group:
         printer = TextPrinter(out=io.StringIO(), err=err, live=True, progress=True, mark="> ")
-        loop = ChatLoop(session, printer, start=group.start_soon, interactive=True)
+        loop = typing_loop(session, printer, group.start_soon)
         going = anyio.Event()
         loop.work(going.wait, is_turn=False)
         with pytest.raises(AgentBusy, match="something runs already"):

@@ -10,8 +10,8 @@ import pytest
 from support.cli import Cli
 from support.saved_session import CONFIG, write_session
 from support.sessions import now
+from trimtab.coding.telling.printable import set_in
 from trimtab.context.stores.log import SessionLog
-from trimtab.frontends.cli.printable import set_in
 from trimtab.types.codec import encode_entry
 from trimtab.types.edits import Compact
 from trimtab.types.entries import EditEntry

@@ -10,6 +10,7 @@ import pytest
 
 from support.servers import FakeServer, Pause, Reply, Stall, Step, sse
 from support.small_window import Heard, Json, SmallRoom, reads, says, watch
+from support.talk import typing_loop
 from trimtab.agent.events import Notice
 from trimtab.agent.loop import Turn
 from trimtab.coding.context import waiting
@@ -17,7 +18,6 @@ from trimtab.coding.context.summariser import Summarisers
 from trimtab.coding.context.waiting import SummaryWait
 from trimtab.coding.session import Session
 from trimtab.context.asks import Answer, Failed, Summarize
-from trimtab.frontends.cli.chat import ChatLoop
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.providers.http import HttpProvider
 from trimtab.providers.openai_chat import OpenAIChat
@@ -156,7 +156,7 @@ async def test_ctrl_c_in_a_talk_ends_the_wait_and_not_the_turn(tmp_path: Path) -
     provider = Mute([*(reads(f"{letter}.txt") for letter in "abcdef"), says("done")])
     err = io.StringIO()
     async with room.open(provider=provider) as session, anyio.create_task_group() as group:
-        loop = ChatLoop(session, TextPrinter(out=io.StringIO(), err=err), start=group.start_soon, interactive=True)
+        loop = typing_loop(session, TextPrinter(out=io.StringIO(), err=err), group.start_soon)
         turns: list[Turn] = []
 
         async def turn() -> None:

@@ -9,6 +9,7 @@ import pytest
 from msgspec import structs
 
 from support.engine_session import Session, call_of, lines, model, run
+from trimtab.coding.telling.context_text import waiting_lines
 from trimtab.context.actions import Action
 from trimtab.context.budget import Thresholds
 from trimtab.context.cycle.ladder import STEPS, Step
@@ -18,7 +19,6 @@ from trimtab.context.engine import Engine
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings
 from trimtab.context.window.view import View
-from trimtab.frontends.cli.context_text import waiting_lines
 from trimtab.types.edits import Compact, Elide
 from trimtab.types.messages import Text, user
 from trimtab.types.models import CacheRules, Price

@@ -1,6 +1,7 @@
 """A policy in the shadow of another: asked, told, and without effect."""
 
 from support.observations import Fixed, seen, targets, work
+from trimtab.coding.telling.context_text import row_details
 from trimtab.context.actions import Action
 from trimtab.context.cycle.deciding import Decider
 from trimtab.context.embed.problems import problems_in
@@ -10,7 +11,6 @@ from trimtab.context.policies.rules import Rules
 from trimtab.context.policies.shadow import Shadow
 from trimtab.context.settings import EngineSettings
 from trimtab.context.telling.explain import LogRow
-from trimtab.frontends.cli.context_text import row_details
 
 
 def asked_of(decider: Decider, observation):

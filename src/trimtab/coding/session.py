@@ -29,6 +29,7 @@ from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.logs import last_model, now, open_log, outputs_beside, policy_of, window_is_news, writes_at_once
 from trimtab.coding.models import OpenModel, close_provider, open_model, pick_model
 from trimtab.coding.outcome import exit_code
+from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
 from trimtab.coding.prompts import describe_tools, load_prompt
 from trimtab.coding.refusals import RefusalRecorder
@@ -60,7 +61,9 @@ class Session:
         stack: AsyncExitStack,
         *,
         notices: tuple[str, ...],
+        person: Person = NOBODY,
     ) -> None:
+        self.person = person
         self.project = project
         self.log = log
         self.agent = agent
@@ -210,8 +213,9 @@ async def open_session(
     takeover: bool = False,
     provider: Provider | None = None,
     extra_tools: tuple[Tool, ...] = (),
+    person: Person = NOBODY,
 ) -> AsyncIterator[Session]:
-    """Open (or begin) the session that `choice` means, ready for a prompt. `provider` replaces the configured one.
+    """Open (or begin) the session that `choice` means, ready for a prompt. `provider` replaces the configured one; `person` is who can be asked.
 
     Raises `UnknownSession`, `SessionLocked`, `SessionError`, `UnknownModel` or `ConfigError`; then nothing was written.
     """
@@ -244,7 +248,7 @@ async def open_session(
         context.attach(agent)
         stack.callback(agent.feed.close)
         notices = (*project.notices, *opened.notices, *kit.model.notes)
-        yield Session(project, log, agent, kit, context, stack, notices=notices)
+        yield Session(project, log, agent, kit, context, stack, notices=notices, person=person)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from typing import Any
 import click
 
 from trimtab import __version__
+from trimtab.coding.telling.printable import indented
 from trimtab.frontends.cli.commands import COMMANDS
 from trimtab.frontends.cli.completers import attached
-from trimtab.frontends.cli.printable import indented
 from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.frontends.cli.slips import refuse_slip
 from trimtab.types.errors import TrimtabError

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trimtab.coding.telling.printable import json_text, one_line
+from trimtab.coding.telling.tables import counted, stacked
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.bench_stories import EACH, SEEDS, Wish, jobs_of
 from trimtab.frontends.cli.ending import breaking_off
 from trimtab.frontends.cli.numbers import WINDOW
 from trimtab.frontends.cli.path_steps import STEPS, named_steps
-from trimtab.frontends.cli.printable import json_text, one_line
 from trimtab.frontends.cli.progress import arriving
-from trimtab.frontends.cli.screen import counted, stacked, width_of, wrapped
+from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.types.errors import UsageError
 
 if TYPE_CHECKING:

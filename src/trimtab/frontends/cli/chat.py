@@ -1,9 +1,10 @@
 """`trimtab chat`: a plain line loop over a session; also what runs where no full-screen interface is possible.
 
-    a line ─▶ /command (chat_commands.py)
+    a line ─▶ the answer of a question that is open (asking.py)
+           ─▶ /command (coding/commands)
            ─▶ text, with the files it names by @ ─▶ a turn, or, while one runs, a word to it before its next step
 
-Ctrl-C ends a wait for a summary, else it stops the running turn; when nothing runs, a second one in a row leaves (the first may have been meant for a half-typed line). The
+Ctrl-C leaves a question unanswered or ends a wait for a summary, else it stops the running turn; when nothing runs, a second one in a row leaves (the first may have been meant for a half-typed line). The
 terminal's own line editing works, and the loop never waits for a person.
 """
 
@@ -18,13 +19,14 @@ import click
 
 from trimtab.agent.run import AgentBusy
 from trimtab.coding.choose import Choice, New
+from trimtab.coding.commands.registry import parse, run_command
 from trimtab.coding.project import Project
 from trimtab.coding.session import Session, open_session
-from trimtab.frontends.cli.chat_commands import parse, run_command
+from trimtab.coding.telling.tables import shortened
+from trimtab.frontends.cli.asking import LinePerson
 from trimtab.frontends.cli.inputs import line_parts
 from trimtab.frontends.cli.lines import Lines
 from trimtab.frontends.cli.options import Flags, session_options
-from trimtab.frontends.cli.screen import shortened
 from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.errors import TrimtabError
@@ -48,8 +50,9 @@ def talk(flags: Flags) -> int:
 
 async def converse(project: Project, choice: Choice, *, takeover: bool = False) -> int:
     """Talk over the session that `choice` means, until the person leaves; return the exit code."""
-    async with open_session(project, choice, takeover=takeover) as session:
-        printer = TextPrinter(live=True, progress=True, mark="> " if sys.stdin.isatty() else "")
+    printer = TextPrinter(live=True, progress=True, mark="> " if sys.stdin.isatty() else "")
+    person = LinePerson(printer.say, interactive=sys.stdin.isatty())
+    async with open_session(project, choice, takeover=takeover, person=person) as session:
         events = session.feed.subscribe()
         await session.announce()
         printer.show_all(events.pending())
@@ -60,7 +63,7 @@ async def converse(project: Project, choice: Choice, *, takeover: bool = False) 
             group.start_soon(printer.follow, events)
             session.work_beside(group.start_soon, between_turns=sys.stdin.isatty())
             session.context.transcript.wait.way_out = "Ctrl-C ends the wait"
-            loop = ChatLoop(session, printer, start=group.start_soon, interactive=sys.stdin.isatty())
+            loop = ChatLoop(session, printer, person, start=group.start_soon)
             group.start_soon(_heed_signals, loop, group.cancel_scope.cancel)
             await loop.run(Lines(sys.stdin.fileno()))
             group.cancel_scope.cancel()
@@ -93,15 +96,16 @@ def recalled(messages: Iterable[Message]) -> str:
 
 
 class ChatLoop:
-    """Lines in, turns out. `start` runs a function beside the loop; `interactive`: a person types the lines."""
+    """Lines in, turns out. `start` runs a function beside the loop; `person` types the lines, or nobody does."""
 
     def __init__(
-        self, session: Session, printer: TextPrinter, *, start: Callable[..., object], interactive: bool
+        self, session: Session, printer: TextPrinter, person: LinePerson, *, start: Callable[..., object]
     ) -> None:
         self.session = session
         self._printer = printer
+        self._person = person
         self._start = start
-        self._interactive = interactive
+        self._interactive = person.interactive
         self._idle = anyio.Event()
         self._idle.set()
         self._scope = anyio.CancelScope()
@@ -129,10 +133,13 @@ class ChatLoop:
             # Without a person at the keyboard the lines are a list of prompts: one after the other.
             if not self._interactive:
                 await self._idle.wait()
+        self._person.give_up()  # nobody types any more
         await self._idle.wait()
 
     async def _take(self, line: str) -> None:
-        if (command := parse(line.rstrip())) is not None:
+        if self._person.waiting:
+            self._person.hear(line)
+        elif (command := parse(line.rstrip())) is not None:
             await run_command(self, *command)
         elif text := line.strip():
             parts = line_parts(text, self.session.project)
@@ -182,7 +189,10 @@ class ChatLoop:
             self.tell("leaving after this turn (Ctrl-C stops it)")
 
     def interrupt(self) -> bool:
-        """Ctrl-C: go on without a summary that is waited for, else stop the turn, or warn. Returns False when it means to leave."""
+        """Ctrl-C: leave a question unanswered, go on without a summary that is waited for, else stop the turn, or warn. Returns False when it means to leave."""
+        if self._person.give_up():
+            self.tell("not answered")
+            return True
         if self.session.skip_summary():
             self.tell("going on without that summary; Ctrl-C again stops the turn")
             return True

@@ -29,6 +29,16 @@ from trimtab.coding.context.wishes import (
     unpin,
 )
 from trimtab.coding.project import open_project
+from trimtab.coding.telling.context_text import (
+    blame_text,
+    edit_lines,
+    item_lines,
+    item_table,
+    log_text,
+    meter_lines,
+    shown_names,
+)
+from trimtab.coding.telling.printable import json_text, one_line
 from trimtab.context.telling.blame import blame
 from trimtab.context.telling.dropped import dropped_facts
 from trimtab.context.telling.explain import LogRow, context_log
@@ -43,19 +53,9 @@ from trimtab.frontends.cli.context_answers import (
     guilty_lines,
     row_data,
 )
-from trimtab.frontends.cli.context_text import (
-    blame_text,
-    edit_lines,
-    item_lines,
-    item_table,
-    log_text,
-    meter_lines,
-    shown_names,
-)
 from trimtab.frontends.cli.ending import Ended, ending
 from trimtab.frontends.cli.messages import message_text
 from trimtab.frontends.cli.numbers import WINDOW, Seconds
-from trimtab.frontends.cli.printable import json_text, one_line
 from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.types.errors import UsageError
 from trimtab.types.text import strip_terminal

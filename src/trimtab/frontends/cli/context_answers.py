@@ -7,12 +7,12 @@ import msgspec
 from trimtab.coding.context.bisect import Bisected
 from trimtab.coding.context.saved import SavedContext
 from trimtab.coding.context.wishes import Granted
+from trimtab.coding.telling.context_text import row_details, row_head
 from trimtab.context.cycle.floor import floor_of
 from trimtab.context.cycle.look import Look
 from trimtab.context.telling.dropped import DroppedFact
 from trimtab.context.telling.explain import LogRow
 from trimtab.context.telling.layers import budget_data
-from trimtab.frontends.cli.context_text import row_details, row_head
 from trimtab.types.edits import edit_kind
 
 

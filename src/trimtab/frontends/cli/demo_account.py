@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from trimtab.coding.demo import NEEDLE, WINDOW
 from trimtab.coding.session import Session
+from trimtab.coding.telling.tables import counted
 from trimtab.context.naming import body_of
 from trimtab.context.telling.explain import LogRow, context_log, listed
 from trimtab.context.window.view import View
-from trimtab.frontends.cli.screen import counted
 from trimtab.types.edits import Compact
 from trimtab.types.messages import Message, ToolResult
 

@@ -16,7 +16,7 @@ from types import FrameType
 
 import click
 
-from trimtab.frontends.cli.printable import one_line
+from trimtab.coding.telling.printable import one_line
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 """Signal to exit code."""

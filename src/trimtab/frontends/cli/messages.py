@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from trimtab.frontends.cli.printable import one_line, set_in
+from trimtab.coding.telling.printable import one_line, set_in
 from trimtab.types.messages import Assistant, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, User
 
 

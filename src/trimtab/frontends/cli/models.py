@@ -10,7 +10,8 @@ import msgspec
 
 from trimtab.coding.models import known_models, unlisted_providers
 from trimtab.coding.project import open_project
-from trimtab.frontends.cli.screen import table, width_of
+from trimtab.coding.telling.tables import table
+from trimtab.frontends.cli.screen import width_of
 from trimtab.types.models import ModelInfo
 
 

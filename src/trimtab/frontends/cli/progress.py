@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from trimtab.frontends.cli.printable import one_line
-from trimtab.frontends.cli.screen import shortened, width_of
+from trimtab.coding.telling.printable import one_line
+from trimtab.coding.telling.tables import shortened
+from trimtab.frontends.cli.screen import width_of
 
 if TYPE_CHECKING:
     from trimtab.lab.executor import Executor

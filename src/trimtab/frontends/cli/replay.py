@@ -7,15 +7,16 @@ from pathlib import Path
 
 import click
 
+from trimtab.coding.telling.printable import json_text, one_line
+from trimtab.coding.telling.tables import counted, stacked
 from trimtab.config.home import find_home
 from trimtab.context.policies.base import require_ready
 from trimtab.context.policies.registry import find_policy, known_policies
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.dump_file import dump_file
 from trimtab.frontends.cli.numbers import WINDOW
-from trimtab.frontends.cli.printable import json_text, one_line
 from trimtab.frontends.cli.progress import watched
-from trimtab.frontends.cli.screen import counted, stacked, width_of, wrapped
+from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.sessions.detect import FORMATS
 from trimtab.sessions.importers.gathering import CUT
 from trimtab.sessions.replay.batch import Entry, Input, Report, Wish, expanded, replayed, report_of

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import click
 
+from trimtab.coding.telling.printable import one_line
+from trimtab.coding.telling.tables import counted, shortened
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.path_steps import STEPS, named_steps
-from trimtab.frontends.cli.printable import one_line
-from trimtab.frontends.cli.screen import counted, shortened, width_of
+from trimtab.frontends.cli.screen import width_of
 from trimtab.types.errors import UsageError
 
 _CLEARED = "\r\x1b[K"

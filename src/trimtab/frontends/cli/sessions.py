@@ -11,10 +11,11 @@ import msgspec
 from trimtab.coding.logs import session_folder
 from trimtab.coding.project import open_project
 from trimtab.coding.session_list import Row, list_sessions
+from trimtab.coding.telling.tables import table
 from trimtab.context.stores.disk import timestamp
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.messages import message_text
-from trimtab.frontends.cli.screen import table, width_of
+from trimtab.frontends.cli.screen import width_of
 from trimtab.types.text import strip_terminal
 
 _TITLE = 5

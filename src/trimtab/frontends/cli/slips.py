@@ -4,9 +4,9 @@ A quoted sentence is always a prompt. Unquoted words are taken for a slip only w
 like what follows one: nothing, one word, an option, or a command's own subcommand.
 """
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 
+from trimtab.coding.telling.nearest import nearest
 from trimtab.types.errors import UsageError
 
 SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {
@@ -22,7 +22,6 @@ _ABSENT: Mapping[str, str] = {
 }
 """Commands of other programs that people try, and what does their job here."""
 _OF_ABSENT = frozenset({"get", "set", "list", "show", "edit", "path"})
-_CLOSE = 0.75
 
 
 def refuse_slip(words: Sequence[str], commands: Iterable[str]) -> None:
@@ -37,11 +36,3 @@ def refuse_slip(words: Sequence[str], commands: Iterable[str]) -> None:
     if meant and (len(rest) < 2 or rest[0].startswith("-") or rest[0] in SUBCOMMANDS.get(meant, ())):
         whole = " ".join((meant, *rest))
         raise UsageError(f"there is no command {words[0]!r}; did you mean: trimtab {whole}", hint=as_prompt)
-
-
-def nearest(word: str, names: Iterable[str]) -> str | None:
-    """The one of `names` that `word` nearly is: its singular or plural, or a few letters away."""
-    known = sorted(names)
-    number = {word + "s", word.removesuffix("s")}
-    close = [name for name in known if name in number] or difflib.get_close_matches(word, known, n=1, cutoff=_CLOSE)
-    return close[0] if close else None

@@ -30,7 +30,8 @@ from trimtab.agent.events import (
 from trimtab.agent.feed import Watcher
 from trimtab.coding.outcome import ending
 from trimtab.coding.refusals import DENIED
-from trimtab.frontends.cli.screen import counted, shortened, width_of, wrapped
+from trimtab.coding.telling.tables import counted, shortened
+from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.types.messages import Assistant, Text
 from trimtab.types.text import strip_terminal
 

@@ -6,6 +6,8 @@ table and the biggest items do so themselves, since they are fitted here.
 
 from collections.abc import Mapping, Sequence
 
+from trimtab.coding.telling.printable import one_line
+from trimtab.coding.telling.tables import counted, table
 from trimtab.context.budget import Budget
 from trimtab.context.cycle.floor import floor_of
 from trimtab.context.cycle.look import Look
@@ -18,8 +20,6 @@ from trimtab.context.telling.blame import Blamed, Later
 from trimtab.context.telling.dropped import DroppedFact
 from trimtab.context.telling.explain import LogRow, listed, price
 from trimtab.context.telling.story import EditStory, ItemStory, Touch
-from trimtab.frontends.cli.printable import one_line
-from trimtab.frontends.cli.screen import counted, table
 from trimtab.types.codec import Entry
 from trimtab.types.messages import Assistant, Message, Text, ToolCall
 

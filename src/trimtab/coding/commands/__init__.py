@@ -1,0 +1,1 @@
+"""Commands of a talk, one a file, for every frontend: `/NAME words`. `registry.py` lists them."""

@@ -1,0 +1,103 @@
+"""A person at the keyboard of the line loop: a question is shown, and the next line is its answer.
+
+    whoever asks ──ask──▶ shown ──┬─ a line: an option by its key, its first letters or its number ─▶ its key
+                                  ├─ a line that is none ─▶ said, and asked again
+                                  └─ end of input, or the wait is given up ─▶ None
+
+Where nobody types (lines from a pipe are prompts) nothing is asked.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import anyio
+
+from trimtab.coding.person import Option, Question
+from trimtab.coding.telling.printable import one_line, set_in
+
+Say = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class LinePerson:
+    """Asks by `say` and is told lines by `hear`. `interactive`: a person types them."""
+
+    say: Say
+    interactive: bool
+    _turn: anyio.Lock = field(default_factory=anyio.Lock)
+    _asked: Question | None = None
+    _answer: str | None = None
+    _answered: anyio.Event = field(default_factory=anyio.Event)
+
+    async def ask(self, question: Question) -> str | None:
+        """Show the question and wait for its answer."""
+        if not self.interactive:
+            return None
+        async with self._turn:
+            self._asked, self._answer, self._answered = question, None, anyio.Event()
+            try:
+                self.say(shown(question))
+                await self._answered.wait()
+                return self._answer
+            finally:
+                self._asked = None
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the next line is an answer."""
+        return self._asked is not None
+
+    def hear(self, line: str) -> None:
+        """Take a line as the answer of what is asked."""
+        question = self._asked
+        if question is None:
+            return
+        chosen = line if not question.options else chosen_key(line, question)
+        if chosen is None:
+            self.say(f"{one_line(line.strip()) or 'nothing'} is no answer; {_ways(question)}")
+            return
+        self._done(chosen)
+
+    def give_up(self) -> bool:
+        """Leave what is asked without an answer; False when nothing is asked."""
+        if self._asked is None:
+            return False
+        self._done(None)
+        return True
+
+    def _done(self, answer: str | None) -> None:
+        self._answer, self._asked = answer, None
+        self._answered.set()
+
+
+def shown(question: Question) -> str:
+    """The question as lines: what is asked, what to decide by, and what may be answered."""
+    lines = [one_line(question.text)]
+    lines += [set_in(detail).rstrip("\n") for detail in question.details]
+    lines += [f"  {n}  {_named(option)}" for n, option in enumerate(question.options, 1)]
+    return "\n".join([*lines, _ways(question)])
+
+
+def _named(option: Option) -> str:
+    return one_line(f"{option.key}: {option.label}" + (f" ({option.hint})" if option.hint else ""))
+
+
+def _ways(question: Question) -> str:
+    if not question.options:
+        return "type the answer and press Enter"
+    enter = f"; Enter means {question.default}" if question.default else ""
+    return f"answer with a word, its first letters or a number{enter}"
+
+
+def chosen_key(line: str, question: Question) -> str | None:
+    """The key of the option that `line` means; None when it means none or several."""
+    word = line.strip().casefold()
+    if not word:
+        return question.default
+    keys = [option.key for option in question.options]
+    if word in keys:
+        return word
+    if word.isdecimal():
+        return keys[int(word) - 1] if 0 < int(word) <= len(keys) else None
+    begun = [key for key in keys if key.casefold().startswith(word)]
+    return begun[0] if len(begun) == 1 else None

@@ -1,0 +1,116 @@
+"""Questions at the keyboard of the line loop."""
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from trimtab.coding.person import NOBODY, Option, Question
+from trimtab.frontends.cli.asking import LinePerson, chosen_key, shown
+
+pytestmark = pytest.mark.anyio
+
+QUESTION = Question(
+    "permission",
+    "run this?",
+    ("make \x1b[2Jinstall\nand more",),
+    (Option("once", "this time"), Option("session", "until it ends", "not kept"), Option("no", "don't")),
+)
+
+
+async def answers(*lines: str, question: Question = QUESTION) -> tuple[str | None, list[str]]:
+    """What comes of a question when these lines are typed; and what was said."""
+    said: list[str] = []
+    person = LinePerson(said.append, interactive=True)
+    got: list[str | None] = []
+
+    async def ask() -> None:
+        got.append(await person.ask(question))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask)
+        for line in lines:
+            while not person.waiting:
+                await anyio.lowlevel.checkpoint()
+            person.hear(line)
+            await anyio.lowlevel.checkpoint()
+        if person.waiting:
+            person.give_up()
+    return got[0], said
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ("once", "once"),
+        ("2", "session"),
+        ("N", "no"),
+        (" ses ", "session"),
+        ("0", None),
+        ("4", None),
+        ("x", None),
+        ("", None),
+    ],
+)
+async def test_an_option_is_meant_by_its_key_its_first_letters_or_its_number(line: str, key: str | None) -> None:
+    assert chosen_key(line, QUESTION) == key
+
+
+async def test_enter_means_the_default_where_there_is_one() -> None:
+    question = Question("trust", "?", (), QUESTION.options, default="no")
+    assert (await answers("", question=question))[0] == "no"
+
+
+async def test_a_line_that_is_no_answer_is_said_and_asked_again() -> None:
+    answer, said = await answers("what", "once")
+    assert answer == "once"
+    assert said[1] == "what is no answer; answer with a word, its first letters or a number"
+
+
+async def test_a_question_without_options_is_answered_in_words() -> None:
+    assert (await answers("two words", question=Question("text", "your name?")))[0] == "two words"
+
+
+async def test_what_a_question_shows_from_outside_stays_behind_the_margin_and_is_obeyed_by_no_terminal() -> None:
+    assert shown(QUESTION).splitlines() == [
+        "run this?",
+        "  make install",
+        "  and more",
+        "  1  once: this time",
+        "  2  session: until it ends (not kept)",
+        "  3  no: don't",
+        "answer with a word, its first letters or a number",
+    ]
+
+
+async def test_questions_that_come_together_are_asked_one_after_the_other() -> None:
+    said: list[str] = []
+    person = LinePerson(said.append, interactive=True)
+    got: list[str | None] = []
+
+    async def ask(text: str) -> None:
+        got.append(await person.ask(Question("text", text)))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask, "first?")
+        group.start_soon(ask, "second?")
+        for line in ("one", "two"):
+            while not person.waiting:
+                await anyio.lowlevel.checkpoint()
+            assert len(said) == 1 + len(got)
+            person.hear(line)
+            await anyio.lowlevel.checkpoint()
+    assert got == ["one", "two"]
+
+
+async def test_a_cancelled_question_takes_no_line() -> None:
+    person = LinePerson(lambda text: None, interactive=True)
+    with anyio.move_on_after(0.01):
+        await person.ask(Question("text", "?"))
+    assert not person.waiting
+
+
+async def test_where_nobody_types_nothing_is_asked() -> None:
+    said: list[str] = []
+    assert await LinePerson(said.append, interactive=False).ask(QUESTION) is None
+    assert await NOBODY.ask(QUESTION) is None
+    assert said == []
