@@ -132,11 +132,6 @@ def test_a_value_with_a_newline_is_one_value() -> None:
     assert loaded.settings.model is None
 
 
-def test_setting_a_section_that_does_not_act_yet_gives_a_notice() -> None:
-    loaded = load([set_layer(["verify.rounds=3", "context.soft=0.5", 'models."local/tiny".context.soft=0.5'])])
-    assert loaded.notices == ("[verify] is read, but this version doesn't act on it yet",)
-
-
 def test_a_mistake_in_a_file_is_named_with_the_line_of_its_statement(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text('# max_steps\nmodel = "a/b"\n\nmax_steps = "many"\n')

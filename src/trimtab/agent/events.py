@@ -16,9 +16,21 @@ from trimtab.types.tools import Cut
 from trimtab.types.usage import Usage
 
 TurnReason = Literal[
-    "stop", "length", "refused", "error", "cancelled", "max_steps", "floor", "budget", "parked", "empty"
+    "stop",
+    "length",
+    "refused",
+    "error",
+    "cancelled",
+    "max_steps",
+    "floor",
+    "budget",
+    "parked",
+    "empty",
+    "verify_failed",
+    "schema_failed",
 ]
-"""Why a turn ended. `empty`: the model answered nothing, twice."""
+"""Why a turn ended. `empty`: the model answered nothing, twice; `verify_failed`: it said that it is done, and a check says otherwise; `schema_failed`: its last answer
+doesn't fit the schema that was asked for."""
 
 
 class _Event(msgspec.Struct, frozen=True, tag_field="type", kw_only=True):
@@ -260,7 +272,9 @@ class Result(_Event, frozen=True, kw_only=True, tag="result"):
     summary_cost_usd: float | None = 0.0
     """The part of `cost_usd` that went to summaries; null when a price is unknown."""
     verify: str = "not_configured"
-    """Outcome of the checks, as in `verify_ended`; nothing in this version runs checks."""
+    """Outcome of the checks, as in the last `verify_ended`; `skipped` also when they were turned off."""
+    output: Any = None
+    """The last answer as a JSON value, where a schema was asked for and it fits."""
     changed_files: tuple[str, ...] = ()
     """Real absolute paths of the files that `write` and `edit` changed, in the order of their first change, and of those that commands redirected into. What else commands changed isn't known."""
 

@@ -22,10 +22,11 @@ from trimtab.agent.calls import with_unique_ids
 from trimtab.agent.dispatch import Bench, ended_event, run_calls
 from trimtab.agent.events import Error, MessageEnded, Retry, StepEnded, StepStarted, TurnEnded, TurnReason, TurnStarted
 from trimtab.agent.inbox import Inbox
-from trimtab.agent.ports import Prompt, Provider, Spent
+from trimtab.agent.limits import Allowance
+from trimtab.agent.ports import Closer, Prompt, Provider, Spent
 from trimtab.agent.verdict import EMPTY_PROMPT, Verdict, judge
 from trimtab.types.errors import BudgetExceeded, ContextFloor, ErrorInfo, StoreError, TrimtabError
-from trimtab.types.messages import Assistant, Message, StopReason, ToolResult, User, user
+from trimtab.types.messages import Assistant, Message, StopReason, ToolCall, ToolResult, User, user
 from trimtab.types.models import ModelInfo, ModelRequest, add_costs, cost_usd
 from trimtab.types.usage import Usage
 
@@ -47,6 +48,8 @@ class Kit:
     max_output: int | None = None
     max_steps: int | None = None
     session_id: str = ""
+    allowance: Allowance = field(default_factory=Allowance)
+    closer: Closer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ async def run_turn(kit: Kit, opening: Sequence[Message], *, scope: anyio.CancelS
     reason: TurnReason = "error"
     try:
         with scope:
-            reason = await _steps(state, opening)
+            reason = await _in_time(state, opening)
         if scope.cancelled_caught:
             reason = "cancelled"
     except TrimtabError as error:
@@ -94,10 +97,20 @@ async def run_turn(kit: Kit, opening: Sequence[Message], *, scope: anyio.CancelS
             if state.error is not None:
                 await kit.bench.emit(state.error)
             spent = await kit.bench.transcript.settle_up()
+            kit.allowance.spend(spent.usage, spent.usd)
             usage = state.usage + spent.usage
             await kit.bench.emit(TurnEnded(reason=reason, usage=usage, summary_usage=spent.usage))
     cost = add_costs(state.cost_usd, spent.usd)
     return Turn(reason, state.message, usage, state.steps, state.error, cost, spent)
+
+
+async def _in_time(state: "_State", opening: Sequence[Message]) -> TurnReason:
+    """Take steps, until the time is up. Raises `BudgetExceeded` then."""
+    allowance = state.kit.allowance
+    allowance.start(anyio.current_time())
+    with anyio.CancelScope(deadline=allowance.ends):
+        return await _steps(state, opening)
+    raise allowance.out_of_time()
 
 
 async def _steps(state: "_State", opening: Sequence[Message]) -> TurnReason:
@@ -105,14 +118,24 @@ async def _steps(state: "_State", opening: Sequence[Message]) -> TurnReason:
     with anyio.CancelScope(shield=True):  # what a person said is kept, even when the cancel comes right behind it
         await kit.bench.emit(TurnStarted())
         await state.record(opening)
+    if kit.closer is not None and not any(isinstance(message, ToolResult) for message in opening):
+        await kit.closer.begin()
     while not kit.bench.parked:
         if kit.max_steps is not None and state.steps >= kit.max_steps:
             return "max_steps"
+        kit.allowance.check(kit.bench.transcript.unsettled())
         await _deliver_steering(state)
         verdict = await _step(state)
         state.error = _as_event(verdict.failure) if verdict.failure else None
         if verdict.reason == "stop" and kit.inbox.steering:
             continue
+        if verdict.reason == "stop" and kit.closer is not None and state.message is not None:
+            closing = await kit.closer.close(state.message, kit.bench.emit)
+            if closing.messages:
+                await state.record(closing.messages)
+                continue
+            state.error = closing.error
+            return closing.reason
         if verdict.reason is not None:
             return verdict.reason
         if verdict.flaw == "empty":
@@ -131,6 +154,7 @@ async def _step(state: "_State") -> Verdict:
     try:
         await _tell(bench, prompt)
         await bench.emit(StepStarted(step=state.steps, prompt_tokens=prompt.tokens))
+        state.prompt_tokens = prompt.tokens or 0
         answer = await _ask(state, prompt.request)
         stop = answer.stop_reason
         verdict = judge(answer, empties=state.empties, cuts=state.cuts)
@@ -225,6 +249,7 @@ class _State:
         self.error: Error | None = None
         self.empties = 0
         self.cuts = 0
+        self.prompt_tokens = 0
 
     async def keep(self, answer: Assistant, draft: Draft) -> Assistant:
         """Record an answer with call ids that are new to the session; return it as recorded."""
@@ -232,6 +257,8 @@ class _State:
         usage = answer.usage or Usage()
         self.usage += usage
         self.cost_usd = add_costs(self.cost_usd, cost_usd(usage, self.kit.model.prices))
+        taken = usage if usage.prompt else Usage(input=self.prompt_tokens, output=_counted(answer))
+        self.kit.allowance.spend(taken, cost_usd(taken, self.kit.model.prices))
         await self.record([answer], draft=draft)
         self.message = answer
         return answer
@@ -255,6 +282,11 @@ class _State:
                         await bench.emit(MessageEnded(entry_id=entry_id, message=message))
                     case _:
                         assert_never(message)
+
+
+def _counted(answer: Assistant) -> int:
+    """About how many tokens an answer has whose server says nothing of it; limits are kept by it."""
+    return sum(len(part.raw if isinstance(part, ToolCall) else getattr(part, "text", "")) for part in answer.parts) // 4
 
 
 def _as_event(failure: ErrorInfo) -> Error:

@@ -31,6 +31,10 @@ class MemoryTranscript:
         """The calls that wait for a person, with their questions."""
         return dict(self._parked)
 
+    def unsettled(self) -> Spent:
+        """Nothing is asked for beside the conversation."""
+        return Spent()
+
     async def append(self, messages: Sequence[Message]) -> tuple[str, ...]:
         """Record messages; return one id each."""
         self._messages.extend(messages)

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-from trimtab.agent.events import Event
+from trimtab.agent.events import Error, Event, TurnReason
 from trimtab.types.errors import ErrorInfo
-from trimtab.types.messages import Message, Part, Text, ToolCall
+from trimtab.types.messages import Assistant, Message, Part, Text, ToolCall, User
 from trimtab.types.models import ModelRequest, add_costs
 from trimtab.types.stream import StreamEvent
 from trimtab.types.tools import Cut, ToolSpec
@@ -79,6 +79,10 @@ class Transcript(Protocol):
 
         Raises as `prompt` does.
         """
+        ...
+
+    def unsettled(self) -> Spent:
+        """What making requests smaller took since `settle_up` was asked last; limits are kept by it in the middle of a turn."""
         ...
 
     async def settle_up(self) -> Spent:
@@ -220,3 +224,24 @@ class SimpleTool:
     async def run(self, arguments: Mapping[str, Any], run: ToolRun) -> ToolOutput:
         """What `handler` does."""
         return await self.handler(arguments, run)
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What follows when the model says that it is done: it is told `messages` and goes on, or the turn ends for `reason`, with `error` where there is something to say."""
+
+    messages: tuple[User, ...] = ()
+    reason: TurnReason = "stop"
+    error: Error | None = None
+
+
+class Closer(Protocol):
+    """Asked before a turn ends well: checks what was done, and may send the model back to work."""
+
+    async def begin(self) -> None:
+        """A turn begins."""
+        ...
+
+    async def close(self, answer: Assistant, emit: Emit) -> Closing:
+        """Say what follows from an answer without calls. May take its time and tell of it through `emit`; a cancel may come at any point."""
+        ...

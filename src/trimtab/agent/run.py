@@ -19,9 +19,10 @@ import anyio
 from trimtab.agent.dispatch import Bench, result_of
 from trimtab.agent.feed import Feed
 from trimtab.agent.inbox import Inbox
+from trimtab.agent.limits import Allowance, Limits
 from trimtab.agent.loop import Kit, Turn, run_turn
 from trimtab.agent.memory import MemoryTranscript
-from trimtab.agent.ports import Hooks, NoHooks, Provider, Tool, ToolOutput, Transcript
+from trimtab.agent.ports import Closer, Hooks, NoHooks, Provider, Tool, ToolOutput, Transcript
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Assistant, Message, Origin, ToolCall, ToolResult, User, user
 from trimtab.types.models import ModelInfo, add_costs
@@ -41,7 +42,7 @@ class Agent:
     `messages` begin the conversation when no `transcript` is given (then one in memory is used). `parked` are the calls of the
     transcript that wait for a person, with their questions; who reopens a session passes them, and in `seen` the ids of all calls it
     holds, shown or not (default: those it shows). `max_output` is in tokens.
-    `feed`: give one with a clock for events that carry a time. The attributes may be set between turns; a running turn keeps what it
+    `limits` hold for all turns together; `closer` is asked before a turn ends well. `feed`: give one with a clock for events that carry a time. The attributes may be set between turns; a running turn keeps what it
     began with.
     """
 
@@ -62,7 +63,11 @@ class Agent:
         max_steps: int | None = None,
         max_output: int | None = None,
         session_id: str = "",
+        limits: Limits | None = None,
+        closer: Closer | None = None,
     ) -> None:
+        self.allowance = Allowance(limits or Limits())
+        self.closer = closer
         self.provider = provider
         self.model = model
         self.system = system
@@ -182,6 +187,8 @@ class Agent:
             max_output=self.max_output,
             max_steps=self.max_steps,
             session_id=self.session_id,
+            allowance=self.allowance,
+            closer=self.closer,
         )
         return await run_turn(kit, opening, scope=self._scope)
 

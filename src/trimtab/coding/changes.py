@@ -30,6 +30,8 @@ class ChangeRecorder:
         self._cwd = workspace.cwd
         self._files: dict[str, None] = {}
         self._before: dict[str, dict[str, _Mark]] = {}
+        self.written: list[tuple[str, str]] = []
+        """Each change in order: the file, and its diff, or why there is none."""
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -53,11 +55,17 @@ class ChangeRecorder:
             output = replace(output, details={**(output.details or {}), "changed": written}) if written else output
         changed = (output.details or {}).get("changed", ())
         self._files.update(dict.fromkeys(str(path) for path in changed))
+        self.written += [(str(path), _diff(output)) for path in changed]
         return await self._inner.after_tool(call, output)
 
     def _marks(self, targets: Sequence[str]) -> dict[str, _Mark]:
         paths = (os.path.realpath(self._cwd / target) for target in targets)
         return {path: _mark(path) for path in paths}
+
+
+def _diff(output: ToolOutput) -> str:
+    details = output.details or {}
+    return str(details.get("diff") or f"({details.get('diff_note') or details.get('kind') or 'written by a command'})")
 
 
 def _written(before: dict[str, _Mark]) -> list[str]:

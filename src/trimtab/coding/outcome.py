@@ -12,12 +12,16 @@ def exit_code(reason: TurnReason) -> int:
             return 0
         case "error" | "refused" | "length" | "empty":
             return 1
+        case "verify_failed":
+            return 3
         case "max_steps":
             return 4
         case "floor":
             return 5
         case "budget":
             return 6
+        case "schema_failed":
+            return 7
         case "parked":
             return 8
         case "cancelled":
@@ -39,7 +43,7 @@ def ending(reason: TurnReason) -> str:
             return "the turn used up its steps: --continue goes on, --max-steps sets how many there are"
         case "cancelled":
             return "stopped; what was done is kept: --continue goes on"
-        case "stop" | "parked" | "error" | "refused" | "floor" | "budget":
+        case "stop" | "parked" | "error" | "refused" | "floor" | "budget" | "verify_failed" | "schema_failed":
             return ""
         case _:
             assert_never(reason)

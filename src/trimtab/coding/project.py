@@ -30,6 +30,7 @@ class Asked:
     sets: tuple[str, ...] = ()
     trust: TrustAnswer | None = None
     cwd_given: bool = False
+    safe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,9 @@ class Project:
     def moved_to(self, cwd: Path) -> "Project":
         """The same wishes in another folder, with that folder's own settings and trust. Raises as `open_project` does."""
         asked = self.asked
-        return open_project(cwd, overrides=asked.overrides, sets=asked.sets, trust=asked.trust, env=self.env)
+        return open_project(
+            cwd, overrides=asked.overrides, sets=asked.sets, trust=asked.trust, env=self.env, safe=asked.safe
+        )
 
     def named_now(self, key: str) -> bool:
         """Whether the person named the setting `key` (`a.b`) for this run: by a flag, --set or a variable, and not in a file."""
@@ -72,13 +75,16 @@ def open_project(
     trust: TrustAnswer | None = None,
     env: Mapping[str, str] | None = None,
     cwd_given: bool = False,
+    safe: bool = False,
 ) -> Project:
     """Read what is configured for `cwd`. `overrides` are flags as a tree of settings; `sets` are `a.b=VALUE` texts;
-    `cwd_given` says that the person named the folder.
+    `cwd_given` says that the person named the folder; `safe`: nothing of the folder's own acts, whatever was trusted before.
 
     Raises `UsageError` when `cwd` is no folder one can enter, `ConfigError` for a bad setting.
     """
-    project, mistakes = open_anyway(cwd, overrides=overrides, sets=sets, trust=trust, env=env, cwd_given=cwd_given)
+    project, mistakes = open_anyway(
+        cwd, overrides=overrides, sets=sets, trust=trust, env=env, cwd_given=cwd_given, safe=safe
+    )
     if mistakes:
         raise mistakes[0]
     return project
@@ -92,6 +98,7 @@ def open_anyway(
     trust: TrustAnswer | None = None,
     env: Mapping[str, str] | None = None,
     cwd_given: bool = False,
+    safe: bool = False,
 ) -> tuple[Project, tuple[ConfigError, ...]]:
     """As `open_project`, but what is wrong is left out, so that defaults hold, and is returned. Raises `UsageError` as it does."""
     env = environment() if env is None else env
@@ -107,7 +114,8 @@ def open_anyway(
             return otherwise
 
     answer = trust or attempt(lambda: _trust_variable(env), None)
-    decision = attempt(lambda: decide(real, home.trust_file, answer=answer), TrustDecision(trusted=False))
+    nothing = TrustDecision(trusted=False)
+    decision = nothing if safe else attempt(lambda: decide(real, home.trust_file, answer=answer), nothing)
     files = [attempt(lambda: file_layer(home.config_file, name="user config"), None)]
     if decision.trusted:
         own = real / ".trimtab" / "config.toml"
@@ -119,7 +127,7 @@ def open_anyway(
     kept, wrong = sift([*files, variables, *given, flags])
     loaded = load(kept, notices=notices)
     told = (decision.notice,) if decision.notice else ()
-    asked = Asked(dict(overrides or {}), tuple(sets), trust, cwd_given)
+    asked = Asked(dict(overrides or {}), tuple(sets), trust, cwd_given, safe)
     project = Project(real, home, loaded, env, decision.trusted, (*told, *loaded.notices), asked)
     return project, (*mistakes, *wrong)
 

@@ -9,6 +9,7 @@ This is the only module that knows all siblings. Frontends get events from `feed
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 import anyio
 
@@ -20,21 +21,26 @@ from trimtab.agent.run import Agent
 from trimtab.coding.attachments import unseen_pictures
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.choose import Choice
+from trimtab.coding.closing import Closers
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.marker_guard import MarkerGuard
 from trimtab.coding.context.open import OpenContext, open_context
 from trimtab.coding.context_check import require_manageable
 from trimtab.coding.guard import permission_hooks, workspace_of
+from trimtab.coding.limits import limits_of, require_price
 from trimtab.coding.logs import last_model, now, open_log, outputs_beside, policy_of, window_is_news, writes_at_once
 from trimtab.coding.models import OpenModel, close_provider, open_model, pick_model
 from trimtab.coding.outcome import exit_code
+from trimtab.coding.output_schema import SchemaCloser, prompt_section
 from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
 from trimtab.coding.prompts import describe_tools, load_prompt
 from trimtab.coding.refusals import RefusalRecorder
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import build_tools
+from trimtab.coding.verify.open import open_verifier
+from trimtab.coding.verify.verifier import Verifier
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError
 from trimtab.types.messages import User
@@ -62,7 +68,9 @@ class Session:
         *,
         notices: tuple[str, ...],
         person: Person = NOBODY,
+        closing: "_Closing",
     ) -> None:
+        self._closing = closing
         self.person = person
         self.project = project
         self.log = log
@@ -112,7 +120,9 @@ class Session:
     async def prompt(self, prompt: str | User) -> Turn:
         """Say something and run until idle. Raises `AgentBusy` while a turn runs; failures end the turn instead of raising."""
         await self._record_choices()
-        self.agent.system = system_prompt(self.project, self.agent.tools)  # another day, or another model's tools
+        self.agent.system = system_prompt(
+            self.project, self.agent.tools, self._closing.schema
+        )  # another day, or another model's tools
         with suppress(StoreError, SessionError):  # as above
             await self.context.recollect()
         if isinstance(prompt, User) and (note := unseen_pictures(prompt, self.model)):
@@ -201,6 +211,8 @@ class Session:
             steps=turn.steps,
             session_id=self.log.header.id,
             session_file=str(self.log.path) if self.log.path else None,
+            verify=self._closing.verifier.outcome,
+            output=self._closing.schema.value if self._closing.schema else None,
             changed_files=self._kit.hooks.files,
         )
 
@@ -214,8 +226,10 @@ async def open_session(
     provider: Provider | None = None,
     extra_tools: tuple[Tool, ...] = (),
     person: Person = NOBODY,
+    output_schema: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[Session]:
-    """Open (or begin) the session that `choice` means, ready for a prompt. `provider` replaces the configured one; `person` is who can be asked.
+    """Open (or begin) the session that `choice` means, ready for a prompt. `provider` replaces the configured one; `person` is who can be asked;
+    the last answer of a turn has to fit `output_schema` (a JSON schema).
 
     Raises `UnknownSession`, `SessionLocked`, `SessionError`, `UnknownModel` or `ConfigError`; then nothing was written.
     """
@@ -231,10 +245,13 @@ async def open_session(
         kit.outputs.path = outputs_beside(log.path) if log.path else None
         context = await anyio.to_thread.run_sync(lambda: open_context(project, log, kit.model.info, stack))
         tools = (*kit.tools, *context.tools)
+        require_price(project.settings, kit.model.info)
+        verifier = open_verifier(project, kit.hooks, kit.outputs, log, context.transcript.book, stack)
+        closing = _Closing(verifier, SchemaCloser(output_schema) if output_schema is not None else None)
         agent = Agent(
             kit.model.provider,
             model=kit.model.info,
-            system=system_prompt(project, tools),
+            system=system_prompt(project, tools, closing.schema),
             tools=tools,
             transcript=context.transcript,
             parked={p.call_id: p.question for p in log.parked},
@@ -244,11 +261,21 @@ async def open_session(
             thinking=kit.model.thinking,
             max_steps=project.settings.max_steps,
             session_id=log.header.id,
+            limits=limits_of(project.settings),
+            closer=Closers([c for c in (closing.verifier, closing.schema) if c is not None]),
         )
         context.attach(agent)
         stack.callback(agent.feed.close)
         notices = (*project.notices, *opened.notices, *kit.model.notes)
-        yield Session(project, log, agent, kit, context, stack, notices=notices, person=person)
+        yield Session(project, log, agent, kit, context, stack, notices=notices, person=person, closing=closing)
+
+
+@dataclass(frozen=True, slots=True)
+class _Closing:
+    """Who is asked before a turn ends well."""
+
+    verifier: Verifier
+    schema: SchemaCloser | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +313,8 @@ async def _kit(
     return _Kit(model, hooks, refusals, outputs, tools_for(model.info), tools_for)
 
 
-def system_prompt(project: Project, tools: tuple[Tool, ...]) -> str:
-    """The system prompt: ours or the person's, then what was appended."""
+def system_prompt(project: Project, tools: tuple[Tool, ...], schema: SchemaCloser | None = None) -> str:
+    """The system prompt: ours or the person's, then what was appended, then what the last answer has to look like."""
     settings = project.settings
     values: Mapping[str, str] = {
         "tools": describe_tools(tools),
@@ -296,4 +323,5 @@ def system_prompt(project: Project, tools: tuple[Tool, ...]) -> str:
         "date": now().strftime("%Y-%m-%d"),
     }
     base = settings.system_prompt if settings.system_prompt is not None else load_prompt("system", values)
-    return base + (f"\n{settings.append_system_prompt}\n" if settings.append_system_prompt else "")
+    more = (settings.append_system_prompt, prompt_section(schema.schema) if schema else None)
+    return base + "".join(f"\n{text}\n" for text in more if text)

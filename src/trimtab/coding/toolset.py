@@ -42,7 +42,7 @@ def build_tools(project: Project, outputs: PrivateFolder, *, images: bool) -> tu
         "edit": lambda: edit_tool(workspace, caps=caps),
         "bash": lambda: BashTool(
             project.cwd,
-            command_environment(project.env, key_names=_key_names(project), passed=settings.bash.env_pass),
+            environment_of(project),
             outputs,
             caps=caps,
             default_timeout_s=settings.bash.timeout_s,
@@ -64,6 +64,12 @@ def require_tools(settings: ToolSettings) -> None:
     unknown = next((name for name in settings.enabled or () if name not in every), None)
     if unknown is not None:
         raise ConfigError(f"there is no tool {unknown!r}", hint=f"Tools: {', '.join(every)}.")
+
+
+def environment_of(project: Project) -> dict[str, str]:
+    """What every command gets that is run for this project, by a tool or by a check."""
+    passed = project.settings.tools.bash.env_pass
+    return command_environment(project.env, key_names=_key_names(project), passed=passed)
 
 
 def removed_variables(project: Project) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ import msgspec
 
 from trimtab.config.lines import line_of
 from trimtab.config.mistakes import first_mistake, unknown_key
-from trimtab.config.settings import NOT_USED_YET, ContextSettings, Settings
+from trimtab.config.settings import ContextSettings, Settings
 from trimtab.types.errors import ConfigError
 
 _PREFIX = "TRIMTAB_"
@@ -116,7 +116,7 @@ def load(layers: Iterable[Layer | None], *, notices: tuple[str, ...] = ()) -> Lo
             merged = _apply_text(merged, path, text, label)
             origins[".".join(path)] = label
     settings = _check(merged, "the merged settings")
-    return Loaded(settings, origins, (*notices, *_without_effect(origins), *_crossed(settings.context, origins)))
+    return Loaded(settings, origins, (*notices, *_crossed(settings.context, origins)))
 
 
 def sift(layers: Iterable[Layer | None]) -> tuple[tuple[Layer, ...], tuple[ConfigError, ...]]:
@@ -163,12 +163,6 @@ def _split(piece: Layer) -> Iterable[Layer]:
             for outer in reversed(path):
                 tree = {outer: tree}
             yield replace(piece, values=tree)
-
-
-def _without_effect(origins: Mapping[str, str]) -> Iterable[str]:
-    """What is set although nothing acts on it."""
-    sections = sorted({name.split(".")[0] for name in origins} & set(NOT_USED_YET))
-    return [f"[{name}] is read, but this version doesn't act on it yet" for name in sections]
 
 
 def _crossed(context: ContextSettings, origins: Mapping[str, str]) -> Iterable[str]:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from trimtab.types.config import ModelConfig, Natural, Positive, ProviderConfig, Seconds, Share
+from trimtab.types.config import Amount, ModelConfig, Natural, Positive, ProviderConfig, Seconds, Share
 
 Permission = Literal["ask", "auto-edit", "full", "plan"]
 ToolProfile = Literal["off", "archive", "pilot"]
@@ -110,18 +110,20 @@ class ContextSettings(_Section, frozen=True):
 
 
 class VerifySettings(_Section, frozen=True):
-    """Checks that run when the model says it is done."""
+    """Checks that run when the model says it is done, if the turn changed a file."""
 
+    enabled: bool = True
+    """Whether they run; `--no-verify` turns them off."""
     commands: tuple[str, ...] = ()
-    """Commands that have to succeed."""
+    """Commands that have to succeed, one after the other, in the project's folder."""
     model: str | None = None
-    """A model that reviews."""
-    rounds: int = 2
+    """A model that reviews the changes, once the commands succeeded: `PROVIDER/ID`."""
+    rounds: Natural = 2
     """How often the model gets to repair what a check found."""
     timeout_s: Seconds = 600.0
     """Seconds for all commands of one check."""
     protect: tuple[str, ...] = ()
-    """Globs of files that the check takes as they were before the turn."""
+    """Globs of files that the check takes as they were before the turn. Where the turn changed one, the commands run in a copy of the project with the old ones."""
 
 
 class ModelOverride(_Section, frozen=True):
@@ -146,6 +148,12 @@ class Settings(_Section, frozen=True):
     """The thinking level, for models that have it, when the model's name carries none."""
     max_steps: Positive | None = None
     """At most so many model requests in one turn; no limit when not set."""
+    max_cost_usd: Amount | None = None
+    """At most so many USD for all turns of a run together, requests for summaries and reviews too; looked at before each request."""
+    max_tokens: Positive | None = None
+    """At most so many tokens, prompts and answers together, cached ones too; as `max_cost_usd`."""
+    max_time_s: Seconds | None = None
+    """At most so many seconds from the first prompt of a run on; what runs then is stopped."""
     system_prompt: str | None = None
     """Replaces Trimtab's own system prompt."""
     append_system_prompt: str | None = None
@@ -157,9 +165,6 @@ class Settings(_Section, frozen=True):
     context: ContextSettings = ContextSettings()
     verify: VerifySettings = VerifySettings()
 
-
-NOT_USED_YET = ("verify",)
-"""Sections that are read and checked but act only in a later version; setting one gives a notice."""
 
 __all__ = [
     "BashTool",

@@ -13,6 +13,8 @@ Positive: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 """A number of things of which there must be one."""
 Natural: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 """A number of things of which there may be none."""
+Amount: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
+"""Money."""
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 """A time that passes."""
 Share: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=1)]

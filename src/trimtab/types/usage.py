@@ -43,6 +43,11 @@ class Usage(msgspec.Struct, frozen=True, gc=False):
         """Size of the whole prompt in tokens, however it was paid."""
         return self.input + self.cache_read + self.cache_write
 
+    @property
+    def total(self) -> int:
+        """Tokens of prompt and answer together."""
+        return self.prompt + self.output
+
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
             input=self.input + other.input,

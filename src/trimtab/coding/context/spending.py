@@ -51,6 +51,11 @@ class Spending:
         owed.usage, owed.usd = owed.usage - written.usage, owed.usd - (written.usd or 0.0)
         owed.unpriced = owed.unpriced and written.usd is not None
 
+    @property
+    def spent(self) -> Spent:
+        """What was spent since it was taken last."""
+        return self._spent
+
     def take(self) -> Spent:
         """What was spent since this was asked last."""
         spent, self._spent = self._spent, Spent()

@@ -41,6 +41,7 @@ from trimtab.types.entries import EditEntry
 from trimtab.types.errors import ContextFloor, ErrorInfo, TrimtabError
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelInfo, ModelRequest
+from trimtab.types.usage import Usage
 
 T = TypeVar("T")
 _FILLING = 2
@@ -137,6 +138,15 @@ class ManagedTranscript:
         """Run a plan of the engine, answering what it asks."""
         async with self._turn:
             return await self._drive(plan)
+
+    def book(self, usage: Usage | None, model: ModelInfo) -> None:
+        """Something was asked beside the conversation, by whoever; None: the server didn't say what it took."""
+        if self._summarisers is not None:
+            self._summarisers.spending.book(usage, model)
+
+    def unsettled(self) -> Spent:
+        """What requests for summaries took since that was settled last."""
+        return self._summarisers.spending.spent if self._summarisers is not None else Spent()
 
     async def settle_up(self) -> Spent:
         """What requests for summaries took since this was asked last; the log then tells all of it."""

@@ -10,6 +10,7 @@ import click
 from trimtab.coding.choose import AtFile, Choice, Ephemeral, Fork, New, Resume
 from trimtab.coding.trust import TrustAnswer
 from trimtab.frontends.cli import completers
+from trimtab.frontends.cli.amounts import Dollars, Duration
 from trimtab.types.errors import UsageError
 
 
@@ -30,6 +31,13 @@ class Flags:
     system_prompt: str | None = None
     append_system_prompt: str | None = None
     max_steps: int | None = None
+    max_cost: float | None = None
+    max_tokens: int | None = None
+    max_time: float | None = None
+    verify: tuple[str, ...] = ()
+    no_verify: bool = False
+    safe: bool = False
+    worktree: str | None = None
     policy: str | None = None
     permission: str | None = None
     trust: TrustAnswer | None = None
@@ -83,7 +91,21 @@ _RUN = (
     click.option(
         "--append-system-prompt", metavar="TEXT|FILE", shell_complete=completers.files, help="Add to the system prompt."
     ),
-    click.option("--max-steps", type=click.IntRange(min=1), metavar="N", help="At most N model requests."),
+    click.option("--max-steps", type=click.IntRange(min=1), metavar="N", help="At most N model requests in a turn."),
+    click.option(
+        "--max-cost", type=Dollars(), metavar="USD", help="Stop before the next request once so much is spent."
+    ),
+    click.option(
+        "--max-tokens",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="The same by tokens, prompts and answers together.",
+    ),
+    click.option("--max-time", type=Duration(), metavar="TIME", help="Stop after so long: seconds, or 10m, 1h30m."),
+    click.option(
+        "--verify", metavar="CMD", multiple=True, help="A command that has to succeed when the model says it is done."
+    ),
+    click.option("--no-verify", is_flag=True, help="Run no checks."),
     click.option(
         "--policy",
         metavar="NAME",
@@ -99,6 +121,12 @@ _RUN = (
         "--trust",
         type=click.Choice(["once", "folder", "parent", "never"]),
         help="Whether this project's own settings act, now (once) or from now on. Without it: no, and nothing is stored.",
+    ),
+    click.option("--safe", is_flag=True, help="Start with nothing of the project's own, whatever was trusted before."),
+    click.option(
+        "--worktree",
+        metavar="NAME",
+        help="Work in a git worktree of that name, on a branch of its own; it is made if need be.",
     ),
     click.option("--set", "sets", metavar="KEY=VALUE", multiple=True, help="Any setting, as in config.toml."),
     click.option("--cwd", metavar="DIR", shell_complete=completers.folders, help="Work in this folder."),

@@ -17,16 +17,29 @@ from trimtab.frontends.cli.slips import refuse_slip
 @click.option(
     "--mode", type=click.Choice(["text", "json"]), default="text", show_default=True, help="What goes to stdout."
 )
+@click.option(
+    "--output-schema",
+    metavar="FILE",
+    shell_complete=completers.files,
+    help="The answer has to be JSON that fits this JSON schema.",
+)
 @session_options
-def command(words: tuple[str, ...], *, print_: bool, mode: str, **flags: Any) -> int:
+def command(words: tuple[str, ...], *, print_: bool, mode: str, output_schema: str | None, **flags: Any) -> int:
     """Ask for one thing, or talk."""
     options = Flags(**flags)
     if not print_:
         refuse_slip(words, COMMANDS)
-    if not words and not print_ and mode == "text" and sys.stdin is not None and sys.stdin.isatty():
+    if (
+        not words
+        and not print_
+        and mode == "text"
+        and output_schema is None
+        and sys.stdin is not None
+        and sys.stdin.isatty()
+    ):
         from trimtab.frontends.cli.chat import talk
 
         return talk(options)
     from trimtab.frontends.cli.turn import one_turn
 
-    return one_turn(words, flags=options, mode=mode)
+    return one_turn(words, flags=options, mode=mode, output_schema=output_schema)

@@ -5,8 +5,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+import click
+
 from trimtab.coding.project import Project, open_project
+from trimtab.coding.telling.printable import one_line
 from trimtab.coding.toolset import removed_variables
+from trimtab.coding.worktree import make_worktree
 from trimtab.config.hide import hide_variables
 from trimtab.frontends.cli.options import Flags
 from trimtab.types.errors import UsageError
@@ -17,32 +21,70 @@ MAX_PROMPT_FILE = 1_000_000
 
 def open_flags(flags: Flags) -> Project:
     """Open the project that `flags` name, and hide this process's keys from the commands to come. Raises `UsageError` and `ConfigError`."""
-    overrides: dict[str, Any] = {}
-    for key in ("model", "max_steps"):
-        value = getattr(flags, key)
-        if value is not None:
-            overrides[key] = value
-    for key in ("system_prompt", "append_system_prompt"):
-        value = getattr(flags, key)
-        if value is not None:
-            overrides[key] = _text_or_file(value)
-    if flags.permission is not None:
-        overrides["permissions"] = {"mode": flags.permission}
-    if flags.policy is not None:
-        overrides["context"] = {"policy": flags.policy}
-    if flags.no_tools and flags.tools:
-        raise UsageError("--tools and --no-tools exclude each other", hint="Give one of them.")
-    if flags.tools is not None and not flags.tools.strip(", "):
-        raise UsageError("--tools names no tool", hint="Name some, as in --tools read,grep; --no-tools turns all off.")
-    if flags.no_tools or flags.tools is not None:
-        names = [] if flags.no_tools else [n.strip() for n in (flags.tools or "").split(",") if n.strip()]
-        overrides["tools"] = {"enabled": names}
-    cwd = Path(flags.cwd or ".")
+    _refuse_crossed(flags)
+    overrides = overrides_of(flags)
+    cwd, trust = Path(flags.cwd or "."), flags.trust
+    if flags.worktree is not None:
+        made = make_worktree(cwd, flags.worktree)
+        click.echo(one_line(made.notice), err=True)
+        cwd = made.folder
+        trust = trust or ("once" if made.trusted and not flags.safe else None)
     project = open_project(
-        cwd, overrides=overrides, sets=flags.sets, trust=flags.trust, cwd_given=flags.cwd is not None
+        cwd,
+        overrides=overrides,
+        sets=flags.sets,
+        trust=trust,
+        cwd_given=flags.cwd is not None or flags.worktree is not None,
+        safe=flags.safe,
     )
     hide_variables(removed_variables(project))
     return project
+
+
+def _refuse_crossed(flags: Flags) -> None:
+    """Raise `UsageError` for flags that exclude each other."""
+    crossed = (
+        ("--no-tools", flags.no_tools, "--tools", flags.tools),
+        ("--verify", flags.verify, "--no-verify", flags.no_verify),
+        ("--safe", flags.safe, "--trust", flags.trust),
+    )
+    for one, given, other, also in crossed:
+        if given and also:
+            raise UsageError(f"{other} and {one} exclude each other", hint="Give one of them.")
+    if flags.tools is not None and not flags.tools.strip(", "):
+        raise UsageError("--tools names no tool", hint="Name some, as in --tools read,grep; --no-tools turns all off.")
+
+
+def overrides_of(flags: Flags) -> dict[str, Any]:
+    """What the flags say, as a tree of settings."""
+    named = {
+        "model": flags.model,
+        "max_steps": flags.max_steps,
+        "max_cost_usd": flags.max_cost,
+        "max_tokens": flags.max_tokens,
+        "max_time_s": flags.max_time,
+        "system_prompt": flags.system_prompt and _text_or_file(flags.system_prompt),
+        "append_system_prompt": flags.append_system_prompt and _text_or_file(flags.append_system_prompt),
+        "permissions": flags.permission and {"mode": flags.permission},
+        "context": flags.policy and {"policy": flags.policy},
+        "verify": _verify(flags),
+        "tools": _tools(flags),
+    }
+    return {key: value for key, value in named.items() if value is not None}
+
+
+def _verify(flags: Flags) -> dict[str, Any] | None:
+    if flags.no_verify:
+        return {"enabled": False}
+    return {"commands": list(flags.verify)} if flags.verify else None
+
+
+def _tools(flags: Flags) -> dict[str, Any] | None:
+    if flags.no_tools:
+        return {"enabled": []}
+    if flags.tools is None:
+        return None
+    return {"enabled": [name.strip() for name in flags.tools.split(",") if name.strip()]}
 
 
 def _text_or_file(value: str) -> str:

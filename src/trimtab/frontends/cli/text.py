@@ -9,7 +9,7 @@ type goes on a line of its own, and the mark comes back after it.
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TextIO, assert_never
 
 from trimtab.agent.events import (
@@ -26,6 +26,7 @@ from trimtab.agent.events import (
     ToolParked,
     TurnEnded,
     TurnStarted,
+    VerifyEnded,
 )
 from trimtab.agent.feed import Watcher
 from trimtab.coding.outcome import ending
@@ -51,7 +52,7 @@ def edit_words(event: ContextEdited) -> str:
 class TextPrinter:
     """Shows events to a person. `live` streams answers to `out` as they come; `progress` shows tools and steps on `err`.
 
-    `mark` says, in a talk, that it is the person's turn.
+    `mark` says, in a talk, that it is the person's turn; `answer_of` gives what of the last answer is written, where it doesn't stream.
     """
 
     def __init__(
@@ -62,7 +63,9 @@ class TextPrinter:
         live: bool | None = None,
         progress: bool | None = None,
         mark: str = "",
+        answer_of: Callable[[str], str] = str,
     ) -> None:
+        self._answer_of = answer_of
         self.out = out or sys.stdout
         self.err = err or sys.stderr
         self.live = self.out.isatty() if live is None else live
@@ -113,7 +116,7 @@ class TextPrinter:
                 if why := ending(event.reason):
                     self.say(why)
                 self._idle = True
-            case Retry() | Notice() | ToolParked() | ContextEdited():
+            case Retry() | Notice() | ToolParked() | ContextEdited() | VerifyEnded():
                 self._tell(self._words(event))
             case _:
                 pass
@@ -122,8 +125,12 @@ class TextPrinter:
         if words:
             self.say(words)
 
-    def _words(self, event: Retry | Notice | ToolParked | ContextEdited) -> str:
+    def _words(self, event: Retry | Notice | ToolParked | ContextEdited | VerifyEnded) -> str:
         match event:
+            case VerifyEnded(outcome="failed"):
+                return f"verify failed (round {event.round}): {shortened(event.detail.partition(chr(10))[0], _LINE)}"
+            case VerifyEnded():
+                return f"verify {event.outcome}: {event.detail}" if self.progress else ""
             case ContextEdited():
                 said = self.mark and event.author == "user"  # by the command of the talk that did it
                 return f"context: {edit_words(event)}" if self.progress and not said else ""
@@ -154,7 +161,7 @@ class TextPrinter:
 
     def _show_answer(self) -> None:
         if not self.live and self._answer:
-            self._write(strip_terminal(self._answer))
+            self._write(strip_terminal(self._answer_of(self._answer)))
         self._answer = ""
         self._end_line()
         self.out.flush()

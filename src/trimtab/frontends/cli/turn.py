@@ -7,13 +7,16 @@ which one it was (130, 143). A second one doesn't wait.
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import anyio
 
 from trimtab.agent.loop import Turn
 from trimtab.coding.choose import Choice
+from trimtab.coding.output_schema import json_in, load_schema
 from trimtab.coding.project import Project
 from trimtab.coding.session import Session, open_session
 from trimtab.frontends.cli.inputs import prompt_parts
@@ -27,8 +30,9 @@ from trimtab.types.usage import Usage
 _CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 
-def one_turn(words: Sequence[str], *, flags: Flags, mode: str) -> int:
+def one_turn(words: Sequence[str], *, flags: Flags, mode: str, output_schema: str | None = None) -> int:
     """Run one prompt; return the exit code. Raises `TrimtabError` for what is wrong before the turn begins."""
+    schema = load_schema(Path(output_schema)) if output_schema is not None else None
     project = open_flags(flags)
     parts, notices = prompt_parts(words, project)
 
@@ -37,7 +41,7 @@ def one_turn(words: Sequence[str], *, flags: Flags, mode: str) -> int:
             await session.tell(text)
         return await session.prompt(User(parts))
 
-    return anyio.run(partial(drive, project, flags.choice(), mode, work, takeover=flags.takeover))
+    return anyio.run(partial(drive, project, flags.choice(), mode, work, takeover=flags.takeover, output_schema=schema))
 
 
 async def drive(
@@ -47,9 +51,10 @@ async def drive(
     work: Callable[[Session], Awaitable[Turn]],
     *,
     takeover: bool = False,
+    output_schema: Mapping[str, Any] | None = None,
 ) -> int:
     """Open the session that `choice` means, show its events in `mode` while `work` runs, and return the exit code."""
-    async with open_session(project, choice, takeover=takeover) as session:
+    async with open_session(project, choice, takeover=takeover, output_schema=output_schema) as session:
         stop = _Stop(session)
         async with anyio.create_task_group() as listening:
             listening.start_soon(stop.heed)
@@ -59,7 +64,8 @@ async def drive(
                 if mode == "json":
                     showing.start_soon(write_events, watcher, _to_stdout)
                 else:
-                    showing.start_soon(TextPrinter().follow, watcher)
+                    printer = TextPrinter() if output_schema is None else TextPrinter(live=False, answer_of=json_in)
+                    showing.start_soon(printer.follow, watcher)
                 await session.announce()
                 turn = Turn("cancelled", None, Usage(), 0, cost_usd=0.0)
                 with stop.scope:

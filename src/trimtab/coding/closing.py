@@ -1,0 +1,27 @@
+"""Several that are asked before a turn ends, one after the other: the first that has something to say decides."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trimtab.agent.ports import Closer, Closing, Emit
+from trimtab.types.messages import Assistant
+
+
+@dataclass(frozen=True, slots=True)
+class Closers:
+    """A `Closer` made of several."""
+
+    each: Sequence[Closer]
+
+    async def begin(self) -> None:
+        """A turn begins for all of them."""
+        for closer in self.each:
+            await closer.begin()
+
+    async def close(self, answer: Assistant, emit: Emit) -> Closing:
+        """What the first says that doesn't let the turn end well."""
+        for closer in self.each:
+            closing = await closer.close(answer, emit)
+            if closing.messages or closing.reason != "stop":
+                return closing
+        return Closing()
