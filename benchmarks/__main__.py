@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.checkpoints import checkpoint_rows
 from benchmarks.engine import engine_rows
 from benchmarks.fake_server import Server, fake_server
 from benchmarks.imports import import_rows
@@ -38,6 +39,7 @@ def measure(folder: Path, server: Server, *, with_tau: bool) -> Iterator[Row]:
     yield from stream_rows(server)
     yield from session_rows(ours, theirs, server)
     yield from engine_rows(ours)
+    yield from checkpoint_rows()
     yield from import_rows(ours)
 
 

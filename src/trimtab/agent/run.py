@@ -130,6 +130,10 @@ class Agent:
             raise UsageError(f"No call {call_id!r} waits for an answer.", hint=f"Waiting: {waiting}.")
         return await self._run([self._answer_message(call_id, ToolOutput.text(text, is_error=is_error))])
 
+    def look_again(self, parked: Mapping[str, str]) -> None:
+        """The conversation is another one now (a turn was taken back, another branch): these calls wait for a person in it. For an idle agent."""
+        self._parked = dict(parked)
+
     def steer(self, text: str | User) -> None:
         """Change the course of the running turn: delivered before its next request, or with the next turn."""
         self.inbox.steer(_message(text, "steering"))

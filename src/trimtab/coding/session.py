@@ -17,9 +17,11 @@ from trimtab.agent.events import Notice, Result, SessionOpened
 from trimtab.agent.feed import Feed
 from trimtab.agent.loop import Turn
 from trimtab.agent.ports import Provider, Tool
-from trimtab.agent.run import Agent
+from trimtab.agent.run import Agent, AgentBusy
 from trimtab.coding.attachments import unseen_pictures
 from trimtab.coding.changes import ChangeRecorder
+from trimtab.coding.checkpoints.open import Checkpoints, open_checkpoints
+from trimtab.coding.checkpoints.undo import Outcome, Rewinder, What
 from trimtab.coding.choose import Choice
 from trimtab.coding.closing import Closers
 from trimtab.coding.context.ahead import Start
@@ -42,11 +44,12 @@ from trimtab.coding.toolset import build_tools
 from trimtab.coding.verify.open import open_verifier
 from trimtab.coding.verify.verifier import Verifier
 from trimtab.context.stores.log import SessionLog
-from trimtab.types.errors import SessionError, StoreError
-from trimtab.types.messages import User
+from trimtab.types.errors import SessionError, StoreError, UsageError
+from trimtab.types.messages import Text, User
 from trimtab.types.models import ModelInfo
 from trimtab.types.text import scrub
 
+_FILES_NAMED = 20
 PATIENCE_S = 60.0
 """How long the agent waits for a watcher that takes nothing more before it gives it up, in seconds."""
 
@@ -69,8 +72,11 @@ class Session:
         notices: tuple[str, ...],
         person: Person = NOBODY,
         closing: "_Closing",
+        checkpoints: Checkpoints | None = None,
     ) -> None:
         self._closing = closing
+        self._checkpoints = checkpoints
+        self._news: list[str] = []
         self.person = person
         self.project = project
         self.log = log
@@ -128,7 +134,7 @@ class Session:
         if isinstance(prompt, User) and (note := unseen_pictures(prompt, self.model)):
             await self.tell(note)
         try:
-            return await self.agent.prompt(prompt)
+            return await self.agent.prompt(self._with_news(prompt))
         finally:
             await self._tell_rest()
 
@@ -153,6 +159,48 @@ class Session:
                 await self.feed.publish(event)
             if note := self._kit.refusals.take_notice():
                 await self.tell(note)
+            if self._checkpoints is not None:
+                await self._checkpoints.recorder.settle()
+                for note in self._checkpoints.recorder.take_notes():
+                    await self.tell(note)
+
+    def _with_news(self, prompt: str | User) -> str | User:
+        """The prompt, and before it what the model can't know otherwise: files that the person took back."""
+        news, self._news = self._news, []
+        if not news:
+            return prompt
+        said = prompt.parts if isinstance(prompt, User) else (Text(scrub(prompt)),)
+        origin = prompt.origin if isinstance(prompt, User) else "prompt"
+        return User((Text("\n".join(f"[{line}]" for line in news) + "\n\n"), *said), origin=origin)
+
+    async def undo(self, number: int = 1, *, what: What = "both") -> Outcome:
+        """Take the last turns back: what was said, what was changed in files, or both. Raises `AgentBusy`, or `UsageError` when there is nothing to take back."""
+        outcome = await self._rewind(lambda rewinder: rewinder.undo(number, what=what))
+        if what == "files" and outcome.put_back:
+            self._news.append(f"the person took back what you changed in {_named(outcome)}")
+        return outcome
+
+    async def redo(self) -> Outcome:
+        """Do again what was taken back last. Raises as `undo` does."""
+        outcome = await self._rewind(Rewinder.redo)
+        self._news = [] if outcome.talk else [*self._news, f"the person put back what you changed in {_named(outcome)}"]
+        return outcome
+
+    async def diff(self, number: int | None = 1) -> tuple[str, ...]:
+        """What the last turns (None: all) changed in files, a unified diff a file, against how the files are now."""
+        return await anyio.to_thread.run_sync(self._rewinder().diff, number)
+
+    async def _rewind(self, work: Callable[[Rewinder], Outcome]) -> Outcome:
+        if self.busy:
+            raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
+        outcome = await anyio.to_thread.run_sync(work, self._rewinder())
+        self.agent.look_again({p.call_id: p.question for p in self.log.parked})
+        return outcome
+
+    def _rewinder(self) -> Rewinder:
+        if self._checkpoints is None:
+            raise UsageError("nothing is kept to undo", hint="Set checkpoints.enabled = true for the next session.")
+        return self._checkpoints.rewinder
 
     def steer(self, text: str | User) -> None:
         """Tell the running turn something before its next step."""
@@ -247,6 +295,7 @@ async def open_session(
         tools = (*kit.tools, *context.tools)
         require_price(project.settings, kit.model.info)
         verifier = open_verifier(project, kit.hooks, kit.outputs, log, context.transcript.book, stack)
+        checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
         closing = _Closing(verifier, SchemaCloser(output_schema) if output_schema is not None else None)
         agent = Agent(
             kit.model.provider,
@@ -256,7 +305,7 @@ async def open_session(
             transcript=context.transcript,
             parked={p.call_id: p.question for p in log.parked},
             seen=await anyio.to_thread.run_sync(log.call_ids),
-            hooks=MarkerGuard(kit.hooks, context.refuse),
+            hooks=MarkerGuard(checkpoints.recorder if checkpoints else kit.hooks, context.refuse),
             feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
             thinking=kit.model.thinking,
             max_steps=project.settings.max_steps,
@@ -267,7 +316,25 @@ async def open_session(
         context.attach(agent)
         stack.callback(agent.feed.close)
         notices = (*project.notices, *opened.notices, *kit.model.notes)
-        yield Session(project, log, agent, kit, context, stack, notices=notices, person=person, closing=closing)
+        yield Session(
+            project,
+            log,
+            agent,
+            kit,
+            context,
+            stack,
+            notices=notices,
+            person=person,
+            closing=closing,
+            checkpoints=checkpoints,
+        )
+
+
+def _named(outcome: Outcome) -> str:
+    """The files that were put back, a few of them by name."""
+    paths = [change.path for change in outcome.put_back]
+    more = f" and {len(paths) - _FILES_NAMED} more" if len(paths) > _FILES_NAMED else ""
+    return ", ".join(paths[:_FILES_NAMED]) + more
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,13 @@ class VerifySettings(_Section, frozen=True):
     """Globs of files that the check takes as they were before the turn. Where the turn changed one, the commands run in a copy of the project with the old ones."""
 
 
+class CheckpointSettings(_Section, frozen=True):
+    """What is kept so that turns can be taken back."""
+
+    enabled: bool = True
+    """Keep how files were before the agent changed them, for `/undo`, `/redo` and `/diff`."""
+
+
 class ModelOverride(_Section, frozen=True):
     """Settings for one model, over those of its provider and the catalogue."""
 
@@ -164,10 +171,12 @@ class Settings(_Section, frozen=True):
     permissions: PermissionSettings = PermissionSettings()
     context: ContextSettings = ContextSettings()
     verify: VerifySettings = VerifySettings()
+    checkpoints: CheckpointSettings = CheckpointSettings()
 
 
 __all__ = [
     "BashTool",
+    "CheckpointSettings",
     "ContextSettings",
     "ModelConfig",
     "ModelOverride",

@@ -6,7 +6,7 @@
 import re
 from collections.abc import Mapping
 
-from trimtab.coding.commands import answer, compact, context, model, quit, revert
+from trimtab.coding.commands import answer, compact, context, diff, model, quit, redo, revert, undo
 from trimtab.coding.commands.command import Command, Desk
 from trimtab.coding.commands.help import help_command
 from trimtab.coding.telling.nearest import nearest
@@ -21,6 +21,9 @@ COMMANDS: Mapping[str, Command] = {
         context.COMMAND,
         compact.COMMAND,
         revert.COMMAND,
+        undo.COMMAND,
+        redo.COMMAND,
+        diff.COMMAND,
         answer.COMMAND,
         help_command(lambda: COMMANDS),
         quit.COMMAND,

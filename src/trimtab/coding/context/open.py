@@ -225,13 +225,14 @@ def archive_beside(session_file: Path) -> Path:
 
 def memory_file(project: Project) -> Path:
     """The long-term memory of a project."""
-    return project.home.data / "memory" / f"{_name_of(project)}.jsonl"
+    return project.home.data / "memory" / f"{name_of(project)}.jsonl"
 
 
 def summary_file(project: Project) -> Path:
     """The summaries of a project's documents."""
-    return project.home.data / "summaries" / f"{_name_of(project)}.jsonl"
+    return project.home.data / "summaries" / f"{name_of(project)}.jsonl"
 
 
-def _name_of(project: Project) -> str:
+def name_of(project: Project) -> str:
+    """What the folders and files are called that Trimtab keeps for a project."""
     return session_folder(project).folder_of(str(project.cwd)).name

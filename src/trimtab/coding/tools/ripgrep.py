@@ -26,6 +26,8 @@ TIMEOUT_S = 30.0
 _ERROR_BYTES = 16_000
 _RECORD_BYTES = 32 << 20
 _COMMON = ("--no-config", "--hidden", "--glob=!.git", "--no-require-git", "--no-ignore-global", "--sort=path")
+FILES_OF = ("--files", "--null", *_COMMON[:-1])
+"""What asks `rg` for all files of a folder, in no order."""
 
 
 class Bytes(msgspec.Struct, frozen=True):

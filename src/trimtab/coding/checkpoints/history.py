@@ -1,0 +1,178 @@
+"""What each turn changed, read from the log: pure, and the same after every opening.
+
+files {turn, changes}  ─┐
+undo {turns, …}         ├─ in the order of the file ──▶ History: turns with their changes, what is undone, what could be done again
+redo {undo}            ─┘
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trimtab.coding.checkpoints.states import FileState, State, from_data, to_data
+from trimtab.context.archive import Archive
+from trimtab.types.entries import CustomEntry, MessageEntry
+from trimtab.types.messages import Text, User
+
+FILES, UNDO, REDO = "files", "undo", "redo"
+_BEGINS_A_TURN = frozenset({"prompt", "follow_up"})
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file (its real path) before and after. `made` is the outermost folder that was made for it."""
+
+    path: str
+    before: State
+    after: State
+    made: str | None = None
+
+    def then(self, later: "Change") -> "Change":
+        """This change and a later one of the same file as one."""
+        return Change(self.path, self.before, later.after, self.made or later.made)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of the branch: the entry of its prompt, the prompt's words, and what it changed, by path."""
+
+    entry_id: str
+    parent: str | None
+    text: str
+    changes: Mapping[str, Change]
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """One undo. `leaf` is where the talk was before, None when it wasn't moved; `put_back`: from which state each file was put into which."""
+
+    entry_id: str
+    turns: tuple[str, ...]
+    leaf: str | None
+    talk: bool
+    files: bool
+    put_back: tuple[Change, ...]
+
+
+@dataclass(slots=True)
+class History:
+    """All turns of the branch, oldest first; which turns have their files undone; undos that can be done again, the last one last."""
+
+    turns: list[Turn] = field(default_factory=list)
+    files_undone: set[str] = field(default_factory=set)
+    redoable: list[Undone] = field(default_factory=list)
+
+
+def history_of(archive: Archive) -> History:
+    """Read the history of a session's branch."""
+    changes: dict[str, dict[str, Change]] = {}
+    history = History()
+    for entry in archive:
+        if entry.type == "custom" and isinstance(value := entry.value, CustomEntry):
+            match value.kind:
+                case "files":
+                    _take_changes(changes.setdefault(str(value.data.get("turn")), {}), value.data)
+                case "undo":
+                    undone = _undone(entry.id, value.data)
+                    history.redoable.append(undone)
+                    history.files_undone |= set(undone.turns) if undone.files else set()
+                case "redo":
+                    _redo(history, str(value.data.get("undo")))
+                case _:
+                    pass
+        elif entry.type == "message" and history.redoable and _prompt(entry.value) is not None:
+            history.redoable.clear()  # who goes on from here has left the other way
+    for entry in archive.path():
+        if entry.type == "message" and (text := _prompt(entry.value)) is not None:
+            history.turns.append(Turn(entry.id, entry.parent, text, changes.get(entry.id, {})))
+    return history
+
+
+def turn_now(archive: Archive) -> str | None:
+    """The entry of the prompt that the branch works on."""
+    for entry in reversed(archive.path()):
+        if entry.type == "message" and _prompt(entry.value) is not None:
+            return entry.id
+    return None
+
+
+def changes_data(turn: str, changes: Mapping[str, Change]) -> dict[str, Any]:
+    """What a `files` entry holds."""
+    return {"turn": turn, "changes": [_change_data(change) for change in changes.values()]}
+
+
+def undo_data(
+    turns: tuple[str, ...], leaf: str | None, put_back: tuple[Change, ...], *, talk: bool, files: bool
+) -> dict[str, Any]:
+    """What an `undo` entry holds."""
+    moved = [_change_data(change) for change in put_back]
+    return {"turns": list(turns), "leaf": leaf, "talk": talk, "files": files, "put_back": moved}
+
+
+def _prompt(value: Any) -> str | None:
+    """The words of a message that begins a turn."""
+    if not isinstance(value, MessageEntry) or not isinstance(message := value.message, User):
+        return None
+    if message.origin not in _BEGINS_A_TURN:
+        return None
+    return " ".join(part.text for part in message.parts if isinstance(part, Text))
+
+
+def _change_data(change: Change) -> dict[str, Any]:
+    made = {"made": change.made} if change.made else {}
+    return {"path": change.path, "before": to_data(change.before), "after": to_data(change.after), **made}
+
+
+def _read_change(data: Any) -> Change | None:
+    if not isinstance(data, dict) or not isinstance(path := data.get("path"), str):
+        return None
+    made = data.get("made")
+    return Change(
+        path, from_data(data.get("before")), from_data(data.get("after")), made if isinstance(made, str) else None
+    )
+
+
+def _listed(data: Mapping[str, Any], key: str) -> tuple[Change, ...]:
+    rows = data.get(key)
+    found = (_read_change(row) for row in rows) if isinstance(rows, list) else ()
+    return tuple(change for change in found if change is not None)
+
+
+def _take_changes(into: dict[str, Change], data: Mapping[str, Any]) -> None:
+    for change in _listed(data, "changes"):
+        known = into.get(change.path)
+        into[change.path] = change if known is None else known.then(change)
+
+
+def _undone(entry_id: str, data: Mapping[str, Any]) -> Undone:
+    leaf, turns = data.get("leaf"), data.get("turns")
+    return Undone(
+        entry_id,
+        tuple(map(str, turns)) if isinstance(turns, list) else (),
+        leaf if isinstance(leaf, str) else None,
+        talk=bool(data.get("talk")),
+        files=bool(data.get("files")),
+        put_back=_listed(data, "put_back"),
+    )
+
+
+def _redo(history: History, undo: str) -> None:
+    for undone in [one for one in history.redoable if one.entry_id == undo]:
+        history.redoable.remove(undone)
+        history.files_undone -= set(undone.turns)
+
+
+__all__ = [
+    "FILES",
+    "REDO",
+    "UNDO",
+    "Change",
+    "FileState",
+    "History",
+    "Turn",
+    "Undone",
+    "changes_data",
+    "history_of",
+    "turn_now",
+    "undo_data",
+]

@@ -1,0 +1,184 @@
+"""The hook that keeps what a call is about to change, and writes down what it changed.
+
+    before ── write, edit: the file; a command: what it redirects to, or the whole project when more than that may change
+    after  ── the same again ──▶ what differs ──▶ a `files` entry, durable before the result is
+
+A kill between the two leaves the states before in a file beside the store; who opens the session next writes down what differs then.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from trimtab.agent.ports import Answer, Hooks, Proceed, ToolOutput
+from trimtab.coding.checkpoints.history import FILES, Change, changes_data, turn_now
+from trimtab.coding.checkpoints.pending import Begun, Pending
+from trimtab.coding.checkpoints.states import State, state_of
+from trimtab.coding.checkpoints.store import ContentStore
+from trimtab.coding.checkpoints.tree import MOST_FILES, ProjectTree
+from trimtab.coding.permissions import redirect_targets
+from trimtab.coding.permissions.reading import reads_only
+from trimtab.coding.permissions.rules import WRITING
+from trimtab.coding.tools.failures import ToolFailure
+from trimtab.coding.tools.paths import Workspace, identity
+from trimtab.context.stores.log import SessionLog
+from trimtab.types.entries import CustomEntry
+from trimtab.types.errors import StoreError
+from trimtab.types.messages import ToolCall
+
+
+@dataclass(slots=True)
+class Checkpointer:
+    """Passes every call on to `inner`, and records what those that run change."""
+
+    inner: Hooks
+    workspace: Workspace
+    log: SessionLog
+    store: ContentStore
+    tree: ProjectTree
+    pending: Pending
+    notes: list[str] = field(default_factory=list)
+    """What a person should be told, once."""
+    _open: dict[str, tuple[int, Begun]] = field(default_factory=dict)
+    _first: dict[tuple[str, str], tuple[int, Change]] = field(default_factory=dict)
+    _looks: int = 0
+    _told: bool = False
+
+    async def before_tool(self, call: ToolCall) -> Proceed | Answer:
+        """What the inner hooks say; for a call that runs and may change files, how these are."""
+        told = await self.inner.before_tool(call)
+        if isinstance(told, Proceed) and (told.call or call).name in (*WRITING, "bash"):
+            self._looks += 1
+            number = self._looks
+            try:
+                begun = await anyio.to_thread.run_sync(self._begin, told.call or call)
+            except StoreError as problem:
+                self._tell_once(f"changes can't be taken back here: {problem.message}")
+                return told
+            if begun is not None:
+                self._open[call.id] = (number, begun)
+        return told
+
+    async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
+        """Write down what changed, then what the inner hooks say."""
+        if (opened := self._open.pop(call.id, None)) is not None:
+            with anyio.CancelScope(shield=True):
+                try:
+                    await anyio.to_thread.run_sync(self._end, call.id, *opened)
+                except StoreError as problem:
+                    self._tell_once(f"changes can't be taken back here: {problem.message}")
+        return await self.inner.after_tool(call, output)
+
+    async def settle(self) -> None:
+        """Write down what calls changed that were cut off by a cancel: nobody hears of their end."""
+        for call_id, opened in list(self._open.items()):
+            del self._open[call_id]
+            try:
+                await anyio.to_thread.run_sync(self._end, call_id, *opened)
+            except StoreError as problem:
+                self._tell_once(f"changes can't be taken back here: {problem.message}")
+
+    def catch_up(self) -> None:
+        """Write down what calls changed that a kill cut off. Raises `StoreError`."""
+        for begun in self.pending.left():
+            self._record(begun.turn, self._changes(begun))
+
+    def take_notes(self) -> tuple[str, ...]:
+        """What a person should be told."""
+        notes = tuple(self.notes)
+        self.notes.clear()
+        return notes
+
+    def _tell_once(self, text: str) -> None:
+        if not self._told:
+            self._told = True
+            self.notes.append(text)
+
+    def _begin(self, call: ToolCall) -> Begun | None:
+        turn = turn_now(self.log.archive)
+        states = self._states(call) if turn is not None else None
+        if turn is None or states is None:
+            return None
+        whole, found = states
+        made = {p: folder for p, state in found.items() if state is None and (folder := _first_missing(p))}
+        begun = Begun(turn, found, whole, made)
+        self.pending.keep(call.id, begun)
+        return begun
+
+    def _states(self, call: ToolCall) -> tuple[bool, Mapping[str, State]] | None:
+        """The files that the call may change, and whether these are all there are; None when it changes none, or nobody can look."""
+        arguments = call.arguments or {}
+        if call.name != "bash":
+            return False, self._of(self._named([str(arguments.get("path", ""))]))
+        script = str(arguments.get("command", ""))
+        if reads_only(script):
+            targets = redirect_targets(script)
+            return (False, self._of(self._redirected(targets))) if targets else None
+        whole = self.tree.look()
+        if whole is None:
+            self._tell_once(
+                f"what commands change can't be taken back here: the project has more than {MOST_FILES:,} files, or they are too large"
+            )
+            return None
+        return True, whole
+
+    def _of(self, paths: Iterable[str]) -> Mapping[str, State]:
+        return {path: state_of(path, self.store) for path in paths if _is_text(path)}
+
+    def _end(self, call_id: str, number: int, begun: Begun) -> None:
+        changes = {path: self._earliest(begun.turn, number, change) for path, change in self._changes(begun).items()}
+        self._record(begun.turn, changes)
+        self.pending.drop(call_id)
+
+    def _changes(self, begun: Begun) -> dict[str, Change]:
+        """What is different from how it was."""
+        before = begun.states
+        now: Mapping[str, State] = (self.tree.look() or {}) if begun.whole else self._of(before)
+        return {
+            path: Change(path, before.get(path), now.get(path), begun.made.get(path))
+            for path in sorted(before.keys() | now.keys())
+            if _is_text(path) and before.get(path) != now.get(path)
+        }
+
+    def _record(self, turn: str, changes: Mapping[str, Change]) -> None:
+        if changes:
+            self.log.append([CustomEntry(id="", parent=None, time="", kind=FILES, data=changes_data(turn, changes))])
+
+    def _earliest(self, turn: str, number: int, change: Change) -> Change:
+        """Of calls that ran side by side, the first look at a file is how it was, whichever ended first."""
+        known = self._first.get((turn, change.path))
+        if known is not None and known[0] < number:
+            change = Change(change.path, known[1].before, change.after, known[1].made or change.made)
+            number = known[0]
+        self._first[turn, change.path] = (number, change)
+        return change
+
+    def _named(self, texts: Iterable[str]) -> list[str]:
+        found = []
+        for text in texts:
+            try:
+                found.append(identity(self.workspace.place(text)))
+            except (ToolFailure, OSError, ValueError):
+                continue  # the tool says what is wrong with it
+        return found
+
+    def _redirected(self, targets: Iterable[str]) -> list[str]:
+        return [os.path.realpath(self.workspace.cwd / target) for target in targets if "\0" not in target]
+
+
+def _is_text(path: str) -> bool:
+    """Whether a log can name the path."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _first_missing(path: str) -> str | None:
+    """The outermost folder above `path` that isn't there."""
+    missing = [str(above) for above in Path(path).parents if not above.exists()]
+    return missing[-1] if missing else None

@@ -1,0 +1,11 @@
+"""`/redo`: do again what `/undo` took back last."""
+
+from trimtab.coding.commands.command import Command, Desk
+from trimtab.coding.commands.undo import told
+
+
+async def _run(desk: Desk, rest: str) -> None:
+    desk.tell("\n".join(told(await desk.session.redo(), "did again")))
+
+
+COMMAND = Command("redo", "", "do again what /undo took back", _run)

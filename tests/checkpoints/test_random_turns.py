@@ -1,0 +1,144 @@
+"""Whatever a turn changes, undo and redo go back and forth between the same two states."""
+
+import hashlib
+import os
+import sqlite3
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import anyio
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from trimtab.agent.ports import NoHooks, ToolOutput
+from trimtab.coding.checkpoints.history import history_of
+from trimtab.coding.checkpoints.pending import Pending
+from trimtab.coding.checkpoints.recorder import Checkpointer
+from trimtab.coding.checkpoints.store import ContentStore
+from trimtab.coding.checkpoints.tree import ProjectTree
+from trimtab.coding.checkpoints.undo import Rewinder
+from trimtab.coding.logs import now
+from trimtab.coding.tools.paths import Workspace
+from trimtab.context.stores.log import SessionLog
+from trimtab.types.errors import StoreError
+from trimtab.types.messages import ToolCall, user
+
+NAMES = ("a", "b", "d/a", "d/e/f", "g")
+CHANGE = st.tuples(st.sampled_from(NAMES), st.one_of(st.none(), st.binary(max_size=20)))
+TURNS = st.lists(st.lists(CHANGE, min_size=1, max_size=4), min_size=1, max_size=4)
+
+
+def put(project: Path, name: str, content: bytes | None) -> None:
+    path = project / name
+    if content is None:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def tree(project: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(project)): p.read_bytes() for p in sorted(project.rglob("*")) if p.is_file()}
+
+
+@settings(
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
+@given(TURNS, st.data())
+def test_undo_and_redo_meet_every_state_again(
+    tmp_path_factory: pytest.TempPathFactory, turns: list[list[tuple[str, bytes | None]]], data: st.DataObject
+) -> None:
+    root = Path(os.path.realpath(tmp_path_factory.mktemp("turns")))
+    project = root / "project"
+    project.mkdir()
+    log = SessionLog.in_memory(str(project), now=now)
+    with ContentStore(root / "store") as store:
+        back_and_forth(root, project, log, store, turns, data)
+
+
+def back_and_forth(
+    root: Path,
+    project: Path,
+    log: SessionLog,
+    store: ContentStore,
+    turns: list[list[tuple[str, bytes | None]]],
+    data: st.DataObject,
+) -> None:
+    recorder = Checkpointer(
+        NoHooks(), Workspace(project, root), log, store, ProjectTree(project, store), Pending(root / "pending", store)
+    )
+    states = [tree(project)]
+    for number, changes in enumerate(turns):
+        log.append_messages([user(f"turn {number}")])
+        for place, (name, content) in enumerate(changes):
+            call = ToolCall(f"c{number}-{place}", "bash", {"command": "make it"}, "")
+
+            async def run(call: ToolCall = call, name: str = name, content: bytes | None = content) -> None:
+                await recorder.before_tool(call)
+                put(project, name, content)
+                await recorder.after_tool(call, ToolOutput.text("ok"))
+
+            anyio.run(run)
+        states.append(tree(project))
+    rewinder, here = Rewinder(log, store), len(turns)
+    for _ in range(6):
+        back = data.draw(st.integers(0, here), label="back")
+        if back:
+            outcome = rewinder.undo(back)
+            here -= back
+        elif history_of(log.archive).redoable:
+            redone = len(history_of(log.archive).redoable[-1].turns)
+            outcome = rewinder.redo()
+            here += redone
+        else:
+            continue
+        assert outcome.left == ()
+        assert tree(project) == states[here]
+
+
+def test_a_kept_content_that_is_gone_or_damaged_is_not_put_back(tmp_path: Path) -> None:
+    with ContentStore(tmp_path) as store:
+        name = store.put(b"one")
+        assert store.get(name) == b"one"
+        with pytest.raises(StoreError, match="gone or damaged"):
+            store.get("0" * 64)
+        raw = sqlite3.connect(tmp_path / "contents.sqlite")
+        raw.execute("UPDATE content SET data = ?", (zlib.compress(b"two"),))
+        raw.commit()
+        raw.close()
+        with pytest.raises(StoreError, match="gone or damaged"):
+            store.get(name)
+
+
+@pytest.mark.parametrize("damage", [b"no table at all" * 100, b"SQLite format 3\0" + b"\xff" * 4000])
+def test_a_damaged_table_is_put_aside_and_a_new_one_begun(tmp_path: Path, damage: bytes) -> None:
+    (tmp_path / "contents.sqlite").write_bytes(damage)
+    with ContentStore(tmp_path) as store:
+        assert store.get(store.put(b"one")) == b"one"
+    assert (tmp_path / "contents.damaged").read_bytes() == damage
+
+
+def test_several_processes_may_keep_contents_at_the_same_time(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from trimtab.coding.checkpoints.store import ContentStore\n"
+        "store = ContentStore(Path(sys.argv[1]))\n"
+        "for n in range(100): store.put(f'{n}-{sys.argv[2]}'.encode())\n"
+        "store.close()"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), str(n % 2)]) for n in range(4)]
+    assert [process.wait(timeout=30) for process in running] == [0] * 4
+    with ContentStore(tmp_path) as store:
+        for n in range(100):
+            for who in (0, 1):
+                data = f"{n}-{who}".encode()
+                assert store.get(hashlib.sha256(data).hexdigest()) == data
+
+
+def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path) -> None:
+    with ContentStore(tmp_path / "store") as store:
+        store.put(b"secret")
+        modes = {p.stat().st_mode & 0o077 for p in [tmp_path / "store", *(tmp_path / "store").rglob("*")]}
+    assert modes == {0}

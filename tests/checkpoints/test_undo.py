@@ -1,0 +1,348 @@
+"""Turns are taken back and done again: what was said, what was changed in files, or both."""
+
+import os
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from support.cli import Cli, Json
+from trimtab.agent.run import AgentBusy
+from trimtab.coding.choose import AtFile, Ephemeral, New
+from trimtab.coding.project import open_project
+from trimtab.coding.session import Session, open_session
+from trimtab.types.errors import UsageError
+from trimtab.types.messages import User
+
+pytestmark = pytest.mark.anyio
+DONE: Json = {"text": "done"}
+
+
+def write(path: str, content: str) -> Json:
+    return {"tool_calls": [{"name": "write", "arguments": {"path": path, "content": content}}]}
+
+
+def bash(command: str) -> Json:
+    return {"tool_calls": [{"name": "bash", "arguments": {"command": command}}]}
+
+
+def project_of(cli: Cli, *lines: Json, **settings: Any) -> Any:
+    overrides = {"model": cli.script(*lines), "permissions": {"mode": "full"}, **settings}
+    env = {"TRIMTAB_HOME": str(cli.home), "PATH": os.environ["PATH"], "HOME": str(cli.root)}
+    return open_project(cli.project, overrides=overrides, env=env)
+
+
+@asynccontextmanager
+async def opened(cli: Cli, *lines: Json, choice: Any = None, **settings: Any) -> AsyncIterator[Session]:
+    async with open_session(project_of(cli, *lines, **settings), choice or New()) as session:
+        yield session
+
+
+def files(root: Path) -> dict[str, str]:
+    return {
+        str(p.relative_to(root)): p.read_text()
+        for p in sorted(root.rglob("*"))
+        if p.is_file() and ".git" not in p.relative_to(root).parts
+    }
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    for _ in range(2_000):
+        if condition():
+            return
+        await anyio.sleep(0.01)
+    raise AssertionError("it never came to that")
+
+
+def said(session: Session) -> list[str]:
+    return ["".join(part.text for part in m.parts) for m in session.agent.messages if isinstance(m, User)]
+
+
+async def test_a_turn_is_taken_back_whole_and_done_again(cli: Cli) -> None:
+    cli.file("a.txt", "old\n")
+    async with opened(cli, write("a.txt", "new\n"), DONE) as session:
+        await session.prompt("change it")
+        after = session.log.view()
+        outcome = await session.undo()
+        assert (outcome.turns, [c.path for c in outcome.put_back]) == (("change it",), [str(cli.project / "a.txt")])
+        assert (files(cli.project), session.agent.messages) == ({"a.txt": "old\n"}, ())
+        await session.redo()
+        assert (files(cli.project), session.log.view()) == ({"a.txt": "new\n"}, after)
+
+
+async def test_what_commands_changed_made_and_deleted_comes_back_too(cli: Cli) -> None:
+    before = {"a.txt": "1\n", "b.txt": "2\n", "c.txt": "3\n"}
+    for name, text in before.items():
+        cli.file(name, text)
+    command = "sed -i s/1/one/ a.txt; rm b.txt; mkdir -p d/e; echo new > d/e/f.txt; mv c.txt g.txt"
+    async with opened(cli, bash(command), DONE) as session:
+        await session.prompt("go")
+        after = files(cli.project)
+        assert after == {"a.txt": "one\n", "d/e/f.txt": "new\n", "g.txt": "3\n"}
+        await session.undo()
+        assert files(cli.project) == before
+        await session.redo()
+        assert files(cli.project) == after
+
+
+async def test_several_turns_are_taken_back_at_once_to_how_it_was_before_the_first(cli: Cli) -> None:
+    async with opened(cli, write("a.txt", "1"), DONE, write("a.txt", "2"), DONE, write("b.txt", "3"), DONE) as session:
+        for text in ("one", "two", "three"):
+            await session.prompt(text)
+        await session.undo(2)
+        assert (files(cli.project), said(session)) == ({"a.txt": "1"}, ["one"])
+        await session.redo()
+        assert files(cli.project) == {"a.txt": "2", "b.txt": "3"}
+
+
+async def test_turn_after_turn_can_be_taken_back_and_done_again_in_order(cli: Cli) -> None:
+    async with opened(cli, write("a.txt", "1"), DONE, write("a.txt", "2"), DONE) as session:
+        await session.prompt("one")
+        await session.prompt("two")
+        for expected in ({"a.txt": "1"}, {}):
+            await session.undo()
+            assert files(cli.project) == expected
+        for expected in ({"a.txt": "1"}, {"a.txt": "2"}):
+            await session.redo()
+            assert files(cli.project) == expected
+        with pytest.raises(UsageError):
+            await session.redo()
+
+
+async def test_a_file_that_somebody_else_changed_since_is_left_and_said(cli: Cli) -> None:
+    async with opened(cli, write("a.txt", "1"), write("b.txt", "2"), DONE) as session:
+        await session.prompt("go")
+        (cli.project / "a.txt").write_text("mine")
+        outcome = await session.undo()
+        assert files(cli.project) == {"a.txt": "mine"}
+        assert [(Path(left.path).name, left.why) for left in outcome.left] == [
+            ("a.txt", "it was changed since by somebody else")
+        ]
+
+
+async def test_files_alone_are_taken_back_and_the_model_is_told_once(cli: Cli) -> None:
+    told = {"text": "I see", "expect": {"contains": ["[the person took back what you changed in ", "a.txt]"]}}
+    quiet = {"text": "ok", "expect": {"absent": ["never said"]}}
+    async with opened(cli, write("a.txt", "1"), DONE, told, quiet) as session:
+        await session.prompt("go")
+        await session.undo(what="files")
+        assert (files(cli.project), said(session)) == ({}, ["go"])
+        turn = await session.prompt("well?")
+        assert turn.text == "I see"
+        assert said(session)[-1].endswith("well?")
+        await session.prompt("and now?")
+        assert said(session)[-1] == "and now?"
+
+
+async def test_what_was_said_alone_is_taken_back_and_files_stay(cli: Cli) -> None:
+    async with opened(cli, write("a.txt", "1"), DONE) as session:
+        await session.prompt("go")
+        await session.undo(what="talk")
+        assert (files(cli.project), said(session)) == ({"a.txt": "1"}, [])
+
+
+async def test_who_goes_on_after_an_undo_has_left_the_other_way(cli: Cli) -> None:
+    async with opened(cli, write("a.txt", "1"), DONE, {"text": "other"}) as session:
+        await session.prompt("go")
+        await session.undo()
+        await session.prompt("another way")
+        with pytest.raises(UsageError, match="nothing to redo"):
+            await session.redo()
+
+
+async def test_undo_and_redo_outlive_the_process(cli: Cli) -> None:
+    path = cli.root / "s.jsonl"
+    async with opened(cli, write("a.txt", "1"), DONE, choice=AtFile(path)) as session:
+        await session.prompt("go")
+    async with opened(cli, DONE, choice=AtFile(path)) as session:
+        await session.undo()
+        assert files(cli.project) == {}
+    async with opened(cli, DONE, choice=AtFile(path)) as session:
+        assert said(session) == []
+        await session.redo()
+        assert (files(cli.project), said(session)) == ({"a.txt": "1"}, ["go"])
+
+
+async def test_the_state_of_git_is_as_it_was(cli: Cli) -> None:
+    def git(*arguments: str) -> str:
+        who = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+        return subprocess.run(
+            ("git", *who, *arguments), cwd=cli.project, capture_output=True, text=True, check=True
+        ).stdout
+
+    git("init", "-q", "-b", "main")
+    cli.file("a.txt", "old\n")
+    git("add", "-A")
+    git("commit", "-qm", "first")
+    cli.file("staged.txt", "staged\n")
+    git("add", "staged.txt")
+    before = {p: p.read_bytes() for p in sorted((cli.project / ".git").rglob("*")) if p.is_file()}
+    async with opened(cli, write("a.txt", "new\n"), bash("echo x > b.txt"), DONE) as session:
+        await session.prompt("go")
+        await session.undo()
+    assert {p: p.read_bytes() for p in sorted((cli.project / ".git").rglob("*")) if p.is_file()} == before
+    assert git("status", "--porcelain") == "A  staged.txt\n"
+
+
+async def test_modes_and_bytes_come_back(cli: Cli) -> None:
+    script = cli.file("run.sh", b"#!/bin/sh\r\n\xff\xfe")
+    script.chmod(0o755)
+    async with opened(cli, bash("rm run.sh"), DONE) as session:
+        await session.prompt("go")
+        await session.undo()
+    assert script.read_bytes() == b"#!/bin/sh\r\n\xff\xfe"
+    assert script.stat().st_mode & 0o777 == 0o755
+
+
+async def test_nothing_is_written_through_a_folder_that_became_a_link(cli: Cli, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a.txt").write_text("new")
+    cli.file("d/a.txt", "old")
+    async with opened(cli, write("d/a.txt", "new"), DONE) as session:
+        await session.prompt("go")
+        (cli.project / "d" / "a.txt").unlink()
+        (cli.project / "d").rmdir()
+        (cli.project / "d").symlink_to(outside)
+        outcome = await session.undo()
+    assert (outside / "a.txt").read_text() == "new"
+    assert [left.why for left in outcome.left] == ["its folder is now a link to somewhere else"]
+
+
+async def test_files_outside_the_project_that_a_tool_wrote_come_back(cli: Cli, tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text("old")
+    async with opened(cli, write(str(other), "new"), DONE) as session:
+        await session.prompt("go")
+        await session.undo()
+    assert other.read_text() == "old"
+
+
+async def test_what_a_cancelled_command_changed_can_be_taken_back(cli: Cli) -> None:
+    async with opened(cli, bash("echo x > a.txt; sleep 60"), DONE) as session:
+        async with anyio.create_task_group() as group:
+            group.start_soon(session.prompt, "go")
+            await until((cli.project / "a.txt").exists)
+            session.cancel()
+        await session.undo()
+    assert files(cli.project) == {}
+
+
+async def test_what_a_command_changed_when_the_process_was_killed_can_be_taken_back(cli: Cli) -> None:
+    path = cli.root / "s.jsonl"
+    process = cli.start(
+        "-p",
+        "go",
+        "--permission",
+        "full",
+        "--session",
+        str(path),
+        "--model",
+        cli.script(bash("echo $$ > b.txt; mv b.txt a.txt; exec sleep 60")),
+    )
+    await until((cli.project / "a.txt").exists)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    os.kill(int((cli.project / "a.txt").read_text()), signal.SIGKILL)
+    async with opened(cli, DONE, choice=AtFile(path)) as session:
+        await session.undo()
+    assert files(cli.project) == {}
+
+
+async def test_an_ephemeral_session_can_be_taken_back_and_leaves_nothing(cli: Cli, tmp_path: Path) -> None:
+    async with opened(cli, write("a.txt", "1"), DONE, choice=Ephemeral()) as session:
+        await session.prompt("go")
+        await session.undo()
+        assert files(cli.project) == {}
+    assert not (cli.home / "checkpoints").exists()
+
+
+async def test_nothing_is_taken_back_while_a_turn_runs(cli: Cli) -> None:
+    async with opened(cli, {"text": "slow", "delay_ms": 20_000}) as session, anyio.create_task_group() as group:
+        group.start_soon(session.prompt, "go")
+        await until(lambda: session.busy)
+        with pytest.raises(AgentBusy):
+            await session.undo()
+        session.cancel()
+
+
+@pytest.mark.parametrize("number", [1, 3])
+async def test_there_is_nothing_to_undo_where_nothing_was_said(cli: Cli, number: int) -> None:
+    async with opened(cli, DONE) as session:
+        with pytest.raises(UsageError):
+            await session.undo(number)
+
+
+async def test_where_checkpoints_are_off_nothing_is_kept_and_that_is_said(cli: Cli) -> None:
+    async with opened(cli, write("a.txt", "1"), DONE, checkpoints={"enabled": False}) as session:
+        await session.prompt("go")
+        with pytest.raises(UsageError, match="nothing is kept to undo"):
+            await session.undo()
+    assert not (cli.home / "checkpoints").exists()
+
+
+async def test_a_diff_is_against_how_the_files_are_now(cli: Cli) -> None:
+    cli.file("a.txt", "one\ntwo\n")
+    async with opened(cli, write("a.txt", "one\n2\n"), DONE, write("b.txt", "b\n"), DONE) as session:
+        await session.prompt("first")
+        await session.prompt("second")
+        path = cli.project / "b.txt"
+        assert await session.diff() == (f"--- /dev/null\n+++ {path}\n@@ -0,0 +1,1 @@\n+b\n",)
+        assert len(await session.diff(None)) == 2
+        await session.undo(what="files")
+        assert await session.diff() == ()
+
+
+async def test_calls_side_by_side_are_taken_back_to_before_the_first(cli: Cli) -> None:
+    both: Json = {
+        "tool_calls": [
+            {"name": "bash", "arguments": {"command": "sleep 0.3; echo 1 >> a.txt"}},
+            {"name": "bash", "arguments": {"command": "echo 2 >> a.txt"}},
+        ]
+    }
+    cli.file("a.txt", "0\n")
+    async with opened(cli, both, DONE) as session:
+        await session.prompt("go")
+        assert (cli.project / "a.txt").read_text() == "0\n2\n1\n"
+        await session.undo()
+    assert files(cli.project) == {"a.txt": "0\n"}
+
+
+async def test_a_fork_takes_back_what_its_parent_changed(cli: Cli) -> None:
+    from trimtab.coding.choose import Fork
+
+    path = cli.root / "s.jsonl"
+    async with opened(cli, write("a.txt", "1"), DONE, choice=AtFile(path)) as session:
+        await session.prompt("go")
+    async with opened(cli, DONE, choice=Fork(str(path))) as session:
+        await session.undo()
+    assert files(cli.project) == {}
+
+
+async def test_ignored_files_and_caches_are_not_looked_at(cli: Cli) -> None:
+    cli.file(".gitignore", "build/\n")
+    async with opened(cli, bash("mkdir build; echo x > build/out; echo y > src.txt"), DONE) as session:
+        await session.prompt("go")
+        outcome = await session.undo()
+    assert [Path(c.path).name for c in outcome.put_back] == ["src.txt"]
+    assert (cli.project / "build" / "out").exists()
+
+
+async def test_a_project_too_large_to_look_at_says_once_what_cannot_be_taken_back(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trimtab.coding.checkpoints.tree.MOST_FILES", 2)
+    for n in range(4):
+        cli.file(f"f{n}.txt", "x")
+    async with opened(cli, bash("rm f0.txt"), bash("rm f1.txt"), write("a.txt", "1"), DONE) as session:
+        events = session.feed.subscribe()
+        await session.prompt("go")
+        notes = [e.message for e in events.pending() if getattr(e, "message", "") and "taken back" in str(e.message)]
+        assert len(notes) == 1
+        outcome = await session.undo()
+    assert [Path(c.path).name for c in outcome.put_back] == ["a.txt"]
