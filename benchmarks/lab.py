@@ -3,8 +3,8 @@
     size ──stages──▶ commands in order ──run in FOLDER, timed──▶ tuned rules, weights, rows, tables ──trimtab report──▶ FOLDER/report.html
 
 Run: python -m benchmarks.lab [--size full|quick] [--folder FOLDER] [--workers N]; `make lab` and `make lab-quick` do. A stage whose command, code and data are
-those of its last run isn't run again; one that is, goes on where it stopped, for the commands do. Recorded sessions come from TRIMTAB_DATA (`sessions/index.jsonl`);
-without them the stages that need them are skipped, and that is said. The part `test` is opened by nobody here: see `docs/lab.md`.
+those of its last run isn't run again; one that is, goes on where it stopped, for the commands do. Recorded sessions come from TRIMTAB_DATA (`sessions/index.jsonl`), and so
+do the files of published benchmarks; without them the stages that need them are skipped, and that is said. The part `test` is opened by nobody here: see `docs/lab.md`.
 
 `quick` makes every table there is, of few tasks: it shows that everything runs, and its figures say little; each table says of how many tasks it is.
 """
@@ -26,6 +26,7 @@ import msgspec
 
 from trimtab.lab.arms.tuning import read_tuned
 from trimtab.lab.corpora.cache import code_version
+from trimtab.lab.tasks.real.registry import files_of, real_families
 
 Size = Literal["full", "quick"]
 ARMS = (
@@ -38,6 +39,12 @@ RECORDED_ARMS = (
     *("claude-code(scaled=True)", "codex(scaled=True)"),
 )
 """Long recordings are what takes longest here."""
+REAL_ARMS = (
+    *("keep-all", "truncate", "mask", "summary", "lru", "break-even", "rules", "claude-code(scaled=True)"),
+    "clairvoyant",
+)
+"""Tables of keys and values are dense with what a summary has to keep, so their stories take several times as long as others."""
+REAL_FEW = ("keep-all", "truncate", "rules", "clairvoyant")
 LIVE_ARMS = ("none", "truncate", "mask", "summary", "rules", "claude-code(scaled=True)")
 PRICES = "uncached,tenth-written"
 """The two at which a candidate has to win."""
@@ -46,20 +53,21 @@ PRICES = "uncached,tenth-written"
 @dataclass(frozen=True, slots=True)
 class Scale:
     """How much of everything. `tune`: tasks of a family and combinations of a kind; `train`: tasks of a family, minutes of a run, seeds of the ablation and minutes of each;
-    `bench`: tasks of a family and seeds; `live`: assignments of a family and seeds; `recorded`: sessions of a project, 0 for all.
+    `bench`: tasks of a family and seeds; `real`: the same of real material, and arms; `live`: assignments of a family and seeds; `recorded`: sessions of a project, 0 for all.
     """
 
     tune: tuple[int, int]
     train: tuple[int, float]
     ablation: tuple[int, float]
     bench: tuple[int, int]
+    real: tuple[int, int, tuple[str, ...]]
     live: tuple[int, int]
     recorded: int
 
 
 SCALES: dict[Size, Scale] = {
-    "full": Scale((6, 18), (16, 10.0), (5, 0.6), (5, 5), (2, 5), 20),
-    "quick": Scale((1, 2), (1, 0.05), (1, 0.02), (1, 1), (1, 1), 1),
+    "full": Scale((6, 18), (16, 10.0), (5, 0.6), (5, 5), (4, 5, REAL_ARMS), (2, 5), 20),
+    "quick": Scale((1, 2), (1, 0.05), (1, 0.02), (1, 1), (1, 1, REAL_FEW), (1, 1), 1),
 }
 
 
@@ -74,11 +82,40 @@ class Ran(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One command. `line` gets what earlier stages said, by name, and gives the arguments behind `python`; `sessions`: it needs recorded sessions."""
+    """One command. `line` gets what earlier stages said, by name, and gives the arguments behind `python`; `sessions`: it needs recorded sessions; `real`: files of published benchmarks."""
 
     name: str
     line: Callable[[dict[str, str]], Sequence[str]]
     sessions: bool = False
+    real: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What the data folder has: `index` of recorded sessions, and `real`: files of published benchmarks."""
+
+    index: Path | None
+    real: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, named: str) -> "Data":
+        """What a folder has, if any was named."""
+        folder = Path(named)
+        index = folder / "sessions" / "index.jsonl"
+        families = real_families(folder) if named else ()
+        real = dict.fromkeys(path for family in families for path in files_of(folder, family))
+        return cls(index if named and index.is_file() else None, tuple(real))
+
+    def lacking(self, stage: Stage) -> str:
+        """What a stage needs and the folder doesn't have; empty where it has all."""
+        if stage.sessions and self.index is None:
+            return "sessions/index.jsonl"
+        return "files of published benchmarks (docs/bench.md lists them)" if stage.real and not self.real else ""
+
+    def basis(self, stage: Stage) -> str:
+        """Return a name for the data that a stage may depend on: sessions are learned from, so what comes of them is everywhere; real material isn't."""
+        sessions = _digest([self.index]) if self.index else ""
+        return sessions + (_digest(self.real) if stage.real else "")
 
 
 def trimtab(*arguments: str) -> tuple[str, ...]:
@@ -106,6 +143,7 @@ def stages(scale: Scale, folder: Path, workers: int, corpus: Path | None = None)
     seeds, short = scale.ablation
     bench_each, bench_seeds = map(str, scale.bench)
     live_each, live_seeds = map(str, scale.live)
+    real_each, real_seeds, real_arms = scale.real
     runs = ("--out", str(folder / "runs"))
     tuning = ("--folder", str(folder / "arms"), "--each", tune_each, *many)
 
@@ -128,6 +166,7 @@ def stages(scale: Scale, folder: Path, workers: int, corpus: Path | None = None)
 
         return line
 
+    real = ("--part", "real", "--each", str(real_each), "--seeds", str(real_seeds))
     recorded = ("--each", str(scale.recorded)) if scale.recorded else ()
     return (
         Stage("points", lambda _: ("-m", "benchmarks.points", "--cache", str(folder / "points")), sessions=True),
@@ -139,6 +178,7 @@ def stages(scale: Scale, folder: Path, workers: int, corpus: Path | None = None)
         Stage("compared", lambda _: ("-m", "benchmarks.arms", "compare", *tuning)),
         Stage("T0", bench("T0", "clairvoyant", "--each", bench_each, "--seeds", bench_seeds, rules=None)),
         Stage("T0 at two prices", bench("T0-prices", "--prices", PRICES, "--each", bench_each, "--seeds", bench_seeds)),
+        Stage("T0 on real material", bench("T0-real", *real, arms=real_arms), real=True),
         Stage(
             "T1",
             bench("T1", "--split", "eval", "--window", "100k", "--by-project", *recorded, arms=RECORDED_ARMS),
@@ -155,7 +195,11 @@ def stages(scale: Scale, folder: Path, workers: int, corpus: Path | None = None)
 def code_basis() -> str:
     """Return a name for all code that a stage runs: the package and these benchmarks."""
     here = sorted(Path(__file__).parent.glob("*.py"))
-    return code_version((".",)) + hashlib.sha256(b"".join(path.read_bytes() for path in here)).hexdigest()
+    return code_version((".",)) + _digest(here)
+
+
+def _digest(paths: Sequence[Path]) -> str:
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
 class Ledger:
@@ -210,16 +254,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     folder: Path = given.folder or Path("build") / f"lab-{given.size}"
     folder.mkdir(parents=True, exist_ok=True)
-    index = Path(os.environ.get("TRIMTAB_DATA", ""), "sessions", "index.jsonl")
-    there = bool(os.environ.get("TRIMTAB_DATA")) and index.is_file()
-    basis = code_basis() + (hashlib.sha256(index.read_bytes()).hexdigest() if there else "")
+    data, basis = Data.of(os.environ.get("TRIMTAB_DATA", "")), code_basis()
     ledger, said = Ledger(folder), dict[str, str]()
     begun = time.monotonic()
-    for stage in stages(SCALES[given.size], folder, given.workers, index.parent if there else None):
-        if stage.sessions and not there:
-            print(f"== {stage.name}: SKIPPED: TRIMTAB_DATA names no folder that has sessions/index.jsonl", flush=True)
+    for stage in stages(SCALES[given.size], folder, given.workers, data.index and data.index.parent):
+        if lacks := data.lacking(stage):
+            print(f"== {stage.name}: SKIPPED: TRIMTAB_DATA names no folder that has {lacks}", flush=True)
             continue
-        ran = run(stage, said, ledger, basis)
+        ran = run(stage, said, ledger, basis + data.basis(stage))
         if ran is None:
             return 1
         said[stage.name] = ran.said

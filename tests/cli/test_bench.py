@@ -14,6 +14,7 @@ import pytest
 from msgspec import structs
 
 from support.cli import SOURCES, Cli, Outcome, finish
+from support.published import write_published
 from support.servers import wait_until
 from support.transcripts import CLAUDE_CODE
 from trimtab.frontends.cli import bench
@@ -213,6 +214,36 @@ def test_sessions_of_the_index_are_found_by_the_environment(cli, session):
     assert {(s["part"], *s["project"]) for s in json.loads(found.out)["sections"]} == {("eval", "work")}
 
 
+def test_tasks_of_real_material_are_played_from_the_data_folder_and_what_it_lacks_is_told(cli):
+    folder = write_published(cli.root / "data")
+    (folder / "loogle/shortdep_qa.jsonl.gz").unlink()
+    by_environment = Cli(cli.root, {"TRIMTAB_DATA": str(folder)}).inside(*SMALL, "--part", "real", "--out", "out")
+    assert by_environment.code == 0, by_environment.err
+    assert by_environment.out.splitlines()[0] == "T0 real: 4 families, 4 tasks, 1 seed: 4 stories under every arm"
+    assert by_environment.err.splitlines() == [
+        f"note: loogle is skipped: {str(folder)!r} has no loogle/shortdep_qa.jsonl.gz",
+        "note: T0 real: 1 seed; a claim takes 5 or more",
+    ]
+    assert {row.part for row in rows_in(cli.project / "out")} == {"real"}
+    by_option = cli.inside(*SMALL, "--part", "real", "--data", str(folder))
+    assert (by_option.code, by_option.err) == (0, by_environment.err)
+    assert by_option.out.split("Efficiency")[0] == by_environment.out.split("Efficiency")[0]
+    found = json.loads((cli.project / "out" / "manifest.json").read_text())
+    assert sorted(found["files"]) == sorted({row.family for row in rows_in(cli.project / "out")})
+
+
+def test_a_damaged_file_of_real_material_is_told_and_the_other_families_go_on(cli):
+    folder = write_published(cli.root / "data")
+    file = folder / "tau2-banking/documents.jsonl.gz"
+    file.write_bytes(file.read_bytes()[:40])
+    outcome = cli.inside(*SMALL, "--part", "real", "--data", str(folder))
+    assert outcome.code == 1
+    assert outcome.out.startswith("T0 real: 4 families")
+    told, hint = outcome.err.splitlines()[1:]
+    assert told.startswith(f"trimtab: tau2-banking 0, seed 0 is skipped: {str(file)!r} can't be read: ")
+    assert hint.startswith("  Put the published files there")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -240,6 +271,12 @@ def test_sessions_of_the_index_are_found_by_the_environment(cli, session):
         (("none", "--window", "9k", "--data", "x"), "--window and --data: of recorded sessions"),
         (("none", "--prices", "free"), "--prices 'free' names no prices"),
         (("none", "--split", "eval"), "nothing says where recorded sessions are"),
+        (("none", "--part", "real", "--out", "out"), "made of files of published benchmarks, and nothing says where"),
+        (("none", "--part", "real", "--data", "."), "published benchmarks, and '.' has files of none of them"),
+        (("none", "--part", "real", "--candidate", "mask"), "the test part judges one candidate"),
+        (("none", "--part", "train", "--data", "."), "--data: of recorded sessions, and none are named"),
+        (("none", "--part", "real", "--live", "--data", "."), "--part and --data: of generated tasks"),
+        (("none", "--part", "real", "--split", "eval", "--data", "."), "--part: of generated tasks, not of recorded"),
         (("none", "--sessions", ".", "--prices", "free"), "no session of a known agent lies in '.'"),
         (("none", "--each", "0"), "0 is not in the range"),
     ],

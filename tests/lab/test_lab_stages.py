@@ -1,9 +1,13 @@
 """The whole lab as stages: what runs, what isn't run again, and what stops it."""
 
+import os
 from pathlib import Path
 
-from benchmarks.lab import SCALES, Ledger, Stage, run, stages
+import pytest
+from benchmarks import lab
+from benchmarks.lab import SCALES, Data, Ledger, Stage, run, stages
 
+from support.published import write_published
 from trimtab.lab.arms.tuning import Best, Tuned, write_tuned
 
 
@@ -55,3 +59,52 @@ def test_the_best_of_the_tuned_rules_is_played_everywhere_and_in_t0_the_best_of_
     assert {lru, rules} <= set(made["T0"].line(said))
     for name in ("T0 at two prices", "T1", "T2"):
         assert {lru, rules} & set(made[name].line(said)) == {rules}
+
+
+def test_the_stage_of_real_material_plays_that_part_behind_the_generated_ones(tmp_path: Path) -> None:
+    made = {stage.name: stage for stage in stages(SCALES["full"], tmp_path, 2)}
+    names = list(made)
+    at = names.index("T0 on real material")
+    assert names[at - 1 : at + 2] == ["T0 at two prices", "T0 on real material", "T1"]
+    line = list(made[names[at]].line({"cloned": "c.json", "needed": "n.json", "reinforced": "r.json"}))
+    assert line[line.index("--part") :][:6] == ["--part", "real", "--each", "4", "--seeds", "5"]
+    assert {"clairvoyant", "rules", "learned(weights='c.json')"} <= set(line)
+    assert str(tmp_path / "T0-real") in line
+    assert [name for name in names if made[name].real] == ["T0 on real material"]
+
+
+def test_a_stage_waits_for_what_it_needs_of_the_data_folder(tmp_path: Path) -> None:
+    plain, sessions, real = (
+        Stage("one", lambda said: (), **needs) for needs in ({}, {"sessions": True}, {"real": True})
+    )
+    nothing, half = Data.of(""), Data.of(str(write_published(tmp_path)))
+    assert [bool(nothing.lacking(stage)) for stage in (plain, sessions, real)] == [False, True, True]
+    assert [bool(half.lacking(stage)) for stage in (plain, sessions, real)] == [False, True, False]
+    (tmp_path / "sessions").mkdir()
+    (tmp_path / "sessions" / "index.jsonl").write_text("")
+    whole = Data.of(str(tmp_path))
+    assert [bool(whole.lacking(stage)) for stage in (plain, sessions, real)] == [False, False, False]
+
+
+def test_other_real_material_runs_only_its_own_stage_again(tmp_path: Path) -> None:
+    folder = write_published(tmp_path)
+    plain, real = Stage("one", lambda said: ()), Stage("two", lambda said: (), real=True)
+    before = Data.of(str(folder))
+    then = before.basis(plain), before.basis(real)
+    (folder / "loogle" / "longdep_qa.jsonl.gz").write_bytes(b"other")
+    after = Data.of(str(folder))
+    assert (after.basis(plain) == then[0], after.basis(real) == then[1]) == (True, False)
+
+
+def test_without_the_files_the_stage_is_skipped_loudly_and_the_others_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    count = tmp_path / "count"
+    skipped = Stage("T0 on real material", lambda said: pytest.fail("it runs"), real=True)
+    plain = Stage("plain", lambda said: ("-c", f"open({str(count)!r}, 'a').write('x')"))
+    monkeypatch.setattr(lab, "stages", lambda *given: (skipped, plain))
+    monkeypatch.setitem(os.environ, "TRIMTAB_DATA", str(tmp_path))
+    assert lab.main(["--size", "quick", "--folder", str(tmp_path / "out")]) == 0
+    said = capfd.readouterr().out
+    assert "== T0 on real material: SKIPPED: TRIMTAB_DATA names no folder that has files of published" in said
+    assert count.read_text() == "x"

@@ -1,116 +1,29 @@
 """Tasks of published benchmarks: small files in the same shapes, and the real ones where `TRIMTAB_DATA` names a folder that has them."""
 
-import gzip
-import json
 import os
 from pathlib import Path
 
 import pytest
 
+from support.published import WORDS, lines, packed, write_published
+from trimtab.lab.suite import drawn_real
 from trimtab.lab.tasks.real.files import rows_of
 from trimtab.lab.tasks.real.haystack import Gold, Haystack, Piece, window
-from trimtab.lab.tasks.real.registry import REAL, real_families
+from trimtab.lab.tasks.real.registry import REAL, files_of, missing, real_families
 from trimtab.lab.tasks.score import needs_in, own_answers, verdict_of
 from trimtab.lab.tasks.task import Level, chain
 from trimtab.sessions.recorded import Answered
 from trimtab.sessions.replay.needs import texts_of
 from trimtab.sessions.replay.run import prepare
+from trimtab.types.errors import UsageError
 from trimtab.types.messages import Assistant, User
 
 SMALL = Level(steps=12, lag=4, distractors=2, tokens=120)
-WORDS = "Rivers bend where the ground is soft, and mills were built at the bends. "
-
-
-def packed(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
-
-
-def lines(path, *rows):
-    packed(path, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """Files in the shapes of all benchmarks, a few rows each."""
-    documents = [
-        {
-            "id": f"doc_{n}",
-            "title": f"Card {n}",
-            "content": f"## Fees\n\nCard number {n} costs {n}5 crowns.\n\n{WORDS * 3}{n}",
-        }
-        for n in range(9)
-    ]
-    lines(tmp_path / "tau2-banking/documents.jsonl.gz", *documents)
-    case = {
-        "user_scenario": {"instructions": "You are Lena and want a cheap card."},
-        "evaluation_criteria": {"actions": [{"name": "apply", "arguments": {"card": "costs crowns number"}}]},
-        "required_documents": ["doc_3", "doc_5", "doc_nowhere"],
-    }
-    packed(tmp_path / "tau2-banking/tasks.json.gz", json.dumps([case]))
-    pairs = [[[f"key-{r}-{n}", f"value-{r}{n}-{'x' * 20}", 2] for n in range(20)] for r in range(8)]
-    lines(
-        tmp_path / "lost-in-the-middle/kv-retrieval-75_keys.jsonl.gz",
-        *({"ordered_kv_records": row, "key": row[9][0], "value": row[9][1]} for row in pairs),
-    )
-    lines(
-        tmp_path / "lost-in-the-middle/nq-open-oracle.jsonl.gz",
-        *(
-            {
-                "question": f"who built mill {n}",
-                "answers": [f"Miller {n}", f"M. {n}"],
-                "ctxs": [
-                    {
-                        "title": f"Mill {n}",
-                        "text": f"{WORDS}The mill was built by Miller {n} in 17{n}0. {WORDS}",
-                        "isgold": True,
-                    }
-                ],
-            }
-            for n in range(10, 20)
-        ),
-    )
-    text = (
-        WORDS * 5
-        + "The lock keeper was called Anselm\nTorrey. "
-        + WORDS * 5
-        + "It closed in the year 1931 for good. "
-        + WORDS * 5
-    )
-    asked = [
-        {"Q": "Who kept the lock?", "A": "Anselm Torrey", "S": "The lock keeper was called Anselm Torrey."},
-        {
-            "Q": "When did it close?",
-            "A": "1931",
-            "S": ["It never stood anywhere.", "It closed in the year 1931 for good."],
-        },
-        {"Q": "What is missing?", "A": "all", "S": "No such sentence stands in it."},
-    ]
-    lines(
-        tmp_path / "loogle/shortdep_qa.jsonl.gz",
-        {"input": text, "title": "The lock", "qa_pairs": repr(asked), "output": "none"},
-    )
-    with (tmp_path / "loogle/shortdep_qa.jsonl.gz").open("ab") as out:
-        out.write(gzip.compress(b'{"input": "broken \\c line"\n'))
-    told = [
-        f"My {thing} is kept at number {n} of the lane."
-        for n, thing in enumerate(("boat", "cart", "goat", "plough", "sail"), 11)
-    ]
-    lines(
-        tmp_path / "bfcl/memory_prereq_conversation/memory_customer.json",
-        {"id": "p-0", "topic": "t", "question": [[{"role": "user", "content": text}] for text in told]},
-    )
-    lines(
-        tmp_path / "bfcl/BFCL_v4_memory.json",
-        {"id": "m-0", "question": [[{"role": "user", "content": "Where is my boat?"}]], "scenario": "customer"},
-        {"id": "m-1", "question": [[{"role": "user", "content": "Where is my goat?"}]], "scenario": "customer"},
-    )
-    lines(
-        tmp_path / "bfcl/possible_answer/BFCL_v4_memory.json",
-        {"id": "m-0", "ground_truth": ["11", "eleven"], "source": "...My boat is kept at number 11..."},
-        {"id": "m-1", "ground_truth": ["13"], "source": "a quote that stands nowhere"},
-    )
-    return tmp_path
+    return write_published(tmp_path)
 
 
 def check(task):
@@ -164,6 +77,53 @@ def test_only_benchmarks_whose_files_are_there_are_offered(folder, tmp_path):
     assert real_families(tmp_path / "nothing") == {}
 
 
+def test_what_a_family_is_made_of_and_what_is_missing_of_it_is_known(folder):
+    (folder / "tau2-banking/tasks.json.gz").unlink()
+    (folder / "bfcl/memory_prereq_conversation/memory_customer.json").unlink()
+    assert missing(folder, "tau2-banking") == ("tau2-banking/tasks.json.gz",)
+    assert missing(folder, "bfcl-memory") == ("bfcl/memory_prereq_conversation/memory_*.json",)
+    assert not {"tau2-banking", "bfcl-memory"} & real_families(folder).keys()
+    lines(folder / "loogle/longdep_qa.jsonl.gz")
+    assert [path.name for path in files_of(folder, "loogle")] == ["longdep_qa.jsonl.gz", "shortdep_qa.jsonl.gz"]
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("tau2-banking", "tau2-banking/tasks.json.gz"),
+        ("tau2-banking", "tau2-banking/documents.jsonl.gz"),
+        ("lost-in-the-middle-pairs", "lost-in-the-middle/kv-retrieval-75_keys.jsonl.gz"),
+        ("lost-in-the-middle-passages", "lost-in-the-middle/nq-open-oracle.jsonl.gz"),
+        ("loogle", "loogle/shortdep_qa.jsonl.gz"),
+    ],
+)
+def test_a_file_that_was_cut_off_or_is_another_one_is_told_with_its_folder(folder, name, file):
+    whole = (folder / file).read_bytes()
+    (folder / file).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(UsageError, match=f"{file}' can't be read") as problem:
+        real_families(folder)[name](1, SMALL)
+    assert problem.value.hint
+    packed(folder / file, '[{"something": "else"}]' if file.endswith("tasks.json.gz") else '{"something": "else"}\n')
+    with pytest.raises(UsageError, match=f"{folder}' aren't in their published shape"):
+        real_families(folder)[name](1, SMALL)
+
+
+@pytest.mark.parametrize(
+    ("name", "file"), [("loogle", "loogle/shortdep_qa.jsonl.gz"), ("bfcl-memory", "bfcl/BFCL_v4_memory.json")]
+)
+def test_files_without_a_question_give_no_task(folder, name, file):
+    packed(folder / file, "")
+    with pytest.raises(ValueError, match=f"{name}: nothing to ask about"):
+        real_families(folder)[name](1, SMALL)
+
+
+def test_evidence_that_an_earlier_answer_gives_away_is_no_task():
+    tells = Gold(Piece("one", "the first answer is 41"), "answer is 41", "What?", ("41, and that is 7",))
+    gold = Gold(Piece("two", "we know that is 7"), "that is 7", "And?", ("7",))
+    with pytest.raises(ValueError, match="tiny: 'that is 7' stands 1 times"):
+        Haystack("tiny", "Go.", [tells, gold], [Piece("x", WORDS)]).task(1, SMALL)
+
+
 def test_lines_that_are_no_json_are_left_out(tmp_path):
     packed(tmp_path / "a.jsonl", '{"a": 1}\n{"b": \\c}\n[1]\n\n{"c": 3}\n')
     assert list(rows_of(tmp_path / "a.jsonl")) == [{"a": 1}, {"c": 3}]
@@ -196,3 +156,4 @@ def test_the_published_files_give_tasks(name):
         pytest.skip(f"NOT RUN: TRIMTAB_DATA names no folder with the files of {name}")
     for seed in range(4):
         check(family(seed, Level(steps=30, lag=10)))
+        check(drawn_real(Path(data), name, seed, seed=1).task)

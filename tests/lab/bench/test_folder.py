@@ -70,18 +70,35 @@ def test_rows_that_nobody_vouches_for_are_set_aside(tmp_path):
 
 
 def test_a_recording_that_changed_is_played_again(tmp_path):
-    files = {"a.jsonl": tmp_path / "a.jsonl", "b.jsonl": tmp_path / "b.jsonl", "gone.jsonl": tmp_path / "gone.jsonl"}
+    files = {name: [tmp_path / name] for name in ("a.jsonl", "b.jsonl", "gone.jsonl")}
     for name in ("a.jsonl", "b.jsonl"):
-        files[name].write_text("one")
+        files[name][0].write_text("one")
     rows = [made_row("mask", story=story) for story in ("a.jsonl", "a.jsonl#1", "b.jsonl", "gone.jsonl")]
     out = tmp_path / "out"
     open_folder(out, {}, files).add(rows)
-    files["a.jsonl"].write_text("two")
+    files["a.jsonl"][0].write_text("two")
     again = open_folder(out, {}, {"a.jsonl": files["a.jsonl"]})
     assert [row.story for row in again.rows] == ["b.jsonl", "gone.jsonl"]
     assert again.notes == ["changed since it was played, and played again: the recording a.jsonl"]
     assert rows_in(out) == again.rows
     assert open_folder(out, {}, files).rows == again.rows, "what wasn't asked for is still known"
+
+
+def test_real_material_that_changed_is_played_again_whichever_of_its_files_it_was(tmp_path):
+    paths = [tmp_path / "short", tmp_path / "long"]
+    for path in paths:
+        path.write_text("one")
+    made = (("real", "loogle"), ("real", "bfcl-memory"), ("train", "loogle"))
+    rows = [made_row("mask", part=part, family=family, story=f"{part} {family}") for part, family in made]
+    out = tmp_path / "out"
+    open_folder(out, {}, {"loogle": paths}).add(rows)
+    assert open_folder(out, {}, {"loogle": paths}).rows == rows
+    paths[1].write_text("two")
+    again = open_folder(out, {}, {"loogle": paths})
+    assert (again.rows, again.notes) == (
+        rows[1:],
+        ["changed since it was played, and played again: the files of loogle"],
+    )
 
 
 def test_an_arm_whose_weights_changed_is_played_again(tmp_path):

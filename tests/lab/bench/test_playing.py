@@ -5,14 +5,27 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
+from support.published import packed, write_published
 from support.transcripts import CLAUDE_CODE
 from trimtab.context.counting.counter import Counter
-from trimtab.lab.bench.playing import FileJob, TaskJob, asked_for, file_jobs, key_of, lacking, played, suite_jobs
+from trimtab.lab.bench.playing import (
+    FileJob,
+    TaskJob,
+    asked_for,
+    file_jobs,
+    files_of_jobs,
+    key_of,
+    lacking,
+    played,
+    real_jobs,
+    suite_jobs,
+)
 from trimtab.lab.bench.section import sections_of
-from trimtab.lab.bench.sources import indexed, named, prices_named
+from trimtab.lab.bench.sources import indexed, named, prices_named, published
 from trimtab.lab.corpora.trajectory import Place
 from trimtab.lab.executor import Here
-from trimtab.lab.suite import PARTS, drawn
+from trimtab.lab.suite import PARTS, drawn, drawn_real
+from trimtab.lab.tasks.real.registry import REAL
 from trimtab.types.errors import UsageError
 
 ARMS = ("none", "truncate")
@@ -74,6 +87,59 @@ def test_each_story_is_played_at_each_of_the_prices_that_are_named():
     assert [(job.family, job.prices) for job in jobs][:2] == [
         (PARTS["validation"][0], p) for p in ("tenth", "uncached")
     ]
+
+
+def test_real_material_is_played_under_every_arm_and_its_rows_say_so(tmp_path):
+    folder = write_published(tmp_path)
+    jobs = real_jobs(folder, 1, 2, ARMS)
+    assert [(job.family, job.seed) for job in jobs] == [(family, seed) for seed in (0, 1) for family in REAL]
+    done = played(jobs[0])
+    one = drawn_real(folder, REAL[0], 0)
+    assert [row.arm for row in done.rows] == list(ARMS)
+    assert {(row.tier, row.part, row.family, row.story, row.window, row.regime) for row in done.rows} == {
+        ("T0", "real", REAL[0], one.task.name, one.conditions.window, one.conditions.regime.name)
+    }
+    assert {key_of(row) for row in done.rows} == {jobs[0].key}
+    assert lacking(jobs[:1], done.rows) == []
+    (priced,) = played(replace(jobs[0], arms=ARMS[:1], prices="uncached")).rows
+    assert [section.key.title for section in sections_of([done.rows[0], priced], ARMS)] == [
+        "T0 real",
+        "T0 real at uncached prices",
+    ]
+
+
+def test_real_material_that_cannot_be_read_is_told_and_the_others_go_on(tmp_path):
+    folder = write_published(tmp_path)
+    packed(folder / "loogle/shortdep_qa.jsonl.gz", "{}\n")
+    done = {job.family: played(job) for job in real_jobs(folder, 1, 1, ("none",))}
+    assert [family for family, one in done.items() if not one.failed] == [name for name in REAL if name != "loogle"]
+    (failed,) = done["loogle"].failed
+    assert (failed.name, bool(failed.why), bool(failed.hint)) == ("loogle 0, seed 0", True, True)
+
+
+def test_of_families_without_files_it_is_said_which_and_of_none_at_all_what_to_set(tmp_path):
+    folder = write_published(tmp_path / "there")
+    assert published(str(folder)) == (folder, [])
+    (folder / "tau2-banking/tasks.json.gz").unlink()
+    (folder / "tau2-banking/documents.jsonl.gz").unlink()
+    assert published(str(folder))[1] == [
+        f"tau2-banking is skipped: {str(folder)!r} has no tau2-banking/documents.jsonl.gz and no tau2-banking/tasks.json.gz"
+    ]
+    assert {job.family for job in real_jobs(folder, 1, 1, ARMS)} == {*REAL} - {"tau2-banking"}
+    for data, said in (("", "nothing says where they are"), (str(tmp_path), "has files of none of them")):
+        with pytest.raises(UsageError, match=said) as problem:
+            published(data)
+        assert "TRIMTAB_DATA" in problem.value.hint
+        assert "loogle/shortdep_qa.jsonl.gz" in problem.value.hint
+
+
+def test_the_files_of_jobs_are_known_by_what_their_rows_are_called(session, tmp_path):
+    folder = write_published(tmp_path)
+    jobs = [*real_jobs(folder, 2, 1, ARMS), *suite_jobs("train", 1, 1, ARMS), file_job(session)]
+    files = files_of_jobs(jobs)
+    assert list(files) == [*REAL, "s.jsonl"]
+    assert files["s.jsonl"] == (session,)
+    assert [path.name for path in files["tau2-banking"]] == ["documents.jsonl.gz", "tasks.json.gz"]
 
 
 def test_a_recording_is_played_at_every_price_under_every_arm(session):

@@ -32,6 +32,23 @@ def test_the_best_of_a_kind_is_chosen_on_validation_and_not_where_it_is_judged()
     assert (test.champion("rule"), validation.champion("rule")) == ("b", "b")
 
 
+def test_real_material_stands_beside_every_part_and_chooses_nothing() -> None:
+    rows = [
+        row(arm, "rule", part=part, judged=judged(worth))
+        for part, worths in (("real", (0.9, 0.1)), ("validation", (0.1, 0.9)), ("train", (0.5, 0.5)))
+        for arm, worth in zip("ab", worths, strict=True)
+    ]
+    blocks = blocks_of(rows)
+    assert [(block.part, block.leads) for block in blocks] == [("validation", True), ("train", False), ("real", True)]
+    assert [block.champion("rule") for block in blocks] == ["b", "b", "b"]
+    assert [block.about for block in blocks] == [
+        *("generated tasks", "generated tasks"),
+        "tasks made of published texts, never learned from and never used to choose",
+    ]
+    (alone,) = blocks_of([one for one in rows if one.part == "real"])
+    assert (alone.leads, alone.chosen_on) == (True, None)
+
+
 def test_recordings_take_the_choice_of_generated_tasks() -> None:
     rows = [row(arm, "rule", part="validation", judged=judged(worth)) for arm, worth in (("a", 0.1), ("b", 0.9))]
     rows += [

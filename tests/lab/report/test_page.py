@@ -125,6 +125,17 @@ def test_one_row_of_one_arm_makes_a_page(found: Found) -> None:
     assert "There is no learned arm and no rule to compare." in text
 
 
+def test_real_material_is_a_section_of_its_own_with_all_its_figures() -> None:
+    rows = [*rows_of("T0", "validation", stories=6), *rows_of("T0", "real", stories=6)]
+    sections = {section.anchor: section for section in report_of(Found(tuple(rows))).sections}
+    real = sections["t0-real"]
+    assert real.title == "T0 · real: tasks made of published texts, never learned from and never used to choose"
+    assert [type(part) for part in real.parts] == [type(part) for part in sections["t0-validation"].parts]
+    assert "The best of each kind was chosen on T0 validation." in real.lines
+    text, _ = made(Found(tuple(rows)))
+    assert '<a href="#t0-real">T0 · real</a>' in text
+
+
 def test_stories_that_some_arm_did_not_play_are_left_out_and_counted() -> None:
     rows = [row("none", story="a"), row("none", story="b"), row("rules", "rule", story="a")]
     assert "1 stories are left out, because some arm didn't play them." in made(Found(tuple(rows)))[0]

@@ -10,7 +10,8 @@ from support.bench_rows import rows_of
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.report.bearing import says, side
 from trimtab.lab.report.evidence import blocks_of
-from trimtab.lab.report.words import PAID, SUCCEEDED, against, difference, gate, under_bounds
+from trimtab.lab.report.table import Table
+from trimtab.lab.report.words import PAID, SUCCEEDED, against, difference, gate, summary, under_bounds
 
 LESS, MORE, AROUND = Interval(-0.12, -0.15, -0.09), Interval(0.2, 0.1, 0.3), Interval(0.01, -0.1, 0.12)
 
@@ -74,6 +75,15 @@ def test_a_sentence_claims_a_side_only_where_both_ends_are_told_on_it(ends: tupl
 )
 def test_the_gate_takes_two_prices(gains: dict[str, Interval], words: str) -> None:
     assert words in gate(gains, "rl", "rules")
+
+
+@pytest.mark.parametrize(("part", "judged"), [("test", True), ("real", False), ("validation", False)])
+def test_the_gate_is_judged_by_no_part_that_is_looked_at_on_the_way(part: str, judged: bool) -> None:
+    rows = [*rows_of("T0", part), *(rows_of("T0", "validation") if part != "validation" else ())]
+    none = Table("none", "None", (), ())
+    said = {one.about: " ".join(one.lines) for one in summary(blocks_of(rows), none, none, none)}
+    assert "costs less" in said[f"T0 · {part}"]
+    assert ("The gate for a default, a reward above the best rule" in said[f"T0 · {part}"]) is judged
 
 
 @pytest.mark.parametrize(("stories", "silent"), [(3, True), (6, False)])

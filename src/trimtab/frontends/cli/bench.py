@@ -17,7 +17,7 @@ import click
 from trimtab.coding.telling.printable import json_text, one_line
 from trimtab.coding.telling.tables import counted, stacked
 from trimtab.frontends.cli import completers
-from trimtab.frontends.cli.bench_stories import EACH, SEEDS, Wish, jobs_of
+from trimtab.frontends.cli.bench_stories import EACH, SEEDS, Wish, jobs_of, left_out
 from trimtab.frontends.cli.ending import breaking_off
 from trimtab.frontends.cli.numbers import WINDOW
 from trimtab.frontends.cli.path_steps import STEPS, named_steps
@@ -42,8 +42,8 @@ _COUNT = click.IntRange(min=1, max=100_000)
 @click.argument("arms", nargs=-1, metavar="[ARM…]", shell_complete=completers.policies)
 @click.option(
     "--part",
-    type=click.Choice(("train", "validation", "test")),
-    help="Which generated tasks. Default: validation. The test part takes --candidate and --out.",
+    type=click.Choice(("train", "validation", "test", "real")),
+    help="Which tasks. Default: validation. The test part takes --candidate and --out; the real one is made of published texts in the data folder.",
 )
 @click.option(
     "--each", type=_COUNT, metavar="N", help=f"Tasks of each family ({EACH}), or sessions of each project (all)."
@@ -61,7 +61,7 @@ _COUNT = click.IntRange(min=1, max=100_000)
     "--data",
     metavar="FOLDER",
     shell_complete=completers.folders,
-    help="The folder with sessions/index.jsonl. Default: TRIMTAB_DATA.",
+    help="The folder with sessions/index.jsonl, or with the files of --part real. Default: TRIMTAB_DATA.",
 )
 @click.option(
     "--live",
@@ -124,7 +124,7 @@ def command(
 
     ARM is a policy, with parameters and wrappers as `trimtab replay --policy` takes them, or an arm of the lab. Without any, the baselines are played.
 
-    The stories are generated tasks (tier T0), recorded sessions (T1), or assignments that a scripted agent (T2) or a model (T3) works on, never two kinds in one table. Without --model nothing is asked of a model. With --out, what was played is kept as it
+    The stories are generated tasks, or with --part real tasks made of published texts (tier T0), recorded sessions (T1), or assignments that a scripted agent (T2) or a model (T3) works on, never two kinds in one table. Without --model nothing is asked of a model. With --out, what was played is kept as it
     comes: the same command goes on where it was stopped, and one with more arms or stories plays what is new.
     """
     _require_numpy()
@@ -142,6 +142,8 @@ def command(
             hint="Choose on validation, then take --part test --candidate ARM --out DIR.",
         )
     jobs = jobs_of(wish, names)
+    for line in left_out(wish):
+        click.echo(one_line(f"note: {line}"), err=True)
     with nullcontext() if out is None else _folder(Path(out), names, wish, jobs) as folder:
         if candidate is not None:
             _open_test(folder, candidate)
@@ -186,13 +188,12 @@ def _against(names: Sequence[str], against: str | None) -> str:
 def _folder(path: Path, names: Sequence[str], wish: Wish, jobs: "Sequence[Job]") -> "Iterator[Folder]":
     """The folder of this bench, and of no other as long as it is open."""
     from trimtab.lab.bench.folder import open_folder
-    from trimtab.lab.bench.playing import FileJob
+    from trimtab.lab.bench.playing import files_of_jobs
     from trimtab.lab.one_writer import one_writer
 
-    files = {job.place.name: job.path for job in jobs if isinstance(job, FileJob)}
     weights = {name: Path(found[1]) for name in names if (found := _FILE.search(name)) and Path(found[1]).is_file()}
     with one_writer(path, "bench"):
-        folder = open_folder(path, {"arms": " ".join(names), **wish.told()}, files, weights)
+        folder = open_folder(path, {"arms": " ".join(names), **wish.told()}, files_of_jobs(jobs), weights)
         for note in folder.notes:
             click.echo(one_line(f"note: {note}"), err=True)
         yield folder

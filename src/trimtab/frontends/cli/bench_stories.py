@@ -1,6 +1,6 @@
 """Which stories `trimtab bench` plays: what its options say, and whether they go together.
 
---part --each --seeds --prices ──▶ generated tasks        --sessions | --split --data, --each --window --prices ──▶ recorded sessions
+--part --each --seeds --prices ──▶ tasks (real: --data)        --sessions | --split --data, --each --window --prices ──▶ recorded sessions
 --live --each --seeds --window --prices ──▶ assignments in real repositories, by the scripted agent, or by the model of --model
 """
 
@@ -47,28 +47,44 @@ class Wish:
 
     @property
     def alone(self) -> bool:
-        """Whether generated tasks are played."""
+        """Whether tasks are played."""
         return not (self.recorded or self.live)
+
+    @property
+    def real(self) -> bool:
+        """Whether tasks of real material are played."""
+        return self.alone and self.part == "real"
 
 
 def jobs_of(wish: Wish, arms: Sequence[str]) -> "list[Job]":
-    """Return what is to be played. Raises `UsageError` for options that don't go together, and for sessions that aren't there."""
-    from trimtab.lab.bench.playing import PRICES, file_jobs, suite_jobs
-    from trimtab.lab.bench.sources import indexed, named, prices_named
+    """Return what is to be played. Raises `UsageError` for options that don't go together, and for sessions, or files of real tasks, that aren't there."""
+    from trimtab.lab.bench.playing import PRICES, file_jobs, real_jobs, suite_jobs
+    from trimtab.lab.bench.sources import indexed, named, prices_named, published
 
     _require_one_kind(wish)
     if wish.live:
         return [*_live(wish, arms)]
     if not wish.recorded:
-        part = cast("Part", wish.part or "validation")
         named_prices = ("",) if wish.prices is None else prices_named(wish.prices)
+        if wish.real:
+            folder, _ = published(_data(wish))
+            return [*real_jobs(folder, wish.each or EACH, wish.seeds or SEEDS, arms, prices=named_prices)]
+        part = cast("Part", wish.part or "validation")
         return [*suite_jobs(part, wish.each or EACH, wish.seeds or SEEDS, arms, prices=named_prices)]
-    if wish.sessions:
-        places = named(wish.sessions, wish.each)
-    else:
-        places = indexed(wish.data or environment().get("TRIMTAB_DATA", ""), wish.split or "", wish.each)
+    places = named(wish.sessions, wish.each) if wish.sessions else indexed(_data(wish), wish.split or "", wish.each)
     prices = PRICES if wish.prices is None else prices_named(wish.prices)
     return [*file_jobs(places, arms, window=wish.window, prices=prices)]
+
+
+def left_out(wish: Wish) -> list[str]:
+    """Return what of the real part isn't played, since the folder lacks its files, and why."""
+    from trimtab.lab.bench.sources import published
+
+    return published(_data(wish))[1] if wish.real else []
+
+
+def _data(wish: Wish) -> str:
+    return wish.data or environment().get("TRIMTAB_DATA", "")
 
 
 def _live(wish: Wish, arms: Sequence[str]) -> "Sequence[Job]":
@@ -101,13 +117,13 @@ def _require_one_kind(wish: Wish) -> None:
         "--part": (wish.part, wish.alone),
         "--seeds": (wish.seeds, not wish.recorded),
         "--window": (wish.window, not wish.alone),
-        "--data": (wish.data, wish.recorded),
+        "--data": (wish.data, wish.recorded or wish.real),
     }
     wrong = [name for name, (value, fits) in given.items() if value and not fits]
     if wrong and wish.alone:
         raise UsageError(
             f"{' and '.join(wrong)}: of recorded sessions, and none are named",
-            hint="Add --sessions PATH or --split NAME.",
+            hint="Add --sessions PATH or --split NAME; --data also goes with --part real.",
         )
     if wrong:
         kind = "assignments" if wish.live else "recorded sessions"

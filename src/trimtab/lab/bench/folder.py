@@ -20,6 +20,8 @@ import msgspec
 from trimtab import __version__
 from trimtab.lab.bench.row import Row
 from trimtab.lab.corpora.cache import code_version
+from trimtab.lab.suite import REAL_PART
+from trimtab.lab.tasks.real.registry import REAL
 from trimtab.types.errors import StoreError, UsageError
 
 ROWS, MANIFEST, OPENED = "rows.jsonl", "manifest.json", "opened.jsonl"
@@ -33,7 +35,7 @@ PLAYERS = (
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """How the rows beside it came about. `content`: of the code that played them; `files`: of each recording; `weights`: of the file that an arm names; `arguments`: of the last run."""
+    """How the rows beside it came about. `content`: of the code that played them; `files`: of each recording, and of each family of real material; `weights`: of the file that an arm names; `arguments`: of the last run."""
 
     content: str
     trimtab: str = __version__
@@ -94,11 +96,11 @@ class Folder:
 def open_folder(
     path: Path,
     arguments: Mapping[str, str],
-    files: Mapping[str, Path] | None = None,
+    files: Mapping[str, Sequence[Path]] | None = None,
     weights: Mapping[str, Path] | None = None,
 ) -> Folder:
-    """Open a folder, or make it. `files`: the recordings that will be played, by the names that their rows have; `weights`: the files that arms name, by the arm. Raises
-    `UsageError` and `StoreError`.
+    """Open a folder, or make it. `files`: what will be played is made of, by the names that its rows have (a recording, or a family of real material); `weights`: the files that arms name, by the arm.
+    Raises `UsageError` and `StoreError`.
     """
     if path.exists() and not path.is_dir():
         raise UsageError(
@@ -113,7 +115,12 @@ def open_folder(
         _set_aside(folder, before.content if before else "unknown")
     folder.rows = _read(folder)
     known = before if before is not None and before.content == content else Manifest(content=content)
-    now = Manifest(content=content, arguments=dict(arguments), files=_digests(files), weights=_digests(weights))
+    now = Manifest(
+        content=content,
+        arguments=dict(arguments),
+        files=_digests(files),
+        weights=_digests({arm: [one] for arm, one in (weights or {}).items()}),
+    )
     changed = _changed(known.files, now.files), _changed(known.weights, now.weights)
     if any(changed):
         _drop(folder, *changed)
@@ -169,15 +176,23 @@ def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
 
 
 def _drop(folder: Folder, files: set[str], arms: set[str]) -> None:
-    """Drop the rows of recordings, and of weights, that changed."""
-    kept = [row for row in folder.rows if row.story.partition("#")[0] not in files and row.arm not in arms]
+    """Drop the rows of recordings, of real material, and of weights, that changed."""
+    kept = [row for row in folder.rows if _made_of(row) not in files and row.arm not in arms]
     if len(kept) < len(folder.rows):
         what = ", ".join(
-            [*(f"the recording {name}" for name in sorted(files)), *(f"the weights of {name}" for name in sorted(arms))]
+            [
+                *(f"the files of {name}" if name in REAL else f"the recording {name}" for name in sorted(files)),
+                *(f"the weights of {name}" for name in sorted(arms)),
+            ]
         )
         folder.notes.append(f"changed since it was played, and played again: {what}")
         folder.rows = kept
         folder.write(ROWS, b"".join(msgspec.json.encode(row) + b"\n" for row in kept))
+
+
+def _made_of(row: Row) -> str:
+    """The name under which the files of a row are known."""
+    return row.family if row.part == REAL_PART else row.story.partition("#")[0]
 
 
 def _manifest(path: Path) -> Manifest | None:
@@ -193,12 +208,12 @@ def _unread(path: Path, problem: OSError) -> StoreError:
     return StoreError(f"{str(path)!r} can't be read: {problem.strerror}", hint="Name another folder with --out.")
 
 
-def _digests(files: Mapping[str, Path] | None) -> dict[str, str]:
-    """What each file holds; of one that can't be read nothing, which is told when it is played."""
+def _digests(files: Mapping[str, Sequence[Path]] | None) -> dict[str, str]:
+    """What the files of each name hold; of one that can't be read nothing, which is told when it is played."""
     found: dict[str, str] = {}
-    for name, path in (files or {}).items():
+    for name, paths in (files or {}).items():
         try:
-            found[name] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+            found[name] = hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
         except OSError:
             found[name] = ""
     return found

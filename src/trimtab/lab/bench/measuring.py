@@ -54,7 +54,7 @@ class Origin:
 
 
 def origin_of_task(drawn: Drawn) -> Origin:
-    """Where a generated story comes from."""
+    """Where a story of the suite comes from."""
     return Origin(drawn.task.name, drawn.part, drawn.family, slot=f"{drawn.family}-{drawn.number}", task=drawn.task)
 
 

@@ -1,6 +1,6 @@
 """Playing for a bench: which stories, and every arm in each of them.
 
-    suite ──────▶ TaskJob ───┐                          one job is one story (of a file: its recordings, at each price) under all arms that it still lacks
+    suite ──────▶ TaskJob ───┐ (real material too)      one job is one story (of a file: its recordings, at each price) under all arms that it still lacks
     assignments ▶ LiveJob ───┤
     recordings ─▶ FileJob ───┴─Executor.map(played)──▶ Done: rows, and what couldn't be played
 
@@ -9,6 +9,7 @@ A job is a value that can be sent anywhere. Its story is made, or read, where it
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TypeAlias
 
@@ -21,7 +22,8 @@ from trimtab.lab.bench.row import Row
 from trimtab.lab.corpora.trajectory import Place
 from trimtab.lab.env.story import Story, recorded_story
 from trimtab.lab.rewards.prices import REGIMES, Regime
-from trimtab.lab.suite import PARTS, Part, drawn
+from trimtab.lab.suite import PARTS, REAL_PART, Drawn, Part, RealPart, drawn, drawn_real
+from trimtab.lab.tasks.real.registry import files_of, real_families
 from trimtab.sessions.detect import read_recordings
 from trimtab.sessions.recorded import Recording
 from trimtab.sessions.replay.models import Terms, model_of
@@ -33,14 +35,15 @@ PRICES = ("quarter", "tenth-written")
 
 @dataclass(frozen=True, slots=True)
 class TaskJob:
-    """One telling of one task of the suite. `prices`: at which it is played; empty: at those that were drawn for it."""
+    """One telling of one task of the suite. `prices`: at which it is played; empty: at those that were drawn for it. `data`: the folder with the files that a task of real material is made of."""
 
-    part: Part
+    part: Part | RealPart
     family: str
     number: int
     seed: int
     arms: tuple[str, ...]
     prices: str = ""
+    data: Path | None = None
 
     @property
     def name(self) -> str:
@@ -56,6 +59,14 @@ class TaskJob:
     def slot(self) -> str:
         """What its rows have for a slot: the task, and prices that were named."""
         return f"{self.family}-{self.number}{self._at}"
+
+    @property
+    def drawn(self) -> Drawn:
+        """The task with its conditions. Raises `UsageError` for one of real material that can't be made."""
+        if self.part == REAL_PART:
+            assert self.data is not None, "real material comes from a folder"
+            return drawn_real(self.data, self.family, self.number, seed=self.seed)
+        return drawn(self.part, self.family, self.number, seed=self.seed)
 
     @property
     def _at(self) -> str:
@@ -116,10 +127,17 @@ def suite_jobs(
     """Return the jobs of a part of the suite: seeds last, so that a run that is broken off has all tasks. `prices`: each story is played at each of them; empty: as drawn."""
     return [
         TaskJob(part, family, number, seed, tuple(arms), name)
-        for seed in range(seeds)
-        for number in range(each)
-        for family in PARTS[part]
-        for name in prices
+        for seed, number, family, name in product(range(seeds), range(each), PARTS[part], prices)
+    ]
+
+
+def real_jobs(
+    data: Path, each: int, seeds: int, arms: Sequence[str], *, prices: Sequence[str] = ("",)
+) -> list[TaskJob]:
+    """Return the jobs of the families of real material whose files are in `data`, as `suite_jobs` does."""
+    return [
+        TaskJob(REAL_PART, family, number, seed, tuple(arms), name, data)
+        for seed, number, family, name in product(range(seeds), range(each), real_families(data), prices)
     ]
 
 
@@ -128,6 +146,17 @@ def file_jobs(
 ) -> list[FileJob]:
     """Return the jobs of recorded sessions."""
     return [FileJob(path, place, window, tuple(prices), tuple(arms)) for path, place in places]
+
+
+def files_of_jobs(jobs: Iterable[Job]) -> dict[str, tuple[Path, ...]]:
+    """Return the files that jobs play: of recordings by their names, of real material by its family."""
+    found: dict[str, tuple[Path, ...]] = {}
+    for job in jobs:
+        if isinstance(job, FileJob):
+            found[job.place.name] = (job.path,)
+        elif isinstance(job, TaskJob) and job.data is not None and job.family not in found:
+            found[job.family] = files_of(job.data, job.family)
+    return found
 
 
 def key_of(row: Row) -> tuple[str, ...]:
@@ -158,9 +187,9 @@ def _without(job: Job, rows: Sequence[Row]) -> Job:
 
 def played(job: Job) -> Done:
     """Play a job. A story that can't be read or played is told; the others of the job go on."""
-    if isinstance(job, TaskJob):
-        return _task(job)
     try:
+        if isinstance(job, TaskJob):
+            return _task(job)
         if isinstance(job, LiveJob):
             return Done(job.name, tuple(job.rows()))
         recordings = read_recordings(job.path, name=job.place.name)
@@ -195,7 +224,7 @@ def _recorded(job: FileJob, recording: Recording, origin: Origin) -> list[Row]:
 
 
 def _task(job: TaskJob) -> Done:
-    one = drawn(job.part, job.family, job.number, seed=job.seed)
+    one = job.drawn
     conditions = replace(one.conditions, regime=_regime(job.prices)) if job.prices else one.conditions
     origin = replace(origin_of_task(one), slot=job.slot, priced=bool(job.prices))
     rows = _rows(one.story, job.arms, Table(conditions), origin, job.seed)

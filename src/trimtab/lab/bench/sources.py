@@ -1,6 +1,6 @@
-"""Sources: which recorded sessions a bench plays, and what project each belongs to.
+"""Sources: which recorded sessions a bench plays, and what project each belongs to; where the files of real tasks are.
 
-index.jsonl of a data folder ──split──▶ (file, place)       paths ──▶ (file, place), a folder being a project
+index.jsonl of a data folder ──split──▶ (file, place)       paths ──▶ (file, place), a folder being a project       a data folder ──▶ what it lacks of each family
 """
 
 from collections.abc import Iterable
@@ -10,6 +10,7 @@ from typing import TypeAlias
 from trimtab.lab.corpora.splits import by_split, read_index
 from trimtab.lab.corpora.trajectory import Place
 from trimtab.lab.rewards.prices import REGIMES
+from trimtab.lab.tasks.real.registry import PUBLISHED, REAL, missing
 from trimtab.sessions.detect import find_recordings
 from trimtab.types.errors import UsageError
 
@@ -31,6 +32,22 @@ def indexed(data: str, split: str, each: int | None = None) -> list[Located]:
     if split not in parts:
         raise UsageError(f"the index has no split {split!r}", hint=f"Splits: {', '.join(sorted(parts))}.")
     return _sampled(((folder / place.name, place) for place in parts[split]), each)
+
+
+def published(data: str) -> tuple[Path, list[str]]:
+    """Return the folder that holds files of published benchmarks, and of each family that can't be made of them a sentence. Raises `UsageError` when none can."""
+    folder = Path(data)
+    lacks = {family: missing(folder, family) for family in REAL}
+    if not data or all(lacks.values()):
+        said = f"{data!r} has files of none of them" if data else "nothing says where they are"
+        takes = "; ".join(f"{family}: {', '.join(PUBLISHED[family].files)}" for family in REAL)
+        raise UsageError(
+            f"the real part is made of files of published benchmarks, and {said}",
+            hint=f"Set TRIMTAB_DATA, or give --data, to a folder that has those of a family or more ({takes}).",
+        )
+    return folder, [
+        f"{family} is skipped: {data!r} has no {' and no '.join(lack)}" for family, lack in lacks.items() if lack
+    ]
 
 
 def named(paths: Iterable[str], each: int | None = None) -> list[Located]:

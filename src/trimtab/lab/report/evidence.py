@@ -19,6 +19,7 @@ from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.env.facts import Tier
 from trimtab.lab.report.bearing import UNKNOWN
 from trimtab.lab.rewards.facts import Bound
+from trimtab.lab.suite import REAL_PART
 
 TIERS: tuple[tuple[Tier, str], ...] = (
     ("T2", "a scripted agent in real repositories with real tests"),
@@ -27,14 +28,16 @@ TIERS: tuple[tuple[Tier, str], ...] = (
     ("T3", "a live model"),
 )
 """The weightiest first: success in T2 is the gate, a live model is a look from outside."""
-_PARTS = ("test", "eval", "validation", "train")
+REAL = "tasks made of published texts, never learned from and never used to choose"
+"""What the part `real` of T0 is."""
+_PARTS = ("test", "eval", "validation", "train", REAL_PART)
 _LEARNED = 3
 """Learned arms that plots show by name."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """A section with what chose between its arms: another section, an opened candidate, or nothing. `leads`: it is of the part that judges its tier."""
+    """A section with what chose between its arms: another section, an opened candidate, or nothing. `leads`: it is of the part that judges its tier, or real material, which stands beside every part."""
 
     section: Section
     chosen_on: Section | None = None
@@ -62,6 +65,11 @@ class Block:
         """As a heading has it."""
         key = self.section.key
         return " · ".join(filter(None, (key.tier, key.part, key.regime and f"{key.regime} prices")))
+
+    @property
+    def about(self) -> str:
+        """What was played."""
+        return REAL if self.part == REAL_PART else dict(TIERS)[self.tier]
 
     @property
     def bound(self) -> Bound:
@@ -156,7 +164,8 @@ def blocks_of(rows: Sequence[Row], candidate: str = "") -> tuple[Block, ...]:
     made = []
     for section in sections:
         key = section.key
-        leads = next(one.key.part for one in sections if one.key.tier == key.tier) == key.part
+        judging = next(one.key.part for one in sections if one.key.tier == key.tier)
+        leads = key.part in (judging, REAL_PART)
         made.append(Block(section, _chooser(section, sections), candidate, leads))
     return tuple(made)
 

@@ -18,7 +18,7 @@ from trimtab.lab.report.words import Said
 
 TITLE = "Trimtab lab report"
 GUIDE = (
-    ("Tier", "Where a number comes from: T0 generated tasks, T1 replays of recorded sessions, T2 a scripted agent in real repositories with real tests, T3 a live model. Success in T2 weighs most; T1 assumes that later actions don't change."),
+    ("Tier", "Where a number comes from: T0 generated tasks (part real: made of published texts), T1 replays of recorded sessions, T2 a scripted agent in real repositories with real tests, T3 a live model. Success in T2 weighs most; T1 assumes that later actions don't change."),
     ("Interval", "Of 95 %, by drawing anew, two arms always by the same draws. In tables and plots it is about these very families (of recordings: projects): tasks are drawn within each, then tellings. By prices, and so at the gate, it is about families that nobody saw: they are drawn too, which makes it wider. Of training: seeds, then tasks."),
     ("Cost", "Dollars with the prompt cache, summaries and reloads among them, as a share of what keeping everything costs at the same prices, cut off hard where it doesn't fit."),
     ("Verdict", "Beside keeping everything. “over-compressed”: tokens down, and the interval of success is below. “not managing”: success equal, tokens within 5 %. “good”: success above, or equal with fewer tokens. “worse”: the rest. Once beside a window that holds everything, once as it is sent, where keeping everything fails when it doesn't fit. “too few”: of fewer than five stories, or of one in each family, nothing is said."),

@@ -130,11 +130,11 @@ def _evidence(known: Sequence[Block]) -> Iterator[Section]:
             lines = (f"Skipped: these folders hold no row of {tier}, {about}. None of its tables is on this page.",)
             yield Section(tier.lower(), f"{tier}: no data", lines, warns=True)
         for block in mine:
-            yield _block(block, about)
+            yield _block(block)
 
 
-def _block(block: Block, about: str) -> Section:
-    title = f"{block.title}: {about}"
+def _block(block: Block) -> Section:
+    title = f"{block.title}: {block.about}"
     tables = arm_tables(block)
     if not block.leads:
         return Section(block.name, title, _lines(block), tables, folded=True)

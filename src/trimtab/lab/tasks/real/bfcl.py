@@ -5,17 +5,16 @@ Files: `bfcl/memory_prereq_conversation/memory_SCENARIO.json` (`question`: turns
 """
 
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 from trimtab.lab.tasks.plot import seeded
-from trimtab.lab.tasks.real.files import folded, rows_of
-from trimtab.lab.tasks.real.haystack import Gold, Haystack, Piece
+from trimtab.lab.tasks.real.files import folded, read_once, rows_of
+from trimtab.lab.tasks.real.haystack import Gold, Haystack, Piece, picked
 from trimtab.lab.tasks.task import Level, Task
 
 NAME = "bfcl-memory"
-_ROOT = "bfcl"
-_FILE = "BFCL_v4_memory.json"
+ROOT = "bfcl"
+FILE = "BFCL_v4_memory.json"
 _LEAST = 15
 """Characters of the shortest quote."""
 
@@ -23,19 +22,18 @@ _LEAST = 15
 def make(folder: Path, seed: int, level: Level) -> Task:
     """Make a task of one scenario: a long chat in which the user tells things, and asks about some of them later."""
     rng = seeded(NAME, seed, level)
-    scenarios = _scenarios(folder)
-    scenario, turns, golds = scenarios[seed % len(scenarios)]
+    scenario, turns, golds = picked(NAME, _scenarios(folder), seed)
     prompt = (
         f"Hello. I'll tell you about my situation ({scenario}) as we go, and will ask you about it later, for instance:"
     )
     return Haystack(NAME, prompt, rng.sample(golds, len(golds)), turns, chat=True).task(seed, level, rng)
 
 
-@cache
+@read_once
 def _scenarios(folder: Path) -> tuple[tuple[str, tuple[Piece, ...], tuple[Gold, ...]], ...]:
-    root = folder / _ROOT
-    truth = {row["id"]: row for row in rows_of(root / "possible_answer" / _FILE)}
-    asked = list(rows_of(root / _FILE))
+    root = folder / ROOT
+    truth = {row["id"]: row for row in rows_of(root / "possible_answer" / FILE)}
+    asked = list(rows_of(root / FILE))
     found = []
     for path in sorted((root / "memory_prereq_conversation").glob("memory_*.json")):
         scenario = path.stem.removeprefix("memory_")

@@ -1,16 +1,29 @@
-"""Reading the files of published benchmarks: JSON, or JSON lines, packed or not. A line that can't be read is left out."""
+"""Reading the files of published benchmarks: JSON, or JSON lines, packed or not. A line that can't be read is left out; a file that can't be, or is another one, is told.
+
+FOLDER ──read_once──▶ what a family knows of its files, or `UsageError`
+"""
 
 import gzip
 import json
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from trimtab.types.errors import UsageError
+
+T = TypeVar("T")
+_NEXT = "Put the published files there, or take these away: a family without its files is left out."
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file, unpacked where its name ends in `.gz`."""
-    data = path.read_bytes()
-    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8", "replace")
+    """Return the text of a file, unpacked where its name ends in `.gz`. Raises `UsageError` for one that can't be read."""
+    try:
+        data = path.read_bytes()
+        return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8", "replace")
+    except (OSError, EOFError, zlib.error) as problem:
+        raise UsageError(f"{str(path)!r} can't be read: {problem}", hint=_NEXT) from problem
 
 
 def rows_of(path: Path) -> Iterator[dict[str, Any]]:
@@ -22,6 +35,23 @@ def rows_of(path: Path) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(row, dict):
             yield row
+
+
+def read_once(read: Callable[[Path], T]) -> Callable[[Path], T]:
+    """Wrap what reads the files of a family in a folder: it is called once for each folder, and files that aren't in the shape it reads are told as `UsageError`."""
+
+    @cache
+    def reading(folder: Path) -> T:
+        try:
+            return read(folder)
+        except (LookupError, TypeError, AttributeError, ValueError) as problem:
+            family = read.__module__.rpartition(".")[2]
+            found = f"{type(problem).__name__}: {problem}"
+            raise UsageError(
+                f"files of {family!r} in {str(folder)!r} aren't in their published shape ({found})", hint=_NEXT
+            ) from problem
+
+    return reading
 
 
 def folded(text: str) -> str:

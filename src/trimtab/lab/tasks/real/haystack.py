@@ -9,12 +9,14 @@ A piece that is longer than a large result of the level is cut to a window that 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import TypeVar
 
 from trimtab.lab.tasks.plot import seeded, threads
 from trimtab.lab.tasks.stage import Stage
-from trimtab.lab.tasks.story import Act, Cue, Fact, Turn
+from trimtab.lab.tasks.story import Act, Cue, Fact, Refused, Turn
 from trimtab.lab.tasks.task import Level, Task
 
+T = TypeVar("T")
 CHARS = 4.5
 """Characters a token, about, of English prose."""
 _NAMED = 12
@@ -50,7 +52,7 @@ class Haystack:
     chat: bool = False
 
     def task(self, seed: int, level: Level, rng: Random | None = None) -> Task:
-        """Make a task. Raises `ValueError` when there is no gold piece whose evidence stands in it alone."""
+        """Make a task. Raises `ValueError` when there is no gold piece whose evidence stands in it alone, or the story can't be told without giving one away."""
         rng = rng or seeded(self.family, seed, level)
         plot = threads(rng, level, first=2 if self.chat else 1)
         golds = _apart(self.prompt, self.golds, len(plot))
@@ -58,7 +60,17 @@ class Haystack:
             raise ValueError(f"{self.family}: nothing to ask about, or nothing to hide it in")
         script = _Reading(rng, self, level, {gold.evidence: gold for gold in golds})
         cues = [Cue(_fact(gold), shown, (used,)) for gold, (shown, used) in zip(golds, plot, strict=False)]
-        return Stage(self.family, seed, level, rng).play(script, cues)
+        try:
+            return Stage(self.family, seed, level, rng).play(script, cues)
+        except Refused as refused:
+            raise ValueError(f"{self.family}: {refused}") from refused
+
+
+def picked(family: str, options: Sequence[T], seed: int) -> T:
+    """Return the document, case or talk of a seed; those that there are take turns. Raises `ValueError` where there is none."""
+    if not options:
+        raise ValueError(f"{family}: nothing to ask about")
+    return options[seed % len(options)]
 
 
 def window(text: str, chars: int, around: str = "") -> str:

@@ -6,13 +6,12 @@ no valid JSON; they are left out, and so are questions whose evidence isn't foun
 
 import ast
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from trimtab.lab.tasks.plot import seeded
-from trimtab.lab.tasks.real.files import folded, rows_of
-from trimtab.lab.tasks.real.haystack import CHARS, Gold, Haystack, Piece
+from trimtab.lab.tasks.real.files import folded, read_once, rows_of
+from trimtab.lab.tasks.real.haystack import CHARS, Gold, Haystack, Piece, picked
 from trimtab.lab.tasks.task import Level, Task
 
 NAME = "loogle"
@@ -24,15 +23,14 @@ _LEAST = 20
 def make(folder: Path, seed: int, level: Level) -> Task:
     """Make a task of a document: it is read in chunks of the level's size."""
     rng = seeded(NAME, seed, level)
-    documents = _documents(folder)
-    title, text, pairs = documents[seed % len(documents)]
+    title, text, pairs = picked(NAME, _documents(folder), seed)
     chunks = _chunks(title, text, round(level.tokens * CHARS))
     golds = [gold for pair in pairs for gold in _golds(chunks, pair)]
     prompt = f"Read '{title}' and answer these questions:"
     return Haystack(NAME, prompt, rng.sample(golds, len(golds)), chunks).task(seed, level, rng)
 
 
-@cache
+@read_once
 def _documents(folder: Path) -> tuple[tuple[str, str, tuple[tuple[str, str, tuple[str, ...]], ...]], ...]:
     """Title, text, and (question, answer, evidence) of each document of which anything can be asked."""
     found = []

@@ -7,17 +7,17 @@ Files: `lost-in-the-middle/kv-retrieval-75_keys.jsonl.gz` (`ordered_kv_records`,
 import json
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 from trimtab.lab.tasks.plot import seeded
-from trimtab.lab.tasks.real.files import rows_of
+from trimtab.lab.tasks.real.files import read_once, rows_of
 from trimtab.lab.tasks.real.haystack import Gold, Haystack, Piece
 from trimtab.lab.tasks.task import Level, Task
 
 FOLDER = "lost-in-the-middle"
 PAIRS = f"{FOLDER}-pairs"
 PASSAGES = f"{FOLDER}-passages"
+PAIRS_FILE, PASSAGES_FILE = "kv-retrieval-75_keys.jsonl.gz", "nq-open-oracle.jsonl.gz"
 
 
 def pairs(folder: Path, seed: int, level: Level) -> Task:
@@ -39,11 +39,11 @@ def _shuffled(
     return Haystack(name, prompt, rng.sample(golds, len(golds)), pool).task(seed, level, rng)
 
 
-@cache
+@read_once
 def _pairs(folder: Path) -> tuple[tuple[Gold, ...], tuple[Piece, ...]]:
     golds: list[Gold] = []
     pool: list[Piece] = []
-    for number, row in enumerate(rows_of(folder / FOLDER / "kv-retrieval-75_keys.jsonl.gz")):
+    for number, row in enumerate(rows_of(folder / FOLDER / PAIRS_FILE)):
         records = [(key, value) for key, value, *_ in row["ordered_kv_records"]]
         piece = Piece(f"pairs-{number}", "\n".join(json.dumps({key: value}) for key, value in records))
         golds.append(Gold(piece, row["value"], f"Which value has the key {row['key']}?", (row["value"],)))
@@ -51,11 +51,11 @@ def _pairs(folder: Path) -> tuple[tuple[Gold, ...], tuple[Piece, ...]]:
     return tuple(golds), tuple(pool)
 
 
-@cache
+@read_once
 def _passages(folder: Path) -> tuple[tuple[Gold, ...], tuple[Piece, ...]]:
     golds: list[Gold] = []
     pool: list[Piece] = []
-    for row in rows_of(folder / FOLDER / "nq-open-oracle.jsonl.gz"):
+    for row in rows_of(folder / FOLDER / PASSAGES_FILE):
         for passage in row["ctxs"]:
             piece = Piece(passage["title"], passage["text"])
             pool.append(piece)

@@ -7,13 +7,12 @@ document matters isn't said: it is taken to be the one that shares most words wi
 import json
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from trimtab.lab.tasks.plot import seeded
-from trimtab.lab.tasks.real.files import rows_of, text_of
-from trimtab.lab.tasks.real.haystack import Gold, Haystack, Piece
+from trimtab.lab.tasks.real.files import read_once, rows_of, text_of
+from trimtab.lab.tasks.real.haystack import Gold, Haystack, Piece, picked
 from trimtab.lab.tasks.task import Level, Task
 
 NAME = "tau2-banking"
@@ -25,7 +24,7 @@ _WORDS = re.compile(r"[a-z0-9]{4,}")
 def make(folder: Path, seed: int, level: Level) -> Task:
     """Make a task of one customer: the documents that their case rests on stand among all others."""
     documents, cases = _bank(folder)
-    case = cases[seed % len(cases)]
+    case = picked(NAME, cases, seed)
     wanted = frozenset(_words(json.dumps(case["evaluation_criteria"]["actions"])))
     golds = [
         gold for name in case["required_documents"] if name in documents for gold in _golds(documents[name], wanted)
@@ -36,7 +35,7 @@ def make(folder: Path, seed: int, level: Level) -> Task:
     return Haystack(NAME, prompt, rng.sample(golds, len(golds)), pool).task(seed, level, rng)
 
 
-@cache
+@read_once
 def _bank(folder: Path) -> tuple[dict[str, Piece], list[dict[str, Any]]]:
     """All documents by id, and the cases that rest on any of them."""
     documents = {
