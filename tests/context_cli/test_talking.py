@@ -12,9 +12,9 @@ import pytest
 from support.cli import Cli, Json
 from support.talk import typing_loop
 from trimtab.agent.run import AgentBusy
-from trimtab.coding.choose import New
+from trimtab.coding.choose import Choice, New
 from trimtab.coding.commands.registry import run_command
-from trimtab.coding.project import open_project
+from trimtab.coding.project import Project, open_project
 from trimtab.coding.session import Session, open_session
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.errors import TrimtabError, UsageError
@@ -45,6 +45,12 @@ class Talk:
     def work(self, turn: Callable[[], Awaitable[object]], *, is_turn: bool = True) -> None:
         assert not is_turn
         self.jobs.append(turn)
+
+    async def switch(self, project: Project, choice: Choice) -> None:
+        raise AssertionError
+
+    def reload(self, project: Project) -> None:
+        raise AssertionError
 
     def leave(self) -> None:
         raise AssertionError

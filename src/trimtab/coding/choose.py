@@ -19,9 +19,10 @@ class Resume:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """A new session that starts as a copy of another one's branch."""
+    """A new session that starts as a copy of another one's branch, up to entry `at` (an id, the start of one, or a label; None: all of it)."""
 
     ref: str
+    at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

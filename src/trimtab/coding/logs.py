@@ -39,6 +39,8 @@ class Opened:
     log: SessionLog
     model_ref: str | None = None
     notices: tuple[str, ...] = ()
+    moved: bool = False
+    """Whether the session goes on in another folder than its log says; the log is told with the next entry."""
 
 
 def open_log(project: Project, choice: Choice, *, takeover: bool = False) -> Opened:
@@ -56,8 +58,8 @@ def open_log(project: Project, choice: Choice, *, takeover: bool = False) -> Ope
         case Resume(ref=ref):
             path = folder.find(ref, str(project.cwd))
             return _place(project, folder.open(path, takeover=takeover, cwd=str(project.cwd)))
-        case Fork(ref=ref):
-            copy = folder.fork(folder.find(ref, str(project.cwd)), cwd=str(project.cwd))
+        case Fork(ref=ref, at=at):
+            copy = folder.fork(folder.find(ref, str(project.cwd)), cwd=str(project.cwd), at=at)
             return _place(project, folder.open(copy))
         case _:
             assert_never(choice)
@@ -82,33 +84,30 @@ def writes_at_once(choice: Choice, project: Project) -> bool:
 def _place(project: Project, log: SessionLog) -> Opened:
     """Decide where an existing session goes on, and what the person should know of it."""
     try:
-        project, notices = _folder_for(project, log)
+        project, notices, moved = _folder_for(project, log)
         if log.damage:
             places = "1 damaged place" if len(log.damage) == 1 else f"{len(log.damage)} damaged places"
             read = "was" if len(log.damage) == 1 else "were"
             notices = (*notices, f"{places} in {log.path} {read} read around; nothing readable is lost")
-        return Opened(project, log, last_model(log), notices)
+        return Opened(project, log, last_model(log), notices, moved)
     except BaseException:
         log.close()
         raise
 
 
-def _folder_for(project: Project, log: SessionLog) -> tuple[Project, tuple[str, ...]]:
-    """Where the session goes on: in its own folder, unless the person named one or it is gone."""
+def _folder_for(project: Project, log: SessionLog) -> tuple[Project, tuple[str, ...], bool]:
+    """Where the session goes on: in its own folder, unless the person named one or it is gone; and whether that is news to the log."""
     there = log.cwd
     if not there or scrub(os.path.realpath(there)) == scrub(str(project.cwd)):
-        return project, ()
+        return project, (), False
     if project.asked.cwd_given or not os.path.isdir(there):
-        log.set_cwd(str(project.cwd))
         why = "as asked" if project.asked.cwd_given else "its folder is gone"
-        return project, (f"the session was in {there} and goes on in {project.cwd}: {why}",)
+        return project, (f"the session was in {there} and goes on in {project.cwd}: {why}",), True
     try:
-        return project.moved_to(Path(there)), (
-            f"the session goes on in its own folder, {there} (--cwd . keeps you here)",
-        )
+        moved = project.moved_to(Path(there))
+        return moved, (f"the session goes on in its own folder, {there} (--cwd . keeps you here)",), False
     except UsageError as e:
-        log.set_cwd(str(project.cwd))
-        return project, (f"{e.message}; the session goes on in {project.cwd}",)
+        return project, (f"{e.message}; the session goes on in {project.cwd}",), True
 
 
 def policy_of(log: SessionLog) -> str:

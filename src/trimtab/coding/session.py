@@ -73,7 +73,9 @@ class Session:
         person: Person = NOBODY,
         closing: "_Closing",
         checkpoints: Checkpoints | None = None,
+        moved: bool = False,
     ) -> None:
+        self._moved = moved
         self._closing = closing
         self._checkpoints = checkpoints
         self._news: list[str] = []
@@ -110,7 +112,7 @@ class Session:
             SessionOpened(
                 format=header.format,
                 id=header.id,
-                cwd=self.log.cwd,
+                cwd=scrub(str(self.project.cwd)) if self._moved else self.log.cwd,
                 created=header.created,
                 parent_session=header.parent_session,
                 session_file=file,
@@ -190,6 +192,14 @@ class Session:
         """What the last turns (None: all) changed in files, a unified diff a file, against how the files are now."""
         return await anyio.to_thread.run_sync(self._rewinder().diff, number)
 
+    async def go_to(self, entry_id: str | None) -> None:
+        """Go on from another entry of the session (None: before the first): the log keeps where, so a quit doesn't lose it. Raises `AgentBusy`, or `UsageError` for an unknown entry."""
+        if self.busy:
+            raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
+        await anyio.to_thread.run_sync(self.log.move_leaf, entry_id)
+        self._news = []
+        self.agent.look_again({p.call_id: p.question for p in self.log.parked})
+
     async def _rewind(self, work: Callable[[Rewinder], Outcome]) -> Outcome:
         if self.busy:
             raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
@@ -239,6 +249,9 @@ class Session:
         policy = self.context.policy
         # A log that can't take this can't take the prompt either, and that ends the turn with an error.
         with suppress(StoreError, SessionError):
+            if self._moved:
+                await anyio.to_thread.run_sync(self.log.set_cwd, str(self.project.cwd))
+                self._moved = False
             if used is not None and used != self.model.ref:
                 await anyio.to_thread.run_sync(self.log.set_model, self.model.provider, self.model.id)
             if policy != policy_of(self.log):
@@ -327,6 +340,7 @@ async def open_session(
             person=person,
             closing=closing,
             checkpoints=checkpoints,
+            moved=opened.moved,
         )
 
 

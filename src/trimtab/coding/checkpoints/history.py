@@ -80,10 +80,10 @@ def history_of(archive: Archive) -> History:
                     _redo(history, str(value.data.get("undo")))
                 case _:
                     pass
-        elif entry.type == "message" and history.redoable and _prompt(entry.value) is not None:
+        elif entry.type == "message" and history.redoable and words_of(entry.value) is not None:
             history.redoable.clear()  # who goes on from here has left the other way
     for entry in archive.path():
-        if entry.type == "message" and (text := _prompt(entry.value)) is not None:
+        if entry.type == "message" and (text := words_of(entry.value)) is not None:
             history.turns.append(Turn(entry.id, entry.parent, text, changes.get(entry.id, {})))
     return history
 
@@ -91,7 +91,7 @@ def history_of(archive: Archive) -> History:
 def turn_now(archive: Archive) -> str | None:
     """The entry of the prompt that the branch works on."""
     for entry in reversed(archive.path()):
-        if entry.type == "message" and _prompt(entry.value) is not None:
+        if entry.type == "message" and words_of(entry.value) is not None:
             return entry.id
     return None
 
@@ -109,8 +109,8 @@ def undo_data(
     return {"turns": list(turns), "leaf": leaf, "talk": talk, "files": files, "put_back": moved}
 
 
-def _prompt(value: Any) -> str | None:
-    """The words of a message that begins a turn."""
+def words_of(value: Any) -> str | None:
+    """The words of a message that begins a turn; None for anything else."""
     if not isinstance(value, MessageEntry) or not isinstance(message := value.message, User):
         return None
     if message.origin not in _BEGINS_A_TURN:
@@ -175,4 +175,5 @@ __all__ = [
     "history_of",
     "turn_now",
     "undo_data",
+    "words_of",
 ]

@@ -9,7 +9,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from trimtab.coding.checkpoints.history import REDO, UNDO, Change, History, Turn, Undone, history_of, undo_data
+from trimtab.coding.checkpoints.history import (
+    REDO,
+    UNDO,
+    Change,
+    History,
+    Turn,
+    Undone,
+    history_of,
+    undo_data,
+    words_of,
+)
 from trimtab.coding.checkpoints.states import State, put_back, state_of
 from trimtab.coding.checkpoints.store import ContentStore
 from trimtab.coding.tools.diffs import unified
@@ -123,8 +133,8 @@ class Rewinder:
         return None if b"\0" in data else data.decode("utf-8", "replace")
 
     def _texts(self, undone: Undone) -> tuple[str, ...]:
-        known = {turn.entry_id: turn.text for turn in history_of(self.log.archive).turns}
-        return tuple(known.get(one, "") for one in undone.turns)
+        entries = (self.log.archive.get(one) for one in undone.turns)
+        return tuple((words_of(entry.value) if entry is not None else None) or "" for entry in entries)
 
     def _note(self, kind: str, data: dict[str, object]) -> None:
         self.log.append([CustomEntry(id="", parent=None, time="", kind=kind, data=data)])

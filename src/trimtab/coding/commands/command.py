@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from trimtab.coding.choose import Choice
+from trimtab.coding.project import Project
 from trimtab.coding.session import Session
 
 
@@ -27,6 +29,16 @@ class Desk(Protocol):
 
     def work(self, turn: Callable[[], Awaitable[object]], *, is_turn: bool = True) -> None:
         """Run a turn, or something else that takes a while, beside the desk. Raises `AgentBusy` when something runs."""
+        ...
+
+    async def switch(self, project: Project, choice: Choice) -> None:
+        """Go on with another session: it is opened first, then this one is let go. Raises as `open_session` does, and then all is as it was;
+        `AgentBusy` while a turn runs.
+        """
+        ...
+
+    def reload(self, project: Project) -> None:
+        """Let this session go and open it again in `project`, or as it was when that fails. Raises `AgentBusy` while a turn runs."""
         ...
 
     def leave(self) -> None:

@@ -1,6 +1,7 @@
 """`/model [P/M]`: which model answers, and another one from the next turn on."""
 
 from trimtab.coding.commands.command import Command, Desk
+from trimtab.coding.commands.models import complete_models
 
 
 async def _run(desk: Desk, rest: str) -> None:
@@ -10,4 +11,4 @@ async def _run(desk: Desk, rest: str) -> None:
     desk.tell(f"model: {desk.session.model.ref}{when}")
 
 
-COMMAND = Command("model", "[P/M]", "say which model answers, or switch to another one", _run)
+COMMAND = Command("model", "[P/M]", "say which model answers, or switch to another one", _run, complete_models)

@@ -6,7 +6,26 @@
 import re
 from collections.abc import Mapping
 
-from trimtab.coding.commands import answer, compact, context, diff, model, quit, redo, revert, undo
+from trimtab.coding.commands import (
+    answer,
+    compact,
+    context,
+    cost,
+    diff,
+    fork,
+    label,
+    model,
+    models,
+    new,
+    quit,
+    redo,
+    reload,
+    resume,
+    revert,
+    tools,
+    tree,
+    undo,
+)
 from trimtab.coding.commands.command import Command, Desk
 from trimtab.coding.commands.help import help_command
 from trimtab.coding.telling.nearest import nearest
@@ -18,12 +37,22 @@ COMMANDS: Mapping[str, Command] = {
     command.name: command
     for command in (
         model.COMMAND,
+        models.COMMAND,
+        tools.COMMAND,
+        cost.COMMAND,
         context.COMMAND,
         compact.COMMAND,
         revert.COMMAND,
         undo.COMMAND,
         redo.COMMAND,
         diff.COMMAND,
+        new.COMMAND,
+        resume.COMMAND,
+        fork.COMMAND,
+        fork.CLONE,
+        tree.COMMAND,
+        label.COMMAND,
+        reload.COMMAND,
         answer.COMMAND,
         help_command(lambda: COMMANDS),
         quit.COMMAND,

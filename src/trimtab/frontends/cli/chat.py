@@ -11,6 +11,7 @@ terminal's own line editing works, and the loop never waits for a person.
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,10 +19,11 @@ import anyio
 import click
 
 from trimtab.agent.run import AgentBusy
-from trimtab.coding.choose import Choice, New
+from trimtab.coding.choose import AtFile, Choice, New
 from trimtab.coding.commands.registry import parse, run_command
 from trimtab.coding.project import Project
-from trimtab.coding.session import Session, open_session
+from trimtab.coding.session import Session
+from trimtab.coding.switching import Candidate, prepare
 from trimtab.coding.telling.tables import shortened
 from trimtab.frontends.cli.asking import LinePerson
 from trimtab.frontends.cli.inputs import line_parts
@@ -49,32 +51,69 @@ def talk(flags: Flags) -> int:
 
 
 async def converse(project: Project, choice: Choice, *, takeover: bool = False) -> int:
-    """Talk over the session that `choice` means, until the person leaves; return the exit code."""
+    """Talk over the session that `choice` means, and those that the person switches to, until they leave; return the exit code."""
     printer = TextPrinter(live=True, progress=True, mark="> " if sys.stdin.isatty() else "")
     person = LinePerson(printer.say, interactive=sys.stdin.isatty())
-    async with open_session(project, choice, takeover=takeover, person=person) as session:
-        events = session.feed.subscribe()
-        await session.announce()
-        printer.show_all(events.pending())
-        if not isinstance(choice, New) and (end := recalled(session.agent.messages)):
-            printer.say(end)
-        printer.say(f"{session.model.ref} in {session.project.cwd}. /help lists commands, Ctrl-D leaves.")
-        async with anyio.create_task_group() as group:
-            group.start_soon(printer.follow, events)
-            session.work_beside(group.start_soon, between_turns=sys.stdin.isatty())
-            session.context.transcript.wait.way_out = "Ctrl-C ends the wait"
-            loop = ChatLoop(session, printer, person, start=group.start_soon)
-            group.start_soon(_heed_signals, loop, group.cancel_scope.cancel)
-            await loop.run(Lines(sys.stdin.fileno()))
-            group.cancel_scope.cancel()
-        printer.leave()
+    lines = Lines(sys.stdin.fileno())
+    goes_on = not isinstance(choice, New)
+    here: Candidate | None = await prepare(project, choice, person=person, takeover=takeover)
+    while here is not None:
+        async with here.stack:
+            following = await _sit(here.session, printer, person, lines, goes_on=goes_on)
+        if isinstance(following, Reopening):
+            here, goes_on = await _reopened(following, printer, person), False
+        else:
+            here, goes_on = following, True
+    printer.leave()
     return 0
+
+
+async def _sit(
+    session: Session, printer: TextPrinter, person: LinePerson, lines: Lines, *, goes_on: bool
+) -> "Candidate | Reopening | None":
+    """Talk over one session; return what to go on with."""
+    events = session.feed.subscribe()
+    await session.announce()
+    printer.show_all(events.pending())
+    if goes_on and (end := recalled(session.agent.messages)):
+        printer.say(end)
+    printer.say(f"{session.model.ref} in {session.project.cwd}. /help lists commands, Ctrl-D leaves.")
+    async with anyio.create_task_group() as group:
+        group.start_soon(printer.follow, events)
+        session.work_beside(group.start_soon, between_turns=sys.stdin.isatty())
+        session.context.transcript.wait.way_out = "Ctrl-C ends the wait"
+        loop = ChatLoop(session, printer, person, start=group.start_soon)
+        group.start_soon(_heed_signals, loop, group.cancel_scope.cancel)
+        await loop.run(lines)
+        group.cancel_scope.cancel()
+    if loop.left:
+        await loop.give_back()
+    return loop.following
+
+
+async def _reopened(again: "Reopening", printer: TextPrinter, person: LinePerson) -> Candidate:
+    """The same session in its project as it is now, or as it was when that can't be."""
+    try:
+        return await prepare(again.project, again.choice, person=person)
+    except TrimtabError as e:
+        printer.say(f"error: {e.message}; it goes on as it was" + (f"\n  {e.hint}" if e.hint else ""))
+        return await prepare(again.before, again.choice, person=person)
+
+
+@dataclass(frozen=True, slots=True)
+class Reopening:
+    """The same session again, in `project`, or in the one `before`."""
+
+    project: Project
+    before: Project
+    choice: Choice
 
 
 async def _heed_signals(loop: "ChatLoop", leave: Callable[[], None]) -> None:
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async for number in signals:
             if number == signal.SIGTERM or not loop.interrupt():
+                loop.left = True
                 leave()
                 return
 
@@ -110,8 +149,10 @@ class ChatLoop:
         self._idle.set()
         self._scope = anyio.CancelScope()
         self._in_turn = False
-        self._left = False
+        self.left = False
         self._warned = False
+        self.following: Candidate | Reopening | None = None
+        """What to go on with, once the person has switched."""
 
     @property
     def working(self) -> bool:
@@ -121,14 +162,14 @@ class ChatLoop:
     async def run(self, lines: Lines) -> None:
         """Take lines until the input ends or the person quits; a running turn is then finished first."""
         self._printer.show_mark()
-        while not self._left and (line := await lines.next()) is not None:
+        while not self.left and self.following is None and (line := await lines.next()) is not None:
             self._printer.line_taken()
             self._warned = False
             try:
                 await self._take(line)
             except TrimtabError as e:
                 self._complain(e)
-            if not self.working and not self._left:
+            if not self.working and not self.left and self.following is None:
                 self._printer.show_mark()
             # Without a person at the keyboard the lines are a list of prompts: one after the other.
             if not self._interactive:
@@ -181,9 +222,31 @@ class ChatLoop:
 
         self._start(run, self._idle, self._scope)
 
+    async def switch(self, project: Project, choice: Choice) -> None:
+        """Open another session and go on with it."""
+        self._require_idle()
+        self.following = await prepare(project, choice, person=self._person)
+
+    def reload(self, project: Project) -> None:
+        """Go on with this session, opened again in `project`."""
+        self._require_idle()
+        assert self.session.log.path is not None
+        self.following = Reopening(project, self.session.project, AtFile(self.session.log.path))
+
+    async def give_back(self) -> None:
+        """Close what was opened to go on with and won't be."""
+        if isinstance(self.following, Candidate):
+            with anyio.CancelScope(shield=True):
+                await self.following.aclose()
+            self.following = None
+
+    def _require_idle(self) -> None:
+        if self.working:
+            raise AgentBusy("something runs", hint="Wait until it is done, or stop it with Ctrl-C.")
+
     def leave(self) -> None:
         """Take no more lines."""
-        self._left = True
+        self.left = True
         self._printer.leave()
         if self.working:
             self.tell("leaving after this turn (Ctrl-C stops it)")

@@ -1,0 +1,53 @@
+"""`/resume [SESSION]`: go on with another session."""
+
+from collections.abc import Sequence
+
+import anyio
+
+from trimtab.coding.choose import Resume
+from trimtab.coding.commands.command import Command, Completion, Desk
+from trimtab.coding.session import Session
+from trimtab.coding.session_list import Row, list_sessions
+from trimtab.coding.telling.printable import one_line
+from trimtab.coding.telling.tables import counted, table
+from trimtab.types.errors import UsageError
+
+_SHOWN = 15
+
+
+async def _run(desk: Desk, rest: str) -> None:
+    session = desk.session
+    if rest:
+        if session.log.path is not None and rest in (session.log.header.id, str(session.log.path)):
+            raise UsageError("this is that session", hint="/resume lists the others.")
+        await desk.switch(session.project, Resume(rest))
+        return
+    rows, _ = await anyio.to_thread.run_sync(lambda: list_sessions(session.project, everywhere=False))
+    shown = [row for row in rows if row.summary.entries and row.summary.id != session.log.header.id]
+    if not shown:
+        desk.tell("no other session in this folder; trimtab sessions list --all shows those of other folders")
+        return
+    lines = table([_cells(row) for row in shown[:_SHOWN]], None, right=(1, 2))
+    more = [f"and {len(shown) - _SHOWN} more: trimtab sessions list"] if len(shown) > _SHOWN else []
+    desk.tell("\n".join([*map(one_line, lines), *more, "/resume ID goes on with one (the start of an id is enough)"]))
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    summary = row.summary
+    minutes = row.age_s / 60
+    age = (
+        f"{minutes:.0f} min"
+        if minutes < 120
+        else f"{minutes / 60:.0f} h"
+        if minutes < 2_880
+        else f"{minutes / 1_440:.0f} d"
+    )
+    return (summary.id, age, counted(summary.entries, "entry").replace("entrys", "entries"), summary.title or "(empty)")
+
+
+def _complete(session: Session, typed: str) -> Sequence[Completion]:
+    rows, _ = list_sessions(session.project, everywhere=False)
+    return tuple(Completion(row.summary.id, row.summary.title) for row in rows)
+
+
+COMMAND = Command("resume", "[SESSION]", "go on with another session; without a name, list them", _run, _complete)

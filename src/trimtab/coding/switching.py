@@ -1,0 +1,33 @@
+"""From one open session to another: the next one is whole before the old one is let go.
+
+/resume, /new, /fork, … ──prepare──▶ a candidate, open ──adopted──▶ the old one is closed
+                            └─ anything fails, or the person says no ──▶ the candidate is gone, the old one as it was, its file byte for byte
+"""
+
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from trimtab.coding.choose import Choice
+from trimtab.coding.person import Person
+from trimtab.coding.project import Project
+from trimtab.coding.session import Session, open_session
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An open session that nobody uses yet. Whoever adopts it, or doesn't, closes it."""
+
+    session: Session
+    stack: AsyncExitStack
+
+    async def aclose(self) -> None:
+        """Close the session."""
+        await self.stack.aclose()
+
+
+async def prepare(project: Project, choice: Choice, *, person: Person, **more: Any) -> Candidate:
+    """Open the session that `choice` means. Raises as `open_session` does, and then nothing is open."""
+    async with AsyncExitStack() as stack:
+        session = await stack.enter_async_context(open_session(project, choice, person=person, **more))
+        return Candidate(session, stack.pop_all())

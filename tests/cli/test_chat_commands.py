@@ -1,0 +1,131 @@
+"""Commands of a talk that change what is talked about: sessions, branches, turns."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.cli import Cli, Json, Outcome
+
+WRITE: Json = {"tool_calls": [{"name": "write", "arguments": {"path": "a.txt", "content": "one\n"}}]}
+
+
+def talk(cli: Cli, *lines: str, model: str, flags: tuple[str, ...] = ()) -> Outcome:
+    """What a talk says when these lines come from a pipe."""
+    return cli.run("chat", "--model", model, *flags, stdin="".join(f"{line}\n" for line in lines).encode())
+
+
+def prompts(file: Path) -> list[str]:
+    """What was said in a session file, all branches."""
+    entries = [json.loads(line) for line in file.read_text().splitlines()]
+    messages = [e["message"] for e in entries if e["type"] == "message" and e["message"]["role"] == "user"]
+    return [part["text"] for m in messages for part in m["parts"]]
+
+
+def said(text: str = "fine", **more: object) -> Json:
+    return {"text": text, **more}
+
+
+def test_undo_and_redo_say_what_they_did(cli: Cli) -> None:
+    outcome = talk(cli, "make it", "/diff", "/undo", "/redo", model=cli.script(WRITE, said()))
+    assert outcome.code == 0
+    for words in ("+one", "took back: make it", "a.txt: removed", "did again: make it", "a.txt: made again"):
+        assert words in outcome.err
+    assert (cli.project / "a.txt").read_text() == "one\n"
+
+
+@pytest.mark.parametrize(
+    "line", ["/undo", "/undo x", "/redo", "/diff x", "/tree nowhere", "/label", "/resume none", "/fork 9"]
+)
+def test_what_cannot_be_is_said_and_the_talk_goes_on(cli: Cli, line: str) -> None:
+    outcome = talk(cli, line, "hi", model=cli.script(said("hello")))
+    assert (outcome.code, outcome.out.strip()) == (0, "hello")
+    assert "error: " in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_a_new_session_begins_without_what_was_said(cli: Cli) -> None:
+    model = cli.script(said("one"))
+    outcome = talk(cli, "first", "/new", "second", model=model)
+    assert outcome.code == 0
+    # Each session begins its script anew.
+    assert [prompts(file) for file in cli.sessions] == [["first"], ["second"]]
+
+
+def test_an_earlier_session_goes_on_where_it_was(cli: Cli) -> None:
+    model = cli.script(said("one"), said("two"))
+    assert talk(cli, "first", model=model).code == 0
+    (first,) = cli.sessions
+    ident = json.loads(first.read_text().splitlines()[0])["id"]
+    outcome = talk(cli, "other", f"/resume {ident[:8]}", "again", model=model)
+    assert "This session goes on. It ended with:" in outcome.err
+    assert prompts(first) == ["first", "again"]
+
+
+def test_a_session_that_cannot_be_opened_leaves_this_one_as_it_is(cli: Cli) -> None:
+    broken = cli.root / "notes.txt"
+    broken.write_text("my notes\n")
+    outcome = talk(cli, "first", f"/resume {broken}", "second", model=cli.script(said("one"), said("two")))
+    assert outcome.out.split() == ["one", "two"]
+    assert broken.read_text() == "my notes\n"
+    (only,) = cli.sessions
+    assert prompts(only) == ["first", "second"]
+
+
+def test_sessions_are_listed_with_their_ids(cli: Cli) -> None:
+    model = cli.script(said("one"))
+    talk(cli, "the first one", model=model)
+    outcome = talk(cli, "hi", "/resume", model=model)
+    assert "the first one" in outcome.err
+    assert "/resume ID goes on with one" in outcome.err
+
+
+def test_a_copy_goes_on_by_itself(cli: Cli) -> None:
+    model = cli.script(said("one"), said("two"), said("three"))
+    outcome = talk(cli, "first", "second", "/fork 2", "other", model=model)
+    assert outcome.code == 0, outcome.err
+    files = {tuple(prompts(file)) for file in cli.sessions}
+    assert files == {("first", "second"), ("first", "other")}
+
+
+def test_a_copy_of_all_of_it(cli: Cli) -> None:
+    model = cli.script(said("one"), said("two"))
+    talk(cli, "first", "/clone", "more", model=model)
+    assert {tuple(prompts(file)) for file in cli.sessions} == {("first",), ("first", "more")}
+
+
+def test_going_back_on_the_same_session_outlives_a_quit(cli: Cli) -> None:
+    model = cli.script(said("one"), said("two"), said("three"), said("four"))
+    outcome = talk(cli, "first", "second", "/label turn", "/tree", "/tree 2", "/tree", model=model)
+    assert "[turn] second  ← here" in outcome.err
+    assert "the talk goes on from there; it was: second" in outcome.err
+    assert "first  ← here" in outcome.err
+    expect = {"contains": ["first"], "absent": ["second"]}
+    again = cli.run("-p", "third", "--continue", "--model", cli.script(said("x", expect=expect)))
+    assert again.code == 0, again.err
+    (only,) = cli.sessions
+    assert prompts(only) == ["first", "second", "third"]
+
+
+def test_settings_are_read_again(cli: Cli) -> None:
+    model = cli.script(said("one"), said("two"))
+    cli.config("max_tokens = 1000\n")
+    process = talk(cli, "first", "/cost", "/reload", "/cost", model=model)
+    assert process.err.count("at most 1,000 tokens") == 2
+    (only,) = cli.sessions
+    assert prompts(only) == ["first"]
+
+
+def test_settings_that_became_wrong_leave_the_session_as_it_was(cli: Cli) -> None:
+    write = {"tool_calls": [{"name": "bash", "arguments": {"command": f"echo 'modle = 1' > {cli.home}/config.toml"}}]}
+    model = cli.script(write, said("one"), said("two"))
+    outcome = talk(cli, "first", "/reload", "second", model=model, flags=("--permission", "full"))
+    assert "unknown setting 'modle'" in outcome.err
+    assert outcome.out.split() == ["one", "two"]
+
+
+def test_tools_models_and_costs_are_told(cli: Cli) -> None:
+    model = cli.script(said("one", usage={"input": 7, "output": 2}))
+    outcome = talk(cli, "hi", "/tools", "/cost", "/models", model=model)
+    assert "bash" in outcome.err
+    assert "since this session was opened: 9 tokens (7 in, 2 out)" in outcome.err
