@@ -47,3 +47,4 @@ def test_every_cell_is_compared_with_its_clone_on_the_same_tasks(tmp_path: Path)
     assert len(plain.best_steps) == 2
     assert msgspec.json.decode((tmp_path / "ablation.json").read_bytes(), type=list[AblationRow]) == rows
     assert len(list(tmp_path.glob("clone-*"))) == 2, "one clone a seed, for all cells"
+    assert len(list(tmp_path.glob("judged-*"))) == 4, "each is judged once: to choose checkpoints by, and to report"

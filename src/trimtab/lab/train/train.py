@@ -10,6 +10,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -23,7 +24,7 @@ from trimtab.lab.train.batches import lines_of, padded
 from trimtab.lab.train.config import Config
 from trimtab.lab.train.curriculum import hardest, stage_at, tasks_at, weights_at
 from trimtab.lab.train.extras import extra_of
-from trimtab.lab.train.judging import LAST_FROM, Who, scores
+from trimtab.lab.train.judging import LAST_FROM, Score, Who, scores
 from trimtab.lab.train.lessons import packed, unpacked
 from trimtab.lab.train.losses import Terms, clipped_loss, entropies
 from trimtab.lab.train.network import ChoiceNetwork, export, fresh_network
@@ -309,7 +310,8 @@ def _by_line(rows: Sequence[Worth], values: Callable[[Worth], Sequence[float]], 
 def _look(network: ChoiceNetwork, config: Config, place: Place, needed: Weights | None, at: Progress) -> None:
     """Judge the network as it is, greedily, as it will run, and by chance, as it learns. The best so far, greedily, is kept."""
     candidate = Candidate(config.shape, network.arrays(), needed)
-    greedy, sampled = scores(
+    judged = scores if at.step else partial(_once, place, candidate)  # many runs begin with one clone
+    greedy, sampled = judged(
         (("greedy", candidate, "greedy"), ("sampled", candidate, "sampled")), config.judging.each, place.executor
     )
     line = {"step": at.step, "decisions": at.decisions, "greedy": greedy.line(), "sampled": sampled.line()}
@@ -320,6 +322,20 @@ def _look(network: ChoiceNetwork, config: Config, place: Place, needed: Weights 
     place.say(
         f"validation, step {at.step}: greedy {greedy.reward:+.3f} (success {greedy.success:.2f}, cost {greedy.cost:.2f}), sampled {sampled.reward:+.3f}; best {at.best:+.3f} of step {at.best_step}"
     )
+
+
+def _once(
+    place: Place, candidate: Candidate, who: Sequence[Who], each: int, executor: Executor, *, first: int = 0
+) -> list[Score]:
+    """As `scores` does, of what many runs have in common: it is judged by the first of them, and kept."""
+    arrays = (part.tobytes() for part in candidate.arrays.values())
+    names = [(name, mode) for name, _, mode in who]
+    key = key_of("judged", candidate.shape, _bytes(candidate.needed), names, each, first, *arrays)
+    kept = RunFolder(place.folder / f"judged-{key}")
+    if not (found := kept.scores()):
+        found = scores(who, each, executor, first=first)
+        kept.report(found)
+    return found
 
 
 # ── Writing: what is kept while it runs, and what comes of it ───────────────────────────────────────────────────────────────────────────────────────────
@@ -358,16 +374,17 @@ def _written(
     network = fresh_network(config.shape, eye.widths, seed=config.seed)
     network.load_state_dict(at.parameters)
     best, first = (Candidate(config.shape, one.arrays(), needed) for one in (network, clone))
-    who: list[Who] = [
-        ("trained", best, "greedy"),
-        ("trained, sampled", best, "sampled"),
-        ("clone", first, "greedy"),
-        ("clone, sampled", first, "sampled"),
-        *((arm, arm, "greedy") for arm in config.judging.arms),
-    ]
+    trained: tuple[Who, ...] = (("trained", best, "greedy"), ("trained, sampled", best, "sampled"))
+    cloned: tuple[Who, ...] = (("clone", first, "greedy"), ("clone, sampled", first, "sampled"))
+    arms: tuple[Who, ...] = tuple((arm, arm, "greedy") for arm in config.judging.arms)
     # A call that was to make a few steps only is one of several: the last one reports.
     waits = ended == "broken off" and place.steps is not None
-    found = [] if waits else scores(who, config.judging.last, place.executor, first=LAST_FROM)
+    last = config.judging.last
+    found = [
+        *([] if waits else scores(trained, last, place.executor, first=LAST_FROM)),
+        *([] if waits else _once(place, first, cloned, last, place.executor, first=LAST_FROM)),
+        *([] if waits else scores(arms, last, place.executor, first=LAST_FROM)),
+    ]
     for score in found:
         place.say(f"{score.name}: reward {score.reward:+.3f}, success {score.success:.2f}, cost {score.cost:.2f}")
     record = {
