@@ -129,3 +129,28 @@ def test_tools_models_and_costs_are_told(cli: Cli) -> None:
     outcome = talk(cli, "hi", "/tools", "/cost", "/models", model=model)
     assert "bash" in outcome.err
     assert "since this session was opened: 9 tokens (7 in, 2 out)" in outcome.err
+
+
+def test_checks_run_when_they_are_asked_for(cli: Cli) -> None:
+    flags = ("--verify", "test -e a.txt")
+    outcome = talk(cli, "/verify", "make it", "/verify", model=cli.script(WRITE, said()), flags=flags)
+    assert "verify failed: `test -e a.txt`: exit 1" in outcome.err
+    assert "verify passed" in outcome.err
+    assert "no checks are configured" in talk(cli, "/verify", model=cli.script(said())).err
+
+
+def test_the_model_is_asked_to_write_down_what_an_agent_has_to_know(cli: Cli) -> None:
+    asked = {"contains": ["Write the file AGENTS.md", "The person adds: in German"]}
+    outcome = talk(cli, "/init in German", model=cli.script(said("done", expect=asked)))
+    assert outcome.out.strip() == "done"
+
+
+def test_numbers_of_a_session_are_told(cli: Cli) -> None:
+    outcome = talk(cli, "make it", "/stats", model=cli.script(WRITE, said()))
+    assert "1 prompt, 2 answers, 1 result of tools (0 failed): write 1" in outcome.err
+
+
+def test_a_level_of_thinking_that_the_model_has_not_is_refused(cli: Cli) -> None:
+    outcome = talk(cli, "/thinking high", "/thinking", model=cli.script(said()))
+    assert "'high' is no thinking level of scripted/" in outcome.err
+    assert "thinking: default; scripted/" in outcome.err

@@ -192,6 +192,12 @@ class Session:
         """What the last turns (None: all) changed in files, a unified diff a file, against how the files are now."""
         return await anyio.to_thread.run_sync(self._rewinder().diff, number)
 
+    async def verify(self) -> str:
+        """Run the checks now; return what is wrong, in words, and nothing when they succeeded. Raises `AgentBusy`, or `UsageError` when none are configured."""
+        if self.busy:
+            raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
+        return await self._closing.verifier.check(self.feed.publish)
+
     async def go_to(self, entry_id: str | None) -> None:
         """Go on from another entry of the session (None: before the first): the log keeps where, so a quit doesn't lose it. Raises `AgentBusy`, or `UsageError` for an unknown entry."""
         if self.busy:
@@ -243,6 +249,14 @@ class Session:
         for note in opened.notes:
             await self.feed.publish(Notice(message=note))
 
+    def set_thinking(self, level: str | None) -> None:
+        """Let the model think at another of its levels from the next turn on; None: its default. Raises `UsageError` for one that it hasn't, and then nothing changes."""
+        if level is not None and level not in self.model.thinking:
+            levels = ", ".join(self.model.thinking)
+            hint = f"Levels: {levels}." if levels else "It has no levels; /models lists others."
+            raise UsageError(f"{level!r} is no thinking level of {self.model.ref}", hint=hint)
+        self.agent.thinking = level
+
     async def _record_choices(self) -> None:
         """Say in the log which model answers from here on, in which window, and which policy decides, when the log doesn't say so yet."""
         used = last_model(self.log)
@@ -254,6 +268,8 @@ class Session:
                 self._moved = False
             if used is not None and used != self.model.ref:
                 await anyio.to_thread.run_sync(self.log.set_model, self.model.provider, self.model.id)
+            if self.agent.thinking != self.log.archive.thinking:
+                await anyio.to_thread.run_sync(self.log.set_thinking, self.agent.thinking)
             if policy != policy_of(self.log):
                 await anyio.to_thread.run_sync(self.log.set_policy, policy)
             if window_is_news(self.log, self.model):

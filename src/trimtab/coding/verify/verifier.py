@@ -24,6 +24,7 @@ from trimtab.coding.verify.checks import CheckRun, Checks
 from trimtab.coding.verify.protected import Protected
 from trimtab.coding.verify.reviewer import Reviewer, Work
 from trimtab.config.settings import VerifySettings
+from trimtab.types.errors import UsageError
 from trimtab.types.messages import Assistant, user
 
 _NAMED = 10
@@ -107,6 +108,21 @@ class Verifier:
         return Closing(
             reason="verify_failed", error=Error(kind="verify", message=f"the check failed: {head}", hint=_HINT)
         )
+
+    async def check(self, emit: Emit) -> str:
+        """Run the commands now, in the project as it is; return what is wrong, in words. Raises `UsageError` when there are none."""
+        if not self.settings.commands:
+            raise UsageError(
+                "no checks are configured", hint='Set verify.commands, as in verify.commands = ["pytest -q"].'
+            )
+
+        async def begins(command: str) -> None:
+            await emit(Notice(message=f"verify: {command}"))
+
+        runs = await self.checks.run(self.settings.commands, self.project, begins)
+        failed = next((run for run in runs if not run.passed), None)
+        self.outcome = "passed" if failed is None else "failed"
+        return "" if failed is None else _failure(failed, ())
 
     def shut(self) -> None:
         """Forget what was kept."""
