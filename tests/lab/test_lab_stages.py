@@ -4,6 +4,7 @@ from pathlib import Path
 
 from benchmarks.lab import SCALES, Ledger, Stage, run, stages
 
+from trimtab.frontends.cli.train_stages import require_meant
 from trimtab.lab.arms.tuning import Best, Tuned, write_tuned
 
 
@@ -55,3 +56,12 @@ def test_the_best_of_the_tuned_rules_is_played_everywhere_and_in_t0_the_best_of_
     assert {lru, rules} <= set(made["T0"].line(said))
     for name in ("T0 at two prices", "T1", "T2"):
         assert {lru, rules} & set(made[name].line(said)) == {rules}
+
+
+def test_every_training_of_the_lab_gets_options_that_mean_something_to_it(tmp_path: Path) -> None:
+    said = {"cloned": "c.json", "needed": "n.json", "reinforced": "r.json"}
+    lines = [stage.line(said) for stage in stages(SCALES["quick"], tmp_path, 1, tmp_path)]
+    trained = [line for line in lines if line[:3] == ("-m", "trimtab", "train")]
+    for line in trained:
+        require_meant(line[line.index("--stage") + 1], [word for word in line if word.startswith("--")])
+    assert len(trained) == 4
