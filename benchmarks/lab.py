@@ -147,9 +147,11 @@ def stages(scale: Scale, folder: Path, workers: int, corpus: Path | None = None)
     runs = ("--out", str(folder / "runs"))
     tuning = ("--folder", str(folder / "arms"), "--each", tune_each, *many)
 
-    def train(stage: str, for_minutes: float, *more: str) -> tuple[str, ...]:
-        size = ("--each", str(each), "--minutes", str(for_minutes))
-        return trimtab("train", "--stage", stage, *size, *many, *runs, *more)
+    def train(stage: str, *more: str) -> tuple[str, ...]:
+        return trimtab("train", "--stage", stage, "--each", str(each), *many, *runs, *more)
+
+    def budget(for_minutes: float) -> tuple[str, ...]:
+        return "--minutes", str(for_minutes)
 
     def steps(said: dict[str, str]) -> tuple[str, ...]:
         named = (("supervised", "needed"), ("rl", "reinforced"))
@@ -171,10 +173,13 @@ def stages(scale: Scale, folder: Path, workers: int, corpus: Path | None = None)
     return (
         Stage("points", lambda _: ("-m", "benchmarks.points", "--cache", str(folder / "points")), sessions=True),
         Stage("tuned", lambda _: ("-m", "benchmarks.arms", "tune", *tuning, "--most", tune_most)),
-        Stage("needed", lambda _: train("needed", minutes, *(("--from-sessions", str(corpus)) if corpus else ()))),
-        Stage("cloned", lambda said: train("clone", minutes, "--needed", said["needed"])),
-        Stage("reinforced", lambda said: train("rl", minutes, "--needed", said["needed"])),
-        Stage("ablation", lambda said: train("ablation", short, "--needed", said["needed"], "--seeds", str(seeds))),
+        Stage("needed", lambda _: train("needed", *(("--from-sessions", str(corpus)) if corpus else ()))),
+        Stage("cloned", lambda said: train("clone", "--needed", said["needed"])),
+        Stage("reinforced", lambda said: train("rl", *budget(minutes), "--needed", said["needed"])),
+        Stage(
+            "ablation",
+            lambda said: train("ablation", *budget(short), "--needed", said["needed"], "--seeds", str(seeds)),
+        ),
         Stage("compared", lambda _: ("-m", "benchmarks.arms", "compare", *tuning)),
         Stage("T0", bench("T0", "clairvoyant", "--each", bench_each, "--seeds", bench_seeds, rules=None)),
         Stage("T0 at two prices", bench("T0-prices", "--prices", PRICES, "--each", bench_each, "--seeds", bench_seeds)),

@@ -8,6 +8,7 @@ from benchmarks import lab
 from benchmarks.lab import SCALES, Data, Ledger, Stage, run, stages
 
 from support.published import write_published
+from trimtab.frontends.cli.train_stages import require_meant
 from trimtab.lab.arms.tuning import Best, Tuned, write_tuned
 
 
@@ -108,3 +109,12 @@ def test_without_the_files_the_stage_is_skipped_loudly_and_the_others_run(
     said = capfd.readouterr().out
     assert "== T0 on real material: SKIPPED: TRIMTAB_DATA names no folder that has files of published" in said
     assert count.read_text() == "x"
+
+
+def test_every_training_of_the_lab_gets_options_that_mean_something_to_it(tmp_path: Path) -> None:
+    said = {"cloned": "c.json", "needed": "n.json", "reinforced": "r.json"}
+    lines = [stage.line(said) for stage in stages(SCALES["quick"], tmp_path, 1, tmp_path)]
+    trained = [line for line in lines if line[:3] == ("-m", "trimtab", "train")]
+    for line in trained:
+        require_meant(line[line.index("--stage") + 1], [word for word in line if word.startswith("--")])
+    assert len(trained) == 4

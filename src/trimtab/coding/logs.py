@@ -89,7 +89,7 @@ def _place(project: Project, log: SessionLog) -> Opened:
             places = "1 damaged place" if len(log.damage) == 1 else f"{len(log.damage)} damaged places"
             read = "was" if len(log.damage) == 1 else "were"
             notices = (*notices, f"{places} in {log.path} {read} read around; nothing readable is lost")
-        return Opened(project, log, last_ref(log), notices, moved)
+        return Opened(project, log, last_model(log), notices, moved)
     except BaseException:
         log.close()
         raise
@@ -123,12 +123,6 @@ def window_is_news(log: SessionLog, model: ModelInfo) -> bool:
     assumed = model.source == "default" and model.api not in ("scripted", "recorded")
     stated = log.archive.window is not None or model.source in ("config", "probe") or assumed
     return stated and (log.archive.window, log.archive.max_output) != (model.context_window, model.max_output)
-
-
-def last_ref(log: SessionLog) -> str | None:
-    """The model that the session used last, with the thinking level that was set: `PROVIDER/ID[:LEVEL]`."""
-    model, level = last_model(log), log.archive.thinking
-    return f"{model}:{level}" if model and level else model
 
 
 def last_model(log: SessionLog) -> str | None:

@@ -31,7 +31,16 @@ from trimtab.coding.context.open import OpenContext, open_context
 from trimtab.coding.context_check import require_manageable
 from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.limits import limits_of, require_price
-from trimtab.coding.logs import last_model, now, open_log, outputs_beside, policy_of, window_is_news, writes_at_once
+from trimtab.coding.logs import (
+    Opened,
+    last_model,
+    now,
+    open_log,
+    outputs_beside,
+    policy_of,
+    window_is_news,
+    writes_at_once,
+)
 from trimtab.coding.models import OpenModel, close_provider, open_model, pick_model
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.output_schema import SchemaCloser, prompt_section
@@ -336,7 +345,7 @@ async def open_session(
             seen=await anyio.to_thread.run_sync(log.call_ids),
             hooks=MarkerGuard(checkpoints.recorder if checkpoints else kit.hooks, context.refuse),
             feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
-            thinking=kit.model.thinking,
+            thinking=_thinking_of(project, opened, kit.model),
             max_steps=project.settings.max_steps,
             session_id=log.header.id,
             limits=limits_of(project.settings),
@@ -358,6 +367,14 @@ async def open_session(
             checkpoints=checkpoints,
             moved=opened.moved,
         )
+
+
+def _thinking_of(project: Project, opened: Opened, model: OpenModel) -> str | None:
+    """The level that the session was left at, where it goes on with the same model and the person names none now."""
+    named = project.named_now("model") or project.named_now("thinking")
+    level = opened.log.archive.thinking
+    same = opened.model_ref == model.info.ref and level in model.info.thinking
+    return level if same and not named else model.thinking
 
 
 def _named(outcome: Outcome) -> str:

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from multiprocessing.pool import ThreadPool
 from typing import Any, Protocol, TypeVar
@@ -90,37 +91,57 @@ class Processes:
 
 
 class OnRay:
-    """On a Ray cluster: the one at `address`, else a new one of `workers` processes on this machine, which is nobody else's and ends with it."""
+    """On a Ray cluster: the one at `address`, else a new one of `workers` processes on this machine, which is nobody else's and ends with it.
+
+    No call of Ray's that waits is made in the thread that signals come to: what a handler raises in there is lost, and a cluster that was half begun would be left behind.
+    """
 
     def __init__(self, workers: int, address: str = "") -> None:
         self._ray = _ray()
         quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
         if not address:
-            self._ray.init(address="local", num_cpus=workers, include_dashboard=False, **quiet)
+            self._begin(lambda: self._ray.init(address="local", num_cpus=workers, include_dashboard=False, **quiet))
             return
         _require_reachable(address)
         try:
-            within(CONNECT_S, lambda: self._ray.init(address=address, **quiet))
+            self._begin(lambda: within(CONNECT_S, lambda: self._ray.init(address=address, **quiet)))
         except (ConnectionError, ValueError, TimeoutError) as problem:
             raise _nobody_at(address, problem) from problem
+
+    def _begin(self, init: Callable[[], object]) -> None:
+        """Begin. Where a signal breaks in, what is being begun is waited for and ended."""
+        self._beginner = ThreadPool(1)  # kept till the end: a cluster ends with the thread that began it
+        begun = self._beginner.apply_async(init)
+        try:
+            with _handlers_kept():
+                begun.get()
+        except BaseException:
+            with _handlers_kept():
+                begun.wait(CONNECT_S)
+            if not begun.ready() or begun.successful():
+                signal.alarm(0)  # with which Ray aborts a process that takes its time after SIGTERM
+                self._ray.shutdown()
+            self._beginner.terminate()
+            raise
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Hand out all items, and yield the results in order."""
         remote = self._ray.remote(function)
-        waiting = [remote.remote(item) for item in items]
-        for reference in waiting:
-            yield self._result(reference)
+        waiting = [remote.remote(item).future() for item in items]
+        for future in waiting:
+            yield self._result(future)
 
-    def _result(self, reference: Any) -> Any:
+    def _result(self, future: Any) -> Any:
         """What came of an item. Ray wraps what the function raised: the caller gets the error itself, as everywhere else."""
         try:
-            return self._ray.get(reference)
+            return future.result()
         except self._ray.exceptions.RayTaskError as problem:
             raise problem.cause from problem
 
     def close(self) -> None:
         """Leave the cluster, and end it if it was started for this."""
         self._ray.shutdown()
+        self._beginner.terminate()
 
 
 def executor_for(workers: int, *, ray: bool = False, address: str = "") -> Executor:
@@ -161,6 +182,20 @@ def within(seconds: float, work: Callable[[], object]) -> None:
             pool.apply_async(work).get(seconds)
         except multiprocessing.TimeoutError as problem:
             raise TimeoutError from problem
+
+
+@contextmanager
+def _handlers_kept() -> Iterator[None]:
+    """Whoever handled signals does so afterwards too: Ray puts a handler of its own in front, which aborts this process, and nobody cleans up."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _begin(hold: Connection) -> None:

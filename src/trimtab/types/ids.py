@@ -31,7 +31,7 @@ def new_call_id() -> str:
 
 @contextmanager
 def drawn_from(seed: str) -> Iterator[None]:
-    """Draw the ids of the whole process from `seed` in here, the same ones each time: for a demonstration with a home of its own."""
+    """Draw the ids of the whole process from `seed` in here, the same ones each time: for a demonstration or a measurement with a home of its own."""
     drawn = 0
 
     def draw(size: int) -> str:

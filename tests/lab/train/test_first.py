@@ -10,7 +10,7 @@ import msgspec
 
 from support.training import TINY, short_suite
 from trimtab.lab.train.first import First, first, first_of, session_files
-from trimtab.lab.train.runs import RunFolder
+from trimtab.lab.train.runs import RunFolder, key_of
 from trimtab.lab.train.teachers import present
 from trimtab.lab.train.train import Place, train
 from trimtab.types.errors import UsageError
@@ -56,3 +56,34 @@ def test_a_folder_with_an_index_is_a_corpus_and_any_other_a_heap_of_files(tmp_pa
     assert first_of(tmp_path, seed=1, each=2) == First(seed=1, each=2, sessions=(str(tmp_path / "one.jsonl"),))
     (tmp_path / "index.jsonl").touch()
     assert first_of(tmp_path, seed=1, each=2) == First(seed=1, each=2, corpus=str(tmp_path))
+
+
+def test_a_corpus_of_which_a_file_changed_is_another_run_and_what_is_not_learned_from_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [
+        {"file": f"{split}{n}.jsonl", "source": "p", "split": split, "family": f"{split}{n}"}
+        for split in ("train", "eval")
+        for n in range(20)
+    ]
+    (tmp_path / "index.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, lines)))
+    for line in lines:
+        (tmp_path / line["file"]).write_text("one")
+    fitted: list[str] = []
+
+    def named(*parts: object) -> str:
+        fitted.append(key_of(*parts))
+        return fitted[-1]
+
+    def fit(*_: object, **__: object) -> None:
+        raise StopIteration
+
+    monkeypatch.setattr("trimtab.lab.train.first.train_needed", fit)
+    monkeypatch.setattr("trimtab.lab.train.first.key_of", named)
+    for changed in (None, "eval1.jsonl", "train1.jsonl", "train2.jsonl"):
+        if changed is not None:
+            (tmp_path / changed).write_text("two")
+        with pytest.raises(StopIteration):
+            first(First(each=24, corpus=str(tmp_path)), Place(tmp_path / "out"))
+    assert fitted[0] == fitted[1]
+    assert len(set(fitted)) == 3

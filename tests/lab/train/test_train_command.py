@@ -87,37 +87,11 @@ def _zeros(inputs: int) -> Network:
     return Network((Dense(((0.0,) * inputs,), (0.0,)),), (0.0,) * inputs, (1.0,) * inputs)
 
 
-def test_sessions_are_for_the_first_stage_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_without_sessions_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
-    assert main(["train", "--stage", "rl", "--from-sessions", str(tmp_path)]) == 2
-    assert "--stage needed" in capsys.readouterr().err
-    assert (
-        main(
-            [
-                "train",
-                "--stage",
-                "needed",
-                "--workers",
-                "1",
-                "--from-sessions",
-                str(tmp_path),
-                "--out",
-                str(tmp_path / "o"),
-            ]
-        )
-        == 2
-    )
+    given = ("--workers", "1", "--from-sessions", str(tmp_path), "--out", str(tmp_path / "o"))
+    assert main(["train", "--stage", "needed", *given]) == 2
     assert "no files" in capsys.readouterr().err
-
-
-def test_weights_and_the_stage_that_makes_them_are_not_both_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("torch")
-    given = ["train", "--stage", "needed", "--needed", str(tmp_path / "w.json"), "--out", str(tmp_path / "o")]
-    assert main(given) == 2
-    assert "nothing to do" in capsys.readouterr().err
-    assert not (tmp_path / "o").exists()
 
 
 def test_teachers_that_are_not_there_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

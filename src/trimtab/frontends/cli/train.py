@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from trimtab.frontends.cli.ending import breaking_off
 from trimtab.frontends.cli.progress import Watched, told
+from trimtab.frontends.cli.train_stages import STAGES, require_meant
 from trimtab.types.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ _MOST_MINUTES = 1_000_000
 @click.command("train")
 @click.option(
     "--stage",
-    type=click.Choice(["needed", "clone", "rl", "all", "ablation"]),
+    type=click.Choice(STAGES),
     default="all",
     help="needed: learn what is needed again; clone: what teachers do; rl: improve on that by reinforcement; all: the three, each with what came of the one before (default). ablation: variants side by side.",
 )
@@ -128,6 +130,7 @@ def command(
     A clone of what good policies do is improved by playing tasks and learning what each decision turned out to be worth. A run is named after its options, what it begins with and the code: one that
     is done isn't done again, one that was broken off goes on. In its folder: weights.json, record.json, curves.jsonl, scores.json.
     """
+    require_meant(stage, _given())
     _require_torch()
     from trimtab.lab.executor import executor_for
     from trimtab.lab.one_writer import one_writer
@@ -135,14 +138,6 @@ def command(
     from trimtab.lab.train.first import EACH, first_of
     from trimtab.lab.train.train import Place
 
-    if sessions is not None and (stage not in ("needed", "all") or needed is not None):
-        raise UsageError(
-            "--from-sessions is for what is needed again", hint="Use --stage needed or all, without --needed."
-        )
-    if stage == "needed" and needed is not None:
-        raise UsageError(
-            "--needed names what --stage needed makes, so there is nothing to do", hint="Leave one of the two out."
-        )
     _require_device(device)
     config = _config({"variant": variant, "branching": branching, "scheme": scheme}, seed, minutes, teachers)
     if each is not None:
@@ -163,6 +158,16 @@ def command(
         elif stage != "needed":
             _one(config, place, stage, weights)
     return 0
+
+
+def _given() -> frozenset[str]:
+    """The options that stand on the line."""
+    here = click.get_current_context()
+    return frozenset(
+        option.opts[0]
+        for option in here.command.params
+        if option.name and here.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+    )
 
 
 def _first(place: "Place", config: "First") -> "Weights | None":

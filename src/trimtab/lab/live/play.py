@@ -152,7 +152,7 @@ def _scripted(case: _Case, policy: Policy) -> Played:
     model = conditions.played_as
     meter = Meter(model, Counter(model))
     agent = ScriptedAgent(assignment, noticed=conditions.noticed, seed=case.seed, tokens=meter.counter.text)
-    worker = Worker(model, lambda: Metered(agent, meter, reports=True))
+    worker = Worker(model, lambda: Metered(agent, meter, reports=True), steady=True)
     worked = work(assignment, policy, worker, limits=Limits(steps=_LOOKUPS * len(assignment.moves)))
     return case.played("T2", worked, meter, agent.sought)
 

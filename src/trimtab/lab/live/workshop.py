@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +32,9 @@ from trimtab.context.seeing.observation import Observation
 from trimtab.context.window.view import View
 from trimtab.lab.arms.playing import Decisions
 from trimtab.lab.live.assignment import Assignment
+from trimtab.lab.live.steady import make_steady
 from trimtab.types.codec import Entry
+from trimtab.types.ids import drawn_from
 from trimtab.types.models import ModelInfo
 
 _TESTS_S = 30.0
@@ -72,11 +75,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Who works: as which model it is managed, at which of its thinking levels, and how it is reached. What `reach` gives is closed in the end."""
+    """Who works: as which model it is managed, at which of its thinking levels, and how it is reached. What `reach` gives is closed in the end.
+
+    `steady`: it is a script, which is to be shown the same in every run.
+    """
 
     model: ModelInfo
     reach: Callable[[], Provider]
     thinking: str | None = None
+    steady: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +102,8 @@ class Worked:
 
 def work(assignment: Assignment, policy: Policy, worker: Worker, *, limits: Limits = Limits()) -> Worked:
     """Have an assignment worked on, and return how it went. Raises what opening a session raises, such as `UnknownModel`."""
-    with tempfile.TemporaryDirectory(prefix="trimtab-live-") as name:
+    ids = drawn_from(assignment.name) if worker.steady else nullcontext()
+    with ids, tempfile.TemporaryDirectory(prefix="trimtab-live-") as name:
         return anyio.run(_work, Path(name), assignment, policy, worker, limits)
 
 
@@ -104,6 +112,8 @@ async def _work(folder: Path, assignment: Assignment, policy: Policy, worker: Wo
     timed = Timed(policy, Decisions(policy.decide))
     async with open_session(project, New(), provider=worker.reach()) as session:
         _manage(session, timed, worker)
+        if worker.steady:
+            make_steady(session, folder)
         turn = None
         with anyio.move_on_after(limits.seconds):
             turn = await session.prompt(assignment.prompt)
@@ -179,6 +189,7 @@ def command_env(home: Path) -> dict[str, str]:
         "TRIMTAB_HOME": str(home),
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
     }
 
 

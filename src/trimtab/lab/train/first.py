@@ -1,6 +1,7 @@
 """The first stage as a run: what is needed again, learned once, and kept in a folder like all that is trained.
 
     seed, tasks, sessions, code ──sha256──▶ OUT/needed-KEY/weights.json ──▶ a teacher of the clone, and inputs of it
+    each task, each session, code ──sha256──▶ OUT/labels-CODE/KEY.labels, as they come
 
 What comes of it is a policy already: acting by the break-even rule with these chances.
 """
@@ -11,9 +12,11 @@ from pathlib import Path
 import msgspec
 
 from trimtab.lab.train.from_labels import RECORDINGS, Sources, train_needed
+from trimtab.lab.train.labels_on_disk import keeping_labels
 from trimtab.lab.train.runs import RunFolder, key_of
 from trimtab.lab.train.supervised import Config as Fit
 from trimtab.lab.train.train import Place, Trained
+from trimtab.sessions.source import Source
 from trimtab.types.errors import UsageError
 
 INDEX = "index.jsonl"
@@ -34,19 +37,20 @@ class First(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def first(config: First, place: Place) -> Trained:
-    """Learn what is needed again, or take it from where it was learned before. Raises `ImportFailed` for a file that holds no session."""
+    """Learn what is needed again, or take it from where it was learned before; labels that are there aren't made again. Raises `ImportFailed` for a file that holds no session."""
     paths = [Path(name) for name in config.sessions]
     corpus = Path(config.corpus) if config.corpus else None
-    given = [*paths, *([corpus / INDEX] if corpus else [])]
-    key = key_of("needed", config.seed, config.each, *(path.read_bytes() for path in given))
+    recordings = max(_FEWEST, RECORDINGS * config.each // EACH)
+    sources = Sources(each=config.each, sessions=tuple(paths), corpus=corpus, recordings=recordings)
+    given = [*([corpus / INDEX] if corpus else []), *sources.files]
+    key = key_of("needed", config.seed, config.each, *(Source(path).data() for path in given))
     folder = RunFolder(place.folder / f"needed-{key}")
     if (known := folder.weights()) is not None:
         place.say(f"done before: {folder.path}")
         return Trained(folder.path, known, "budget")
     place.say("needed: tasks and sessions are played, and labelled in hindsight")
-    recordings = max(_FEWEST, RECORDINGS * config.each // EACH)
-    sources = Sources(each=config.each, sessions=tuple(paths), corpus=corpus, recordings=recordings)
-    fitted = train_needed(sources, Fit(seed=config.seed), executor=place.executor)
+    executor = keeping_labels(place.executor, place.folder, say=place.say)
+    fitted = train_needed(sources, Fit(seed=config.seed), executor=executor)
     folder.write("config.json", msgspec.json.format(msgspec.json.encode(config), indent=2))
     folder.finish(fitted.record, fitted.weights)
     place.say(f"needed: area under the curve {fitted.record['validation']['auc']} on other families")

@@ -30,6 +30,15 @@ class Sources:
     sessions: tuple[Path, ...] = ()
 
     @property
+    def files(self) -> list[Path]:
+        """All files that rows come from."""
+        if self.corpus is None:
+            return list(self.sessions)
+        fit = recorded_places(self.corpus, "fit", self.recordings)
+        checked = recorded_places(self.corpus, "validation", _third(self.recordings))
+        return [*(self.corpus / place.name for place in (*fit, *checked)), *self.sessions]
+
+    @property
     def about(self) -> str:
         """What the record says of them."""
         told = [f"{self.each} generated tasks of every family that is trained on"]

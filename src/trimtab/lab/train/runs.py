@@ -4,6 +4,7 @@
         config.json    what it is                        curves.jsonl   a line for each step
         state.pt       where it is: it goes on from here  weights.json   what came of it, with its record
         scores.json    it, its clone and arms, task by task    record.json    how it came about
+    OUT/labels-CODE/   what was labelled, see `labels_on_disk`
 
 A folder whose record says that the budget is used is done, and isn't done again. Whatever is written replaces the old as a whole, so a run that is killed at any time goes on from its last step.
 """
@@ -137,6 +138,10 @@ class RunFolder:
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
+
+    def holds(self, name: str) -> bool:
+        """Whether a file is there."""
+        return (self.path / name).is_file()
 
     def read(self, name: str) -> bytes | None:
         """Return a file; None where it isn't there."""
