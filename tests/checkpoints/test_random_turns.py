@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from trimtab.agent.ports import NoHooks, ToolOutput
-from trimtab.coding.checkpoints.history import history_of
+from trimtab.coding.checkpoints.history import TurnNow, history_of
 from trimtab.coding.checkpoints.pending import Pending
 from trimtab.coding.checkpoints.recorder import Checkpointer
 from trimtab.coding.checkpoints.store import ContentStore
@@ -24,7 +24,7 @@ from trimtab.coding.logs import now
 from trimtab.coding.tools.paths import Workspace
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import StoreError
-from trimtab.types.messages import ToolCall, user
+from trimtab.types.messages import Assistant, Text, ToolCall, user
 
 NAMES = ("a", "b", "d/a", "d/e/f", "g")
 CHANGE = st.tuples(st.sampled_from(NAMES), st.one_of(st.none(), st.binary(max_size=20)))
@@ -97,6 +97,22 @@ def back_and_forth(
             continue
         assert outcome.left == ()
         assert tree(project) == states[here]
+
+
+def test_the_turn_that_runs_is_known_after_messages_branches_and_undos(tmp_path: Path) -> None:
+    log = SessionLog.in_memory(str(tmp_path), now=now)
+    turn = TurnNow(log.archive)
+    assert turn.entry_id() is None
+    (first,) = log.append_messages([user("one")])
+    assert turn.entry_id() == first
+    log.append_messages([Assistant((Text("done"),), "stop"), user("go on", origin="steering")])
+    assert turn.entry_id() == first
+    (second,) = log.append_messages([user("two")])
+    assert turn.entry_id() == second
+    log.move_leaf(first)
+    assert turn.entry_id() == first
+    log.move_leaf(None)
+    assert turn.entry_id() is None
 
 
 def test_a_kept_content_that_is_gone_or_damaged_is_not_put_back(tmp_path: Path) -> None:

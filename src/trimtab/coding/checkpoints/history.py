@@ -88,12 +88,27 @@ def history_of(archive: Archive) -> History:
     return history
 
 
-def turn_now(archive: Archive) -> str | None:
-    """The entry of the prompt that the branch works on."""
-    for entry in reversed(archive.path()):
-        if entry.type == "message" and words_of(entry.value) is not None:
-            return entry.id
-    return None
+@dataclass(slots=True)
+class TurnNow:
+    """Knows the prompt that the branch of `archive` works on. Of a branch that grew, only what is new is looked at, so asking costs the same in long turns."""
+
+    archive: Archive
+    _length: int = 0
+    _last: str = ""
+    _turn: str | None = None
+
+    def entry_id(self) -> str | None:
+        """The entry of the prompt; None before the first."""
+        path = self.archive.path()
+        grew = 0 < self._length <= len(path) and path[self._length - 1].id == self._last
+        known, start = (self._turn, self._length) if grew else (None, 0)
+        for place in range(len(path) - 1, start - 1, -1):
+            entry = path[place]
+            if entry.type == "message" and words_of(entry.value) is not None:
+                known = entry.id
+                break
+        self._length, self._last, self._turn = len(path), path[-1].id if path else "", known
+        return known
 
 
 def changes_data(turn: str, changes: Mapping[str, Change]) -> dict[str, Any]:
@@ -170,10 +185,10 @@ __all__ = [
     "FileState",
     "History",
     "Turn",
+    "TurnNow",
     "Undone",
     "changes_data",
     "history_of",
-    "turn_now",
     "undo_data",
     "words_of",
 ]

@@ -14,7 +14,7 @@ from pathlib import Path
 import anyio
 
 from trimtab.agent.ports import Answer, Hooks, Proceed, ToolOutput
-from trimtab.coding.checkpoints.history import FILES, Change, changes_data, turn_now
+from trimtab.coding.checkpoints.history import FILES, Change, TurnNow, changes_data
 from trimtab.coding.checkpoints.pending import Begun, Pending
 from trimtab.coding.checkpoints.states import State, state_of
 from trimtab.coding.checkpoints.store import ContentStore
@@ -44,8 +44,13 @@ class Checkpointer:
     """What a person should be told, once."""
     _open: dict[str, tuple[int, Begun]] = field(default_factory=dict)
     _first: dict[tuple[str, str], tuple[int, Change]] = field(default_factory=dict)
+    _turn: TurnNow = field(init=False)
     _looks: int = 0
     _told: bool = False
+
+    def __post_init__(self) -> None:
+        """Nothing was looked at yet."""
+        self._turn = TurnNow(self.log.archive)
 
     async def before_tool(self, call: ToolCall) -> Proceed | Answer:
         """What the inner hooks say; for a call that runs and may change files, how these are."""
@@ -98,7 +103,7 @@ class Checkpointer:
             self.notes.append(text)
 
     def _begin(self, call: ToolCall) -> Begun | None:
-        turn = turn_now(self.log.archive)
+        turn = self._turn.entry_id()
         states = self._states(call) if turn is not None else None
         if turn is None or states is None:
             return None
