@@ -154,3 +154,13 @@ def test_a_level_of_thinking_that_the_model_has_not_is_refused(cli: Cli) -> None
     outcome = talk(cli, "/thinking high", "/thinking", model=cli.script(said()))
     assert "'high' is no thinking level of scripted/" in outcome.err
     assert "thinking: default; scripted/" in outcome.err
+
+
+def test_what_was_said_on_a_branch_that_is_left_is_summed_up_on_the_other(cli: Cli) -> None:
+    words = " ".join(f"The parser in src/parse_{n}.py was tried with port 47{n}1." for n in range(6))
+    summary = said(f"<analysis>x</analysis><summary>{words}</summary>", expect={"contains": ["keep the port"]})
+    knows = {"contains": ["A branch of this conversation was left", "src/parse_3.py"], "absent": ["second thing"]}
+    model = cli.script(said("one"), said(words), summary, said("fine", expect=knows))
+    outcome = talk(cli, "first", "the second thing", "/tree 2 summary keep the port", "third", model=model)
+    assert outcome.out.split("\n")[-2] == "fine", outcome.err
+    assert "the branch that was left: summed up by scripted/" in outcome.err

@@ -19,6 +19,7 @@ from trimtab.agent.loop import Turn
 from trimtab.agent.ports import Provider, Tool
 from trimtab.agent.run import Agent, AgentBusy
 from trimtab.coding.attachments import unseen_pictures
+from trimtab.coding.branches import left_behind, summary_of, told
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.checkpoints.open import Checkpoints, open_checkpoints
 from trimtab.coding.checkpoints.undo import Outcome, Rewinder, What
@@ -53,6 +54,7 @@ from trimtab.coding.toolset import build_tools
 from trimtab.coding.verify.open import open_verifier
 from trimtab.coding.verify.verifier import Verifier
 from trimtab.context.stores.log import SessionLog
+from trimtab.context.summary.job import SummaryOutcome
 from trimtab.types.errors import SessionError, StoreError, UsageError
 from trimtab.types.messages import Text, User
 from trimtab.types.models import ModelInfo
@@ -207,13 +209,24 @@ class Session:
             raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
         return await self._closing.verifier.check(self.feed.publish)
 
-    async def go_to(self, entry_id: str | None) -> None:
-        """Go on from another entry of the session (None: before the first): the log keeps where, so a quit doesn't lose it. Raises `AgentBusy`, or `UsageError` for an unknown entry."""
+    async def go_to(self, entry_id: str | None, *, summary: bool = False, wishes: str = "") -> SummaryOutcome | None:
+        """Go on from another entry of the session (None: before the first): the log keeps where, so a quit doesn't lose it.
+
+        `summary`: what was said on the branch that is left is summed up for the other one; `wishes` go to whoever writes that. Returns what was made of it.
+        Raises `AgentBusy`, or `UsageError` for an unknown entry.
+        """
         if self.busy:
             raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
+        if entry_id is not None and entry_id not in self.log.archive:
+            raise UsageError(f"no entry {entry_id!r} in this session", hint="Give the id of one of its entries.")
+        left = left_behind(self.log.archive, entry_id) if summary else None
+        outcome = await summary_of(self.context, left, wishes=wishes) if left is not None and left.messages else None
         await anyio.to_thread.run_sync(self.log.move_leaf, entry_id)
+        if left is not None and outcome is not None and outcome.text:
+            await self.context.transcript.append([told(outcome, left.messages)])
         self._news = []
         self.agent.look_again({p.call_id: p.question for p in self.log.parked})
+        return outcome
 
     async def _rewind(self, work: Callable[[Rewinder], Outcome]) -> Outcome:
         if self.busy:

@@ -1,10 +1,11 @@
-"""`/tree [PLACE]`: what was said on every branch, and going on from another place.
+"""`/tree [PLACE] [summary WISHES]`: what was said on every branch, and going on from another place; with `summary`, what was said on the branch that is left is summed up there.
 
 PLACE is a number of the list, the id of an entry (or its start), or a label. What a person said is gone on from *before*: its words come back to be changed and said again;
 anything else is gone on from behind.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from trimtab.coding.commands.command import Command, Completion, Desk
 from trimtab.coding.session import Session
@@ -27,10 +28,28 @@ async def _run(desk: Desk, rest: str) -> None:
             else "nothing was said yet"
         )
         return
-    entry_id, said = place_of(desk.session, nodes, rest)
-    await desk.session.go_to(entry_id)
+    place, _, more = rest.partition(" ")
+    word, _, wishes = more.strip().partition(" ")
+    if word not in ("", "summary"):
+        raise UsageError(f"/tree doesn't know {word!r}", hint="/tree PLACE, or /tree PLACE summary [WISHES].")
+    entry_id, said = place_of(desk.session, nodes, place)
+    if word:
+        desk.work(partial(_go, desk, entry_id, said, summary=True, wishes=wishes.strip()), is_turn=False)
+    else:
+        await _go(desk, entry_id, said)
+
+
+async def _go(desk: Desk, entry_id: str | None, said: str, *, summary: bool = False, wishes: str = "") -> None:
+    outcome = await desk.session.go_to(entry_id, summary=summary, wishes=wishes)
     again = f"; it was: {shortened(said, _WORDS)}" if said else ""
     desk.tell(one_line(f"the talk goes on from there{again}"))
+    if summary:
+        how = (
+            "nothing to sum up"
+            if outcome is None or not outcome.text
+            else f"summed up by {outcome.model or 'a digest'}"
+        )
+        desk.tell(one_line(f"the branch that was left: {how}"))
 
 
 def place_of(session: Session, nodes: Sequence[Node], text: str) -> tuple[str | None, str]:
@@ -52,5 +71,5 @@ def complete_places(session: Session, typed: str) -> Sequence[Completion]:
 
 
 COMMAND = Command(
-    "tree", "[PLACE]", "all branches of this session, and going on from another place", _run, complete_places
+    "tree", "[PLACE [summary]]", "all branches of this session, and going on from another place", _run, complete_places
 )
