@@ -9,14 +9,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 from urllib.parse import urlsplit
 
 import anyio
 
 from trimtab import __version__
+from trimtab.coding.check import Check
+from trimtab.coding.confine import sandbox_checks
 from trimtab.coding.context.advice import adviser_for
 from trimtab.coding.context.chosen import chosen_tools
 from trimtab.coding.context.engine import context_settings, engine_settings
@@ -35,18 +35,6 @@ from trimtab.providers.resolve import Resolved, is_loopback
 from trimtab.types.errors import ConfigError, TrimtabError
 from trimtab.types.models import ModelInfo
 
-Status = Literal["ok", "note", "missing"]
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One finding: `status`, what it is about, what was found, and what to do about it (empty when nothing)."""
-
-    status: Status
-    name: str
-    found: str
-    todo: str = ""
-
 
 async def examine(project: Project, *, mistakes: Iterable[ConfigError] = (), online: bool = False) -> tuple[Check, ...]:
     """Look at everything. `mistakes` are what `open_anyway` left out. Never raises for what it finds."""
@@ -60,6 +48,7 @@ async def examine(project: Project, *, mistakes: Iterable[ConfigError] = (), onl
         *_around(project, around),
         *_programs(project.env.get("PATH")),
         *_safety(project),
+        *await anyio.to_thread.run_sync(sandbox_checks, project),
     )
 
 
@@ -266,9 +255,7 @@ def _permissions(project: Project) -> Check:
     except ConfigError as e:
         return Check("missing", "permissions", e.message, f"{e.hint[:1].upper()}{e.hint[1:]}.")
     mode = project.settings.permissions.mode
-    return Check(
-        "ok", "permissions", f"mode {mode}; no sandbox in this version: a command that may run can do what you can"
-    )
+    return Check("ok", "permissions", f"mode {mode}")
 
 
 def _trust(project: Project) -> Check:

@@ -25,6 +25,7 @@ from trimtab.coding.checkpoints.open import Checkpoints, open_checkpoints
 from trimtab.coding.checkpoints.undo import Outcome, Rewinder, What
 from trimtab.coding.choose import Choice
 from trimtab.coding.closing import Closers
+from trimtab.coding.confine import confiner_of
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.marker_guard import MarkerGuard
@@ -49,6 +50,7 @@ from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
 from trimtab.coding.prompts import describe_tools, load_prompt
 from trimtab.coding.refusals import RefusalRecorder
+from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import build_tools
 from trimtab.coding.verify.open import open_verifier
@@ -170,8 +172,9 @@ class Session:
         with anyio.CancelScope(shield=True):
             for event in self.context.transcript.take_news():
                 await self.feed.publish(event)
-            if note := self._kit.refusals.take_notice():
-                await self.tell(note)
+            for note in (self._kit.refusals.take_notice(), self._kit.confiner.take_notice()):
+                if note:
+                    await self.tell(note)
             if self._checkpoints is not None:
                 await self._checkpoints.recorder.settle()
                 for note in self._checkpoints.recorder.take_notes():
@@ -345,7 +348,7 @@ async def open_session(
         context = await anyio.to_thread.run_sync(lambda: open_context(project, log, kit.model.info, stack))
         tools = (*kit.tools, *context.tools)
         require_price(project.settings, kit.model.info)
-        verifier = open_verifier(project, kit.hooks, kit.outputs, log, context.transcript.book, stack)
+        verifier = open_verifier(project, kit.hooks, kit.confiner, kit.outputs, log, context.transcript.book, stack)
         checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
         closing = _Closing(verifier, SchemaCloser(output_schema) if output_schema is not None else None)
         agent = Agent(
@@ -412,6 +415,7 @@ class _Kit:
     model: OpenModel
     hooks: ChangeRecorder
     refusals: RefusalRecorder
+    confiner: Confiner
     outputs: PrivateFolder
     tools: tuple[Tool, ...]
     tools_for: Callable[[ModelInfo], tuple[Tool, ...]]
@@ -427,17 +431,17 @@ async def _kit(
 ) -> _Kit:
     workspace = workspace_of(project)
     refusals = RefusalRecorder(permission_hooks(project, workspace, more_tools=[tool.spec.name for tool in extra]))
-    outputs = PrivateFolder()
+    confiner, outputs = confiner_of(project), PrivateFolder()
     stack.callback(outputs.close)
     model = await pick_model(project, session_ref, provider=provider)
     stack.push_async_callback(close_provider, model.provider)
     require_manageable(project, model.info)
 
     def tools_for(info: ModelInfo) -> tuple[Tool, ...]:
-        return (*build_tools(project, outputs, images="image" in info.input), *extra)
+        return (*build_tools(project, outputs, images="image" in info.input, confiner=confiner), *extra)
 
     hooks = ChangeRecorder(refusals, workspace)
-    return _Kit(model, hooks, refusals, outputs, tools_for(model.info), tools_for)
+    return _Kit(model, hooks, refusals, confiner, outputs, tools_for(model.info), tools_for)
 
 
 def system_prompt(project: Project, tools: tuple[Tool, ...], schema: SchemaCloser | None = None) -> str:

@@ -7,6 +7,7 @@ from trimtab.agent.ports import Tool
 from trimtab.coding.context.chosen import CONTEXT_TOOLS
 from trimtab.coding.guard import workspace_of
 from trimtab.coding.project import Project
+from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.tools.bash import BashTool
 from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.capture import PrivateFolder
@@ -27,8 +28,11 @@ TOOLS = ("read", "write", "edit", "bash", "grep", "find", "ls", "todo")
 """Names of the tools that work on the project, in the order in which a model sees them."""
 
 
-def build_tools(project: Project, outputs: PrivateFolder, *, images: bool) -> tuple[Tool, ...]:
-    """Make the tools that are on, the context tools aside. `outputs` takes long outputs of commands; `images`: whether the model takes pictures.
+def build_tools(
+    project: Project, outputs: PrivateFolder, *, images: bool, confiner: Confiner | None = None
+) -> tuple[Tool, ...]:
+    """Make the tools that are on, the context tools aside. `outputs` takes long outputs of commands; `images`: whether the model takes pictures;
+    `confiner`: what commands are started through.
 
     Raises `ConfigError` for an unknown tool name.
     """
@@ -47,6 +51,7 @@ def build_tools(project: Project, outputs: PrivateFolder, *, images: bool) -> tu
             caps=caps,
             default_timeout_s=settings.bash.timeout_s,
             max_timeout_s=settings.bash.max_timeout_s,
+            confiner=confiner,
         ),
         "grep": lambda: GrepTool(workspace, rg, replace(caps, search_rows=settings.grep.max_rows)),
         "find": lambda: FindTool(workspace, rg, replace(caps, search_rows=settings.find.max_rows)),

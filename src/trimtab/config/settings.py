@@ -12,6 +12,8 @@ from trimtab.types.config import Amount, ModelConfig, Natural, Positive, Provide
 
 Permission = Literal["ask", "auto-edit", "full", "plan"]
 ToolProfile = Literal["off", "archive", "pilot"]
+SandboxMode = Literal["auto", "off", "required"]
+SandboxBackend = Literal["auto", "landlock", "bubblewrap", "seatbelt"]
 
 
 class _Section(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
@@ -72,6 +74,21 @@ class PermissionSettings(_Section, frozen=True):
     """Rules that allow more, such as `bash(npm test)` or `write(docs/**)`."""
     deny: tuple[str, ...] = ()
     """Rules that refuse, whatever else allows it."""
+
+
+class SandboxSettings(_Section, frozen=True):
+    """What a command may do to the machine once it runs ([sandbox](sandbox.md))."""
+
+    mode: SandboxMode = "auto"
+    """`auto`: what this system has; without any, commands run unconfined and you are told. `required`: then they don't run. `off`: none, in any case."""
+    network: bool = True
+    """Whether commands have a network."""
+    write: tuple[str, ...] = ()
+    """More paths that commands may write, files or folders that exist. One that is kept as it is otherwise, such as `.git/config`, opens if it is named itself."""
+    sockets: tuple[str, ...] = ()
+    """Sockets that commands may use although they lead out, such as `/run/docker.sock`."""
+    backend: SandboxBackend = "auto"
+    """What confines; `auto`: the best that works here."""
 
 
 class ContextSettings(_Section, frozen=True):
@@ -169,6 +186,7 @@ class Settings(_Section, frozen=True):
     models: dict[str, ModelOverride] = {}
     tools: ToolSettings = ToolSettings()
     permissions: PermissionSettings = PermissionSettings()
+    sandbox: SandboxSettings = SandboxSettings()
     context: ContextSettings = ContextSettings()
     verify: VerifySettings = VerifySettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
@@ -184,6 +202,9 @@ __all__ = [
     "PermissionSettings",
     "ProviderConfig",
     "ReadTool",
+    "SandboxBackend",
+    "SandboxMode",
+    "SandboxSettings",
     "SearchTool",
     "Settings",
     "ToolProfile",

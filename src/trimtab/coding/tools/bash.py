@@ -1,6 +1,6 @@
 """The `bash` tool: one command line, run as written, in the project folder.
 
-    arguments → Command → process.run_command → Finished → text + details
+    arguments → Command → Confiner.wrap → process.run_command → Finished → text + details
 
 The text that the model reads is what the command printed and, only when there is something to say, one line per fact about
 how it ended. A failed command is an error result: the model and everybody who watches should see it as one.
@@ -11,12 +11,15 @@ import errno
 import shutil
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 
 from trimtab.agent.ports import Access, ToolOutput, ToolRun
+from trimtab.coding.sandbox.confiner import Confiner
+from trimtab.coding.sandbox.sandbox import Started
 from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.capture import Capture, PrivateFolder
 from trimtab.coding.tools.process import Finished, Watch, run_command
@@ -36,7 +39,7 @@ class BashTool:
     """Runs commands in `cwd` with `environment` (see `environment.command_environment`), which is all they get.
 
     `folder` takes output that outgrows the caps; `default_timeout_s` holds when a call names none.
-    No call may ask for more than `max_timeout_s`.
+    No call may ask for more than `max_timeout_s`. Without a `confiner` there is no sandbox.
     """
 
     cwd: Path
@@ -45,6 +48,7 @@ class BashTool:
     caps: Caps = field(default_factory=Caps)
     default_timeout_s: float = BashSettings().timeout_s
     max_timeout_s: float = BashSettings().max_timeout_s
+    confiner: Confiner | None = None
 
     @property
     def spec(self) -> ToolSpec:
@@ -74,24 +78,42 @@ class BashTool:
         shell = await anyio.to_thread.run_sync(_find_shell, self.environment.get("PATH"))
         if shell is None:
             return ToolOutput.text("there is neither bash nor sh on the PATH", is_error=True)
+        started = await self._confined((shell, "-c", command))
+        if isinstance(started, str):
+            return ToolOutput.text(started, is_error=True)
         live = _Live(run.update)
         async with anyio.create_task_group() as group:
             group.start_soon(live.run)
-            finished = await self._attempt((shell, "-c", command), timeout_s, live.see)
+            finished = await self._attempt(started, timeout_s, live.see)
             group.cancel_scope.cancel()
         if isinstance(finished, str):
             return ToolOutput.text(finished, is_error=True)
         await live.flush()
         notice = "" if shell.endswith("bash") else "bash was not found; this ran in sh\n"
-        return _output(finished, timeout_s=timeout_s, notice=notice)
+        why = await self._looked_after(finished)
+        return _output(finished, timeout_s=timeout_s, notice=notice, why=why)
 
-    async def _attempt(self, argv: tuple[str, ...], timeout_s: float, watch: Watch) -> Finished | str:
+    async def _confined(self, argv: tuple[str, ...]) -> Started | str:
+        """What to start so that the command runs in the sandbox; words when there must be one and is none."""
+        if self.confiner is None:
+            return argv, self.environment
+        return await anyio.to_thread.run_sync(self.confiner.wrap, argv, self.environment, self.cwd)
+
+    async def _looked_after(self, finished: Finished) -> str:
+        """What the sandbox has to say about how it went; mostly nothing."""
+        if self.confiner is None:
+            return ""
+        look = partial(self.confiner.look_after, finished.output.text, failed=bool(finished.exit_code))
+        return await anyio.to_thread.run_sync(look)
+
+    async def _attempt(self, started: Started, timeout_s: float, watch: Watch) -> Finished | str:
         """Run it; words instead when it could not be started."""
+        argv, environment = started
         try:
             return await run_command(
                 argv,
                 cwd=self.cwd,
-                environment=self.environment,
+                environment=environment,
                 timeout_s=timeout_s,
                 capture=Capture(self.folder, self.caps.bash_head_bytes, self.caps.bash_tail_bytes),
                 watch=watch,
@@ -147,7 +169,7 @@ def _find_shell(path: str | None) -> str | None:
     return shutil.which("bash", path=path) or shutil.which("sh", path=path)
 
 
-def _output(finished: Finished, *, timeout_s: float, notice: str) -> ToolOutput:
+def _output(finished: Finished, *, timeout_s: float, notice: str, why: str) -> ToolOutput:
     ending, failed = _ending(finished, timeout_s)
     printed = finished.output.text
     lines = [notice + printed.removesuffix("\n")] if printed else []
@@ -155,6 +177,7 @@ def _output(finished: Finished, *, timeout_s: float, notice: str) -> ToolOutput:
         lines.append(f"{notice}(no output), {ending or 'exit 0'}")
     elif ending:
         lines.append(f"[{ending}]")
+    lines += [why] if why else []
     if finished.left_running:
         lines.append(_still_running(finished))
     return ToolOutput.text(

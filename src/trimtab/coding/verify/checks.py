@@ -1,14 +1,16 @@
 """Run the commands of one check, one after the other, in the time that all of them have together.
 
-commands ──process.run_command──▶ CheckRun ──the first that fails ends it──▶ what the model is told
+commands ──Confiner.wrap, process.run_command──▶ CheckRun ──the first that fails ends it──▶ what the model is told
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import anyio
 
+from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.tools.capture import Capture, PrivateFolder
 from trimtab.coding.tools.process import run_command
 
@@ -38,6 +40,7 @@ class Checks:
     environment: Mapping[str, str]
     timeout_s: float
     outputs: PrivateFolder
+    confiner: Confiner
 
     async def run(
         self, commands: Sequence[str], cwd: Path, begins: Callable[[str], Awaitable[None]]
@@ -55,11 +58,16 @@ class Checks:
     async def _run(self, command: str, cwd: Path, left_s: float) -> CheckRun:
         if left_s <= 0:
             return CheckRun(command, f"not run: the {self.timeout_s:g} s of the check were over", "")
+        words = (self.shell, "-c", command)
+        started = await anyio.to_thread.run_sync(self.confiner.wrap, words, self.environment, cwd)
+        if isinstance(started, str):
+            return CheckRun(command, f"not run: {started}", "")
+        argv, environment = started
         try:
             finished = await run_command(
-                (self.shell, "-c", command),
+                argv,
                 cwd=cwd,
-                environment=self.environment,
+                environment=environment,
                 timeout_s=left_s,
                 capture=Capture(self.outputs, _HEAD_BYTES, _TAIL_BYTES),
             )
@@ -71,4 +79,6 @@ class Checks:
             ending = f"killed by {finished.signal}"
         else:
             ending = f"exit {finished.exit_code}" if finished.exit_code else ""
-        return CheckRun(command, ending, finished.output.text)
+        look = partial(self.confiner.look_after, finished.output.text, failed=bool(ending))
+        why = await anyio.to_thread.run_sync(look)
+        return CheckRun(command, ending, f"{finished.output.text.rstrip()}\n{why}" if why else finished.output.text)

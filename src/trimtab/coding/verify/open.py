@@ -8,6 +8,7 @@ from trimtab.coding.beside import Book
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.models import OpenModel, close_provider, open_model, resolve_model
 from trimtab.coding.project import Project
+from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import environment_of
 from trimtab.coding.verify.checks import Checks
@@ -21,6 +22,7 @@ from trimtab.types.messages import Text, User
 def open_verifier(
     project: Project,
     recorder: ChangeRecorder,
+    confiner: Confiner,
     outputs: PrivateFolder,
     log: SessionLog,
     book: Book,
@@ -37,7 +39,7 @@ def open_verifier(
     verifier = Verifier(
         settings,
         project.cwd,
-        Checks(shell, environment, settings.timeout_s, outputs),
+        Checks(shell, environment, settings.timeout_s, outputs, confiner),
         TurnChanges(recorder, project.cwd),
         lambda: _task(log),
         reviewer,
