@@ -110,6 +110,24 @@ def test_a_value_inside_another_one_is_refused_and_nothing_changes(tmp_path: Pat
     assert file.read_text() == 'model = "a/b"\n'
 
 
+def test_one_mistake_of_several_can_be_mended_and_none_be_added(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('modle = "x"\nmax_steps = "many"\n')
+    set_value(file, ("max_steps",), 5)
+    assert file.read_text() == 'modle = "x"\nmax_steps = 5\n'
+    with pytest.raises(ConfigError, match="expected a whole number"):
+        set_value(file, ("max_steps",), "many")
+    assert unset_value(file, ("modle",))
+    assert file.read_text() == "max_steps = 5\n"
+
+
+def test_a_whole_table_is_taken_out_with_all_below_it(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(FILES[7] + FILES[6].partition("\n\n")[2])
+    assert unset_value(file, ("tools", "bash"))
+    assert at(tomllib.loads(file.read_text()), ("tools",)) == {"read": {"max_lines": 9}}
+
+
 WRITER = """
 import sys
 from pathlib import Path

@@ -1,9 +1,9 @@
 """Change one setting in a person's TOML file; all else of it, comments and blank lines too, stays as it was.
 
-    file ──▶ text ──one key──▶ text ──parse──▶ just that key changed? ──load──▶ still valid? ──▶ a file beside it, renamed over it
+    file ──▶ text ──one key──▶ text ──parse──▶ just that key changed? ──structs──▶ no new mistake? ──▶ a file beside it, renamed over it
 
 A new key is a line more and one that goes is a line less, so that what was set and is taken out again leaves the file as it was, byte for byte (but for a
-table that was empty before). `tomlkit` changes values that stand there. The one rule: a file that isn't valid, or wouldn't be after the change, is left as it is. Who writes at the same time waits.
+table that was empty before). `tomlkit` changes values that stand there. The one rule: a file that is no TOML, or would have a mistake more after the change, is left as it is. Who writes at the same time waits.
 """
 
 import copy
@@ -21,8 +21,9 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from trimtab.config.lines import statement_of
-from trimtab.config.load import Layer, file_layer, load
-from trimtab.config.mistakes import show_path
+from trimtab.config.load import file_layer
+from trimtab.config.mistakes import mistakes, show_path
+from trimtab.config.settings import Settings
 from trimtab.config.toml_text import value_text
 from trimtab.context.stores.exclusive import exclusive
 from trimtab.types.errors import ConfigError, StoreError
@@ -155,7 +156,7 @@ def _cut(text: str, key: Key) -> Iterator[str]:
     lines = text.split("\n")
     blank_below = end < len(lines) - 1 and not lines[end].strip()
     for first in range(_came_with(lines, start), start + 1):
-        for below in (1, 0) if blank_below and first == 0 else (0, 1) if blank_below else (0,):
+        for below in (0, 1) if blank_below else (0,):
             cut = "\n".join(lines[:first] + lines[end + below :])
             yield cut
             yield cut.removesuffix("\n")
@@ -244,7 +245,7 @@ def _edit(target: Path | Target, key: Key, change: _Change) -> None:
             layer = file_layer(real, name="config")  # says better than tomlkit what is wrong with it
             before = real.read_bytes().decode("utf-8") if layer else ""
             after = _in_its_own_way(before, change)
-            load([Layer(f"{'.'.join(key)} in {target.file}", tomllib.loads(after.removeprefix(_BOM)))])
+            _require_no_new_mistake(layer.values if layer else {}, tomllib.loads(after.removeprefix(_BOM)), target.file)
             if after != before:
                 _replace(real, after.encode(), mode=0o644 if shared else 0o600)
     except (OSError, StoreError, TOMLKitError, UnicodeEncodeError) as e:
@@ -253,6 +254,14 @@ def _edit(target: Path | Target, key: Key, change: _Change) -> None:
         raise ConfigError(
             f"{target.file} can't be changed: {why}", hint="Check the file's permissions, or edit it by hand."
         ) from None
+
+
+def _require_no_new_mistake(before: dict[str, Any], after: dict[str, Any], file: Path) -> None:
+    """What was wrong may stay: one mistake of several can be mended, or something else be changed."""
+    known = {mistake.problem for mistake in mistakes(before, Settings)}
+    for mistake in mistakes(after, Settings):
+        if mistake.problem not in known:
+            raise ConfigError(f"{mistake.problem} (in {file})", hint=mistake.hint)
 
 
 def _in_its_own_way(text: str, change: _Change) -> str:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
-from urllib.parse import urlsplit
 
 from trimtab.config.settings import PermissionSettings
 from trimtab.providers.loopback import is_loopback
@@ -91,8 +90,10 @@ def _by_name(key: Key, value: Any, person: Person) -> str:
 
 
 def _is_here(url: object) -> bool:
+    """Whether an address is on this machine and can't be read in two ways."""
     try:
-        return isinstance(url, str) and urlsplit(url).scheme in ("http", "https") and is_loopback(url)
+        plain = isinstance(url, str) and re.fullmatch(r"https?://[!-~]+", url) and not re.search(r"[\\@]", url)
+        return bool(plain) and is_loopback(str(url))
     except ValueError:
         return False
 

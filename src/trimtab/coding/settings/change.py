@@ -12,7 +12,7 @@ from trimtab.coding.settings.in_force import known_key
 from trimtab.coding.settings.layers import PROJECT_FILE
 from trimtab.config.edit import Target, set_value, unset_value
 from trimtab.config.in_force import SET, Row, in_force
-from trimtab.config.load import readings, tree_of
+from trimtab.config.load import readings, split_key, tree_of
 from trimtab.config.mistakes import first_mistake, show_path
 from trimtab.config.settings import Settings
 from trimtab.config.toml_text import value_text
@@ -34,24 +34,25 @@ def set_setting(project: Project, name: str, text: str, *, where: Where = "user"
     value = fitting(key, text)
     target = _target(project, where)
     set_value(target, key, value)
-    row, now = _read_again(project, key)
+    row, now, wrong = _read_again(project, key)
     shown = SET if row is not None and row.secret else value_text(value)
     told = [f"{show_path(key)} = {shown} in {target.file}"]
     if row is None or row.origin is None or row.origin.file != target.file:
         told.append(_why_not(now, key, where, row))
     elif row.secret and target.file.stat().st_mode & 0o077:
         told.append(f"note: others can read {target.file}; chmod 600 keeps it to you")
-    return tuple(told)
+    return (*told, *wrong)
 
 
 def unset_setting(project: Project, name: str, *, where: Where = "user") -> tuple[str, ...] | None:
     """Take the setting `name` out of the file, and return what a person should know; None when it isn't there. Raises `ConfigError` as `set_setting` does."""
-    key = known_key(name)
     target = _target(project, where)
-    if not unset_value(target, key):
+    key = split_key(name.strip())  # what stands there goes, also when there is no such setting
+    if not key or not unset_value(target, key):
+        known_key(name)
         return None
-    row, _ = _read_again(project, key)
-    return (f"{show_path(key)} is taken out of {target.file}", *([_holds(row)] if row is not None else []))
+    row, _, wrong = _read_again(project, key)
+    return (f"{show_path(key)} is taken out of {target.file}", *([_holds(row)] if row is not None else []), *wrong)
 
 
 def fitting(key: tuple[str, ...], text: str) -> Any:
@@ -74,11 +75,15 @@ def _target(project: Project, where: Where) -> Target:
     return Target(file)
 
 
-def _read_again(project: Project, key: tuple[str, ...]) -> tuple[Row | None, Project]:
+def _read_again(project: Project, key: tuple[str, ...]) -> tuple[Row | None, Project, tuple[str, ...]]:
+    """What holds at `key` now, the project as it is now, and the first of the mistakes that are left."""
     asked = project.asked
-    now, _ = open_anyway(project.cwd, overrides=asked.overrides, sets=asked.sets, trust=asked.trust, env=project.env)
+    now, wrong = open_anyway(
+        project.cwd, overrides=asked.overrides, sets=asked.sets, trust=asked.trust, env=project.env
+    )
     rows = in_force(now.loaded)
-    return next((row for row in rows if row.key[: len(key)] == key), None), now
+    row = next((row for row in rows if row.key[: len(key)] == key), None)
+    return row, now, tuple(f"note: {one.message}; a run stops at this (trimtab config check)" for one in wrong[:1])
 
 
 def _why_not(now: Project, key: tuple[str, ...], where: Where, row: Row | None) -> str:
