@@ -10,7 +10,7 @@ import difflib
 import re
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -104,11 +104,17 @@ def _elsewhere(name: str, kind: Any, path: Path = ()) -> str:
     return ""
 
 
-def _nearest(name: str, known: tuple[str, ...]) -> str:
+def _same(name: str, known: Iterable[str]) -> str:
+    """The key that `name` is but for how it is spelt, or that other programs call so; empty when there is none."""
     folded = re.sub(r"[^a-z0-9]", "", name.lower())
     spelt = [key for key in known if folded == key.replace("_", "")]
     named = [key for key in known if folded in _ALIASES.get(key, ())]
-    return next(iter((*spelt, *named, *difflib.get_close_matches(name, known, n=1, cutoff=0.6))), "")
+    return next(iter((*spelt, *named)), "")
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """The key that `name` probably misspells; empty when none is near."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), "")
 
 
 def _mistakes(value: Any, kind: Any, path: Path, root: Any) -> Iterator[Mistake]:
@@ -145,7 +151,7 @@ def _in_struct(
 
 
 def _unknown(path: Path, name: str, fields: Mapping[str, Any], root: Any) -> Mistake:
-    meant = _nearest(name, tuple(fields)) or _elsewhere(name, root)
+    meant = _same(name, fields) or _elsewhere(name, root) or _nearest(name, fields)
     problem = f"unknown setting {show_path(path)!r}" + (f" (did you mean {meant!r}?)" if meant else "")
     return Mistake(path, problem, f"Correct or remove it. Known here: {', '.join(sorted(fields))}.")
 

@@ -61,7 +61,11 @@ def _no_wider(key: Key, value: Any, person: Person) -> str:
 
 def _no_more(key: Key, value: Any, person: Person) -> str:
     own = _at(person.beneath, key)
-    return "" if not isinstance(own, int) or value <= own else f"it is above yours, {own}"
+    return "" if not isinstance(own, int | float) or value <= own else f"it is above yours, {own}"
+
+
+def _not_off(key: Key, value: Any, person: Person) -> str:
+    return "" if value else "it turns off what guards you"
 
 
 def _no_other(key: Key, value: Any, person: Person) -> str:
@@ -110,7 +114,7 @@ _CONTEXT: Mapping[str, _Rule] = {
 RULES: Mapping[Key, _Rule] = {
     ("model",): _harmless,
     ("thinking",): _harmless,
-    ("max_steps",): _no_more,
+    **dict.fromkeys((("max_steps",), ("max_cost_usd",), ("max_tokens",), ("max_time_s",)), _no_more),
     ("system_prompt",): _harmless,
     ("append_system_prompt",): _harmless,
     ("models", "*", "context_window"): _harmless,
@@ -146,10 +150,12 @@ RULES: Mapping[Key, _Rule] = {
     ("permissions", "allow"): _only(_RUNS),
     ("permissions", "deny"): _harmless,
     ("verify", "commands"): _only(_RUNS),
+    ("verify", "enabled"): _not_off,
+    ("checkpoints", "enabled"): _not_off,
     **dict.fromkeys((("verify", name) for name in ("model", "rounds", "timeout_s", "protect")), _harmless),
 }
 """What is decided about each key; `*` stands for one name, `**` for any that follow. What no rule matches is withheld."""
-ADDED = (("permissions", "deny"),)
+ADDED = (("permissions", "deny"), ("verify", "protect"))
 """Lists to which a project adds: it takes nothing out of the person's."""
 
 

@@ -79,7 +79,7 @@ def _read_again(project: Project, key: tuple[str, ...]) -> tuple[Row | None, Pro
     """What holds at `key` now, the project as it is now, and the first of the mistakes that are left."""
     asked = project.asked
     now, wrong = open_anyway(
-        project.cwd, overrides=asked.overrides, sets=asked.sets, trust=asked.trust, env=project.env
+        project.cwd, overrides=asked.overrides, sets=asked.sets, trust=asked.trust, env=project.env, safe=asked.safe
     )
     rows = in_force(now.loaded)
     row = next((row for row in rows if row.key[: len(key)] == key), None)
