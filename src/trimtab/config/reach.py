@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from trimtab.config.settings import PermissionSettings
-from trimtab.providers.loopback import is_loopback
 
 Key: TypeAlias = tuple[str, ...]
 
@@ -95,6 +94,8 @@ def _by_name(key: Key, value: Any, person: Person) -> str:
 
 def _is_here(url: object) -> bool:
     """Whether an address is on this machine and can't be read in two ways."""
+    from trimtab.providers.loopback import is_loopback  # noqa: PLC0415 - few projects name an address
+
     try:
         plain = isinstance(url, str) and re.fullmatch(r"https?://[!-~]+", url) and not re.search(r"[\\@]", url)
         return bool(plain) and is_loopback(str(url))
