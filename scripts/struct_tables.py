@@ -3,7 +3,6 @@
 The source is read, not only the class: annotations and the docstrings below fields stand there as they were written.
 """
 
-import ast
 import inspect
 import re
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ import msgspec
 
 from trimtab.agent import events
 from trimtab.config import settings
+from trimtab.config.described import written
 from trimtab.context.seeing import observation
 from trimtab.types import errors, messages, models, stream
 
@@ -41,8 +41,7 @@ def section(struct: type[msgspec.Struct]) -> str:
 
 def fields_of(struct: type[msgspec.Struct]) -> list[Field]:
     """Return the fields in the order in which they are written."""
-    written = {base: _annotated(base) for base in struct.__mro__ if base.__module__.startswith("trimtab.")}
-    sources = {name: found for fields in reversed(written.values()) for name, found in fields.items()}
+    sources = written(struct)
     fields = []
     for field in msgspec.structs.fields(struct):
         annotation, text = sources[field.name]
@@ -75,14 +74,3 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
-
-
-def _annotated(struct: type) -> dict[str, tuple[str, str]]:
-    body = ast.parse(inspect.getsource(struct)).body[0]
-    assert isinstance(body, ast.ClassDef)
-    found: dict[str, tuple[str, str]] = {}
-    for node, after in zip(body.body, [*body.body[1:], None], strict=True):
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            text = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
-            found[node.target.id] = (ast.unparse(node.annotation), str(text))
-    return found

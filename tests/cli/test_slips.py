@@ -18,8 +18,7 @@ from trimtab.types.errors import UsageError
         ("model", "trimtab models"),
         ("docter --online", "trimtab doctor --online"),
         ("Doctr", "trimtab doctor"),
-        ("config", "config.toml"),
-        ("config set model x", "config.toml"),
+        ("confg set model x", "trimtab config set model x"),
         ("login", "variables"),
     ],
 )

@@ -178,3 +178,36 @@ def test_an_assignment_that_names_nothing_is_refused(assignment: str) -> None:
 )
 def test_a_threshold_above_the_one_it_must_stay_below_is_told(context: dict[str, float], said: tuple[str, ...]) -> None:
     assert load([Layer("a flag", {"context": context})]).notices == said
+
+
+@pytest.mark.parametrize(
+    ("assignment", "meant"),
+    [
+        ("modle=x", "model"),
+        ("tools.bsh.timeout_s=1", "bash"),
+        ("providers.l.base_ulr=x", "base_url"),
+        ('providers.l.models=[{id="a", contxt_window=1}]', "context_window"),
+        ("models.'a/b'.context.sof=0.5", "soft"),
+        ("tools.bash.soft=0.5", "context.soft"),
+        ("context={sotf=0.5}", "soft"),
+    ],
+)
+def test_an_unknown_key_of_a_flag_names_the_nearest_one_at_every_level(assignment: str, meant: str) -> None:
+    with pytest.raises(ConfigError, match=f"did you mean '{meant}'") as e:
+        load([set_layer([assignment])])
+    assert e.value.message.startswith("--set ")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("MODLE", "model"),
+        ("TOOLS__BASH__TIMOUT_S", "timeout_s"),
+        ("PROVIDERS__L__APIKEY", "api_key"),
+        ("TIMEOUT_S", "tools.bash.timeout_s"),
+    ],
+)
+def test_an_unknown_variable_names_the_nearest_key_at_every_level(name: str, meant: str) -> None:
+    layer, (notice,) = environment_layer({f"TRIMTAB_{name}": "1"})
+    assert layer.raw == ()
+    assert f"did you mean '{meant}'" in notice

@@ -32,6 +32,7 @@ OFFLINE = {
     ("replay",),
     ("bench",),
     ("doctor",),
+    ("config",),
     ("completion",),
     ("sessions",),
     ("demo",),

@@ -7,13 +7,14 @@ import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from trimtab.coding.settings.layers import read_layers, settle
 from trimtab.coding.trust import ANSWERS, TrustAnswer, TrustDecision, decide
 from trimtab.config.home import Home, environment, find_home
-from trimtab.config.load import Layer, Loaded, environment_layer, file_layer, load, set_layer, sift
+from trimtab.config.load import Loaded
+from trimtab.config.reach import Withheld
 from trimtab.config.settings import Settings
 from trimtab.types.errors import ConfigError, UsageError
 
@@ -44,6 +45,8 @@ class Project:
     trusted: bool = False
     notices: tuple[str, ...] = ()
     asked: Asked = Asked()
+    withheld: tuple[Withheld, ...] = ()
+    """What the project's own settings say in vain."""
 
     @property
     def platform(self) -> str:
@@ -116,20 +119,14 @@ def open_anyway(
     answer = trust or attempt(lambda: _trust_variable(env), None)
     nothing = TrustDecision(trusted=False)
     decision = nothing if safe else attempt(lambda: decide(real, home.trust_file, answer=answer), nothing)
-    files = [attempt(lambda: file_layer(home.config_file, name="user config"), None)]
-    if decision.trusted:
-        own = real / ".trimtab" / "config.toml"
-        files.append(attempt(lambda: file_layer(own, name="project config"), None))
-    declared = [name for layer in files if layer for name in _tables(layer.values.get("providers"))]
-    variables, notices = environment_layer(env, known=declared)
-    given = [attempt(partial(set_layer, [text]), None) for text in sets]
-    flags = Layer("a flag", dict(overrides or {}))
-    kept, wrong = sift([*files, variables, *given, flags])
-    loaded = load(kept, notices=notices)
+    layers, unread = read_layers(real, home, env, sets=sets, overrides=overrides or {}, trusted=decision.trusted)
+    settled = settle(layers)
+    loaded = settled.loaded
     told = (decision.notice,) if decision.notice else ()
     asked = Asked(dict(overrides or {}), tuple(sets), trust, cwd_given, safe)
-    project = Project(real, home, loaded, env, decision.trusted, (*told, *loaded.notices), asked)
-    return project, (*mistakes, *wrong)
+    notices = (*told, *loaded.notices)
+    project = Project(real, home, loaded, env, decision.trusted, notices, asked, settled.withheld)
+    return project, (*mistakes, *unread, *settled.mistakes)
 
 
 def _folder(cwd: Path) -> Path:
@@ -155,7 +152,3 @@ def _trust_variable(env: Mapping[str, str]) -> TrustAnswer | None:
         if value == answer:
             return answer
     raise ConfigError(f"TRIMTAB_TRUST is {value!r}", hint=f"Use one of {', '.join(ANSWERS)}.")
-
-
-def _tables(value: object) -> Sequence[str]:
-    return list(value) if isinstance(value, dict) else []

@@ -4,12 +4,16 @@
 created here: whoever writes a file makes its folder.
 """
 
+import hashlib
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
+
+_SLUG = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,11 @@ class Home:
     def config_file(self) -> Path:
         """The user's settings."""
         return self.config / "config.toml"
+
+    def folder_file(self, cwd: Path) -> Path:
+        """The user's settings for the one folder `cwd` (a real path); no repository brings this file."""
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", cwd.name).strip("-")[:_SLUG] or "root"
+        return self.config / "folders" / f"{slug}-{hashlib.sha256(os.fsencode(cwd)).hexdigest()[:16]}.toml"
 
     @property
     def trust_file(self) -> Path:

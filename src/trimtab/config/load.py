@@ -6,7 +6,9 @@ of its statement where that is certain. `load` stops at the first; `sift` leaves
 """
 
 import contextlib
+import os
 import re
+import stat
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,6 +22,8 @@ from trimtab.config.mistakes import first_mistake, unknown_key
 from trimtab.config.settings import ContextSettings, Settings
 from trimtab.types.errors import ConfigError
 
+MAX_BYTES = 1_000_000
+"""Bytes that a file of settings may have."""
 _PREFIX = "TRIMTAB_"
 _RESERVED = frozenset({"TRIMTAB_HOME", "TRIMTAB_TRUST", "TRIMTAB_SESSION"})
 _NOT_SETTINGS = re.compile(r"_?TRIMTAB_COMPLETE")
@@ -35,21 +39,24 @@ class Layer:
     """(path, text, label of this one value)"""
     text: str = field(default="", repr=False)
     """The file that `values` were read from, to name lines of it."""
+    file: Path | None = None
+    """Where that file is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, where each leaf came from (`a.b.c` → layer name), and what a person should be told."""
+    """The settings, where each leaf came from (`a.b.c` → layer name), what a person should be told, and the layers with their texts read, weakest first."""
 
     settings: Settings
     origins: Mapping[str, str]
     notices: tuple[str, ...] = ()
+    layers: tuple[Layer, ...] = ()
 
 
 def file_layer(path: Path, *, name: str) -> Layer | None:
     """Read one TOML file; None when there is none. Raises `ConfigError` with line and column."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = _read_file(path).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as e:
@@ -58,11 +65,28 @@ def file_layer(path: Path, *, name: str) -> Layer | None:
     except OSError as e:
         raise ConfigError(f"{path} can't be read: {e.strerror}", hint="Check the file and its permissions.") from None
     try:
-        return Layer(f"{name} ({path})", tomllib.loads(text), text=text)
+        return Layer(f"{name} ({path})", tomllib.loads(text), text=text, file=path)
     except (tomllib.TOMLDecodeError, RecursionError) as e:
         raise ConfigError(
             f"{path} isn't valid TOML: {e}", hint="Fix that place, or move the file away to start with defaults."
         ) from None
+
+
+def _read_file(path: Path) -> bytes:
+    """The bytes of a file of settings. What is no such file, a pipe or a device, is not waited for."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise ConfigError(f"{path} is no regular file", hint="Move it away to start with defaults.")
+        with open(fd, "rb", closefd=False) as file:
+            data = file.read(MAX_BYTES + 1)
+    finally:
+        os.close(fd)
+    if len(data) > MAX_BYTES:
+        raise ConfigError(
+            f"{path} has more than {MAX_BYTES:,} bytes", hint="Settings are short; move it away to start with defaults."
+        )
+    return data
 
 
 def environment_layer(env: Mapping[str, str], *, known: Iterable[str] = ()) -> tuple[Layer, tuple[str, ...]]:
@@ -92,7 +116,7 @@ def set_layer(assignments: Iterable[str]) -> Layer:
     raw = []
     for text in assignments:
         key, eq, value = text.partition("=")
-        path = _split_key(key.strip())
+        path = split_key(key.strip())
         if not eq or not path:
             raise ConfigError(
                 f"--set {text!r} has no value",
@@ -106,17 +130,21 @@ def load(layers: Iterable[Layer | None], *, notices: tuple[str, ...] = ()) -> Lo
     """Merge `layers`, check them against the schema, and say where each leaf came from. Raises `ConfigError`."""
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
+    read: list[Layer] = []
     for layer in layers:
         if layer is None:
             continue
         _check(layer.values, layer.name, text=layer.text)
-        _merge(merged, layer.values)
-        origins.update(dict.fromkeys(_leaves(layer.values), layer.name))
+        pieces = [replace(layer, raw=())] if layer.values else []
+        merged = _merge(merged, layer.values)
         for path, text, label in layer.raw:
-            merged = _apply_text(merged, path, text, label)
-            origins[".".join(path)] = label
+            merged, values = _apply_text(merged, path, text, label)
+            pieces.append(Layer(label, values))
+        for piece in pieces:
+            origins.update(dict.fromkeys(_leaves(piece.values), piece.name))
+        read += pieces
     settings = _check(merged, "the merged settings")
-    return Loaded(settings, origins, (*notices, *_crossed(settings.context, origins)))
+    return Loaded(settings, origins, (*notices, *_crossed(settings.context, origins)), tuple(read))
 
 
 def sift(layers: Iterable[Layer | None]) -> tuple[tuple[Layer, ...], tuple[ConfigError, ...]]:
@@ -159,10 +187,7 @@ def _split(piece: Layer) -> Iterable[Layer]:
         path.append(key)
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            tree: dict[str, Any] = {key: inner}
-            for outer in reversed(path):
-                tree = {outer: tree}
-            yield replace(piece, values=tree)
+            yield replace(piece, values=tree_of((*path, key), inner))
 
 
 def _crossed(context: ContextSettings, origins: Mapping[str, str]) -> Iterable[str]:
@@ -177,22 +202,34 @@ def _crossed(context: ContextSettings, origins: Mapping[str, str]) -> Iterable[s
                 yield f"context.{lower}{ending} ({low}) is above context.{upper}{ending} ({high}), so {high} holds for both"
 
 
-def _apply_text(merged: dict[str, Any], path: tuple[str, ...], text: str, label: str) -> dict[str, Any]:
-    """Set `path` to `text`, as a TOML value when that fits the schema, else as a string."""
+def _apply_text(
+    merged: dict[str, Any], path: tuple[str, ...], text: str, label: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """`merged` with `path` set to `text`, as a TOML value when that fits the schema, else as a string; and that one value as a tree."""
     error: ConfigError | None = None
-    for value in _readings(text):
-        candidate = _merge({}, merged)
+    for value in readings(text):
         try:
-            _set(candidate, path, value, label)
+            _require_table(merged, path, label)
+            tree = tree_of(path, value)
+            candidate = _merge(_merge({}, merged), tree)
             _check(candidate, label)
         except ConfigError as e:
             error = error or e
             continue
-        return candidate
+        return candidate, tree
     raise error or ConfigError(f"{label}: no value")
 
 
-def _readings(text: str) -> Iterable[Any]:
+def tree_of(path: Iterable[str], value: Any) -> dict[str, Any]:
+    """`value` as a tree of tables that holds nothing else."""
+    tree = value
+    for key in reversed(tuple(path)):
+        tree = {key: tree}
+    return dict(tree)
+
+
+def readings(text: str) -> Iterable[Any]:
+    """What a text may mean: a TOML value, else the text itself."""
     with contextlib.suppress(tomllib.TOMLDecodeError, RecursionError):
         parsed = tomllib.loads(f"v = {text}")
         if len(parsed) == 1:
@@ -200,13 +237,19 @@ def _readings(text: str) -> Iterable[Any]:
     yield text
 
 
-def _set(tree: dict[str, Any], path: tuple[str, ...], value: Any, label: str) -> None:
+def _require_table(tree: Any, path: tuple[str, ...], label: str) -> None:
     for key in path[:-1]:
-        child = tree.setdefault(key, {})
-        if not isinstance(child, dict):
+        tree = tree.get(key, {})
+        if not isinstance(tree, dict):
             raise ConfigError(f"{label}: {key!r} is a value, not a table", hint="Set one of the keys below a table.")
-        tree = child
-    tree[path[-1]] = value
+
+
+def merged(trees: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The trees laid over each other, the last on top: tables key by key, anything else as a whole."""
+    whole: dict[str, Any] = {}
+    for tree in trees:
+        _merge(whole, tree)
+    return whole
 
 
 def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
@@ -244,7 +287,15 @@ def _fold(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _split_key(key: str) -> tuple[str, ...]:
-    """Split a dotted TOML key; parts may be quoted (`models."a/b".context_window`)."""
+def split_key(key: str) -> tuple[str, ...]:
+    """Split a dotted TOML key; parts may be quoted (`models."a/b".context_window`). Signs that TOML wants quoted are taken as they stand where dots still part the key."""
+    with contextlib.suppress(tomllib.TOMLDecodeError, RecursionError):
+        tree: Any = tomllib.loads(f"{key} = 0")
+        path: list[str] = []
+        while isinstance(tree, dict) and len(tree) == 1:
+            ((part, tree),) = tree.items()
+            path.append(part)
+        if tree == 0 and all(path):
+            return tuple(path)
     parts = re.findall(r'"([^"]*)"|\'([^\']*)\'|([^."\']+)', key)
     return tuple(next(p for p in group if p) for group in parts if any(group))

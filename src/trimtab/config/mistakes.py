@@ -16,6 +16,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from trimtab.config.toml_text import quoted
+
 Path: TypeAlias = tuple[str | int, ...]
 """Keys and places in lists, from the root."""
 
@@ -55,9 +57,14 @@ class Mistake:
     hint: str
 
 
-def first_mistake(tree: Any, kind: Any, path: Path = ()) -> Mistake | None:
+def first_mistake(tree: Any, kind: Any) -> Mistake | None:
     """The first mistake of `tree` against the type `kind`, in the order of the tree; None when it fits."""
-    return next(_mistakes(tree, kind, path), None)
+    return next(mistakes(tree, kind), None)
+
+
+def mistakes(tree: Any, kind: Any) -> Iterator[Mistake]:
+    """Every mistake of `tree` against the type `kind`, in the order of the tree."""
+    return _mistakes(tree, kind, (), kind)
 
 
 def show_path(path: Path) -> str:
@@ -67,69 +74,85 @@ def show_path(path: Path) -> str:
         if isinstance(part, int):
             shown += f"[{part}]"
         else:
-            quoted = part if _BARE.fullmatch(part) else '"' + part.replace('"', '\\"') + '"'
-            shown += f".{quoted}" if shown else quoted
+            name = part if _BARE.fullmatch(part) else quoted(part)
+            shown += f".{name}" if shown else name
     return shown
 
 
 def unknown_key(path: Path, kind: Any) -> Mistake | None:
     """The first part of `path` that names no setting below `kind`; None when every part does."""
+    root = kind
     for at, part in enumerate(path):
-        fields = _fields(kind)
+        fields = fields_of(kind)
         if fields and part not in fields:
-            return _unknown(path[: at + 1], str(part), fields)
-        kind = fields[str(part)] if fields else None if _is_list(kind) else _element(kind)
+            return _unknown(path[: at + 1], str(part), fields, root)
+        kind = fields[str(part)] if fields else None if _is_list(kind) else element_of(kind)
         if kind is None:
-            return Mistake(path[: at + 1], f"there is nothing below {show_path(path[:at])!r}", "")
+            return Mistake(
+                path[: at + 1], f"there is nothing below {show_path(path[:at])!r}", "Set the key itself, as a whole."
+            )
     return None
 
 
-def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    """` (did you mean 'x'?)` for the key that `name` probably means; empty when none is near."""
-    near = _nearest(name, tuple(known))
-    return f" (did you mean {near!r}?)" if near else ""
+def _elsewhere(name: str, kind: Any, path: Path = ()) -> str:
+    """The first key of that very name in a table of a fixed name: a line may stand below the wrong heading. Empty when there is none."""
+    for key, inner in fields_of(kind).items():
+        if key == name:
+            return show_path((*path, key))
+        if found := _elsewhere(name, inner, (*path, key)):
+            return found
+    return ""
 
 
-def _nearest(name: str, known: tuple[str, ...]) -> str:
+def _same(name: str, known: Iterable[str]) -> str:
+    """The key that `name` is but for how it is spelt, or that other programs call so; empty when there is none."""
     folded = re.sub(r"[^a-z0-9]", "", name.lower())
     spelt = [key for key in known if folded == key.replace("_", "")]
     named = [key for key in known if folded in _ALIASES.get(key, ())]
-    return next(iter((*spelt, *named, *difflib.get_close_matches(name, known, n=1, cutoff=0.6))), "")
+    return next(iter((*spelt, *named)), "")
 
 
-def _mistakes(value: Any, kind: Any, path: Path) -> Iterator[Mistake]:
-    options = _options(kind)
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """The key that `name` probably misspells; empty when none is near."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), "")
+
+
+def _mistakes(value: Any, kind: Any, path: Path, root: Any) -> Iterator[Mistake]:
+    options = options_of(kind)
     if value is None and types.NoneType in options:
         return
     kind = next(option for option in options if option is not types.NoneType)
-    fields, element = _fields(kind), _element(kind)
+    fields, element = fields_of(kind), element_of(kind)
     if fields and isinstance(value, Mapping):
-        yield from _in_struct(value, kind, fields, path)
+        yield from _in_struct(value, kind, fields, path, root)
     elif typing.get_origin(kind) is dict and isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _mistakes(inner, element, (*path, key))
+            yield from _mistakes(inner, element, (*path, key), root)
     elif typing.get_origin(kind) is tuple and isinstance(value, list | tuple):
         for at, inner in enumerate(value):
-            yield from _mistakes(inner, element, (*path, at))
+            yield from _mistakes(inner, element, (*path, at), root)
     elif not _fits(value, kind):
         problem = f"setting {show_path(path)!r}: expected {_wanted(kind)}, got {_got(value, kind)}"
         yield Mistake(path, problem, "Correct the value; docs/settings.md lists each key with its type.")
 
 
-def _in_struct(value: Mapping[str, Any], kind: Any, fields: Mapping[str, Any], path: Path) -> Iterator[Mistake]:
+def _in_struct(
+    value: Mapping[str, Any], kind: Any, fields: Mapping[str, Any], path: Path, root: Any
+) -> Iterator[Mistake]:
     for key, inner in value.items():
         if key in fields:
-            yield from _mistakes(inner, fields[key], (*path, key))
+            yield from _mistakes(inner, fields[key], (*path, key), root)
         else:
-            yield _unknown((*path, key), key, fields)
+            yield _unknown((*path, key), key, fields, root)
     for field in msgspec.structs.fields(kind):
         if field.required and field.encode_name not in value:
             problem = f"setting {show_path(path)!r}: {field.encode_name!r} is missing"
             yield Mistake(path, problem, f"Add {field.encode_name} = … there.")
 
 
-def _unknown(path: Path, name: str, fields: Mapping[str, Any]) -> Mistake:
-    problem = f"unknown setting {show_path(path)!r}{_did_you_mean(name, fields)}"
+def _unknown(path: Path, name: str, fields: Mapping[str, Any], root: Any) -> Mistake:
+    meant = _same(name, fields) or _elsewhere(name, root) or _nearest(name, fields)
+    problem = f"unknown setting {show_path(path)!r}" + (f" (did you mean {meant!r}?)" if meant else "")
     return Mistake(path, problem, f"Correct or remove it. Known here: {', '.join(sorted(fields))}.")
 
 
@@ -145,12 +168,14 @@ def _wanted(kind: Any) -> str:
     """What fits `kind`, in words."""
     if typing.get_origin(kind) is typing.Annotated:
         base, bounds = typing.get_args(kind)
+        if bounds.gt is None and bounds.ge is None:
+            return _wanted(base)
         least = "above 0" if bounds.gt == 0 else f"from {bounds.ge} on"
         return f"{_wanted(base)} {least}{'' if bounds.le is None else f' and at most {bounds.le:g}'}"
     if typing.get_origin(kind) is typing.Literal:
         return f"one of {', '.join(map(str, typing.get_args(kind)))}"
     if typing.get_origin(kind) is tuple:
-        element = _element(kind)
+        element = element_of(kind)
         if typing.get_origin(element) is typing.Literal:
             return f"a list of {', '.join(map(str, typing.get_args(element)))}"
         return f"a list of {next((many for known, _, many in _WORDS if element is known), 'tables')}"
@@ -171,16 +196,17 @@ def _got(value: Any, kind: Any) -> str:
     return next((words for known, words in names if isinstance(value, known)), "a date or time")
 
 
-def _fields(kind: Any) -> dict[str, Any]:
-    for option in _options(kind):
+def fields_of(kind: Any) -> dict[str, Any]:
+    """The keys of a table with fixed names, each with its type; empty for anything else."""
+    for option in options_of(kind):
         if isinstance(option, type) and issubclass(option, msgspec.Struct):
             return {f.encode_name: f.type for f in msgspec.structs.fields(option)}
     return {}
 
 
-def _element(kind: Any) -> Any:
+def element_of(kind: Any) -> Any:
     """The type of what a table of any keys, or a list, holds; None for anything else."""
-    for option in _options(kind):
+    for option in options_of(kind):
         arguments = typing.get_args(option)
         if typing.get_origin(option) is dict:
             return arguments[1]
@@ -190,8 +216,9 @@ def _element(kind: Any) -> Any:
 
 
 def _is_list(kind: Any) -> bool:
-    return any(typing.get_origin(option) is tuple for option in _options(kind))
+    return any(typing.get_origin(option) is tuple for option in options_of(kind))
 
 
-def _options(kind: Any) -> tuple[Any, ...]:
+def options_of(kind: Any) -> tuple[Any, ...]:
+    """The types of which a value has one."""
     return typing.get_args(kind) if typing.get_origin(kind) in (types.UnionType, typing.Union) else (kind,)

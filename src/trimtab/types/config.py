@@ -19,6 +19,8 @@ Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 """A time that passes."""
 Share: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=1)]
 """A part of something, which may be all of it."""
+Secret: TypeAlias = Annotated[str, msgspec.Meta(extra={"secret": True})]
+"""Text that is shown to nobody: whoever lists settings says only that it is set."""
 
 
 class ModelConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -61,9 +63,9 @@ class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     """Where it is, with the version part (`http://127.0.0.1:8080/v1`)."""
     api_key_env: str | None = None
     """The environment variable that holds its key; no command of a tool gets that variable."""
-    api_key: str | None = None
+    api_key: Secret | None = None
     """The key itself. A variable is the better place."""
-    headers: dict[str, str] = {}
+    headers: dict[str, Secret] = {}
     """Headers to add to each request."""
     proxy: str | None = None
     """A proxy for it, over what `https_proxy` and its like say. Loopback never uses one."""

@@ -80,15 +80,16 @@ def context_settings(project: Project, model: ModelInfo) -> ContextSettings:
     own = override.context if override else None
     if own is None:
         return project.settings.context
-    default = ContextSettings()
-    merged = {
-        name: getattr(own, name)
-        if getattr(own, name) != getattr(default, name)
-        and (project.named_now(f"models.{model.ref}.context.{name}") or not project.named_now(f"context.{name}"))
-        else getattr(project.settings.context, name)
-        for name in ContextSettings.__struct_fields__
+    named = {
+        name: getattr(own, name) for name in ContextSettings.__struct_fields__ if is_for_model(project, model, name)
     }
-    return ContextSettings(**merged)
+    return msgspec.structs.replace(project.settings.context, **named)
+
+
+def is_for_model(project: Project, model: ModelInfo, name: str) -> bool:
+    """Whether the setting `name` of the context is the one of the model's own table, be it equal to the default."""
+    key = f"models.{model.ref}.context.{name}"
+    return key in project.loaded.origins and (project.named_now(key) or not project.named_now(f"context.{name}"))
 
 
 def engine_settings(settings: ContextSettings, *, profile: Profile) -> EngineSettings:

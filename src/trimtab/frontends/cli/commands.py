@@ -7,6 +7,7 @@ COMMANDS: Mapping[str, str] = {
     "bench": "context policies side by side on the same stories",
     "chat": "talk line by line in this folder",
     "completion": "print shell completion",
+    "config": "show, check and change settings",
     "context": "see and change what a model sees of a session",
     "demo": "watch the main job, offline",
     "doctor": "what is configured, what answers, what is missing",

@@ -49,6 +49,28 @@ def sessions(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
     return [CompletionItem(name, help=title) for name, title in named if name.startswith(incomplete)]
 
 
+def settings(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Keys of settings, with what each is for."""
+    from trimtab.coding.settings.names import setting_names
+
+    try:
+        names = list(setting_names(_project(ctx).settings))
+    except TrimtabError:
+        return []
+    return [CompletionItem(name, help=text) for name, text in names if name.startswith(incomplete)]
+
+
+def setting_values(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What the setting named before may be."""
+    from trimtab.coding.settings.names import setting_values as values_of
+
+    try:
+        values = values_of(_project(ctx).settings, ctx.params.get("key") or "")
+    except TrimtabError:
+        return []
+    return [CompletionItem(value) for value in values if value.startswith(incomplete)]
+
+
 def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Whatever file the shell finds."""
     return [CompletionItem(incomplete, type="file")]

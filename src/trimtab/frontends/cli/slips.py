@@ -10,12 +10,12 @@ from trimtab.coding.telling.nearest import nearest
 from trimtab.types.errors import UsageError
 
 SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {
+    "config": ("show", "get", "set", "unset", "path", "schema", "check"),
     "context": ("show", "log", "explain", "blame", "restore", "pin", "unpin", "revert", "bisect"),
     "sessions": ("list", "show"),
     "completion": ("bash", "zsh", "fish"),
 }
 _ABSENT: Mapping[str, str] = {
-    "config": "Settings are lines of config.toml; trimtab doctor says where it is and what is in force.",
     "init": "Nothing needs to be set up; trimtab doctor says what is missing.",
     "login": "Keys are variables such as ANTHROPIC_API_KEY; trimtab doctor says which are set.",
     "version": "trimtab --version prints it.",

@@ -1,0 +1,104 @@
+"""Changing a setting for a person: where it is written, and whether it holds from then on.
+
+KEY, VALUE as typed ──schema──▶ a value of its type ──edit──▶ the user's file, the project's, or the user's for this folder
+                                                              └─▶ read again: does it hold, and if not, what does?
+"""
+
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from trimtab.coding.project import Project, open_anyway
+from trimtab.coding.settings.in_force import known_key
+from trimtab.coding.settings.layers import PROJECT_FILE
+from trimtab.config.edit import Target, set_value, unset_value
+from trimtab.config.in_force import SET, Row, in_force
+from trimtab.config.load import readings, split_key, tree_of
+from trimtab.config.mistakes import first_mistake, show_path
+from trimtab.config.settings import Settings
+from trimtab.config.toml_text import value_text
+from trimtab.types.errors import ConfigError
+
+Where: TypeAlias = Literal["user", "project", "here"]
+"""Whose file: the user's for every folder, the project's own, the user's for this folder."""
+
+
+def file_of(project: Project, where: Where) -> Path:
+    """The file that `where` means."""
+    home, cwd = project.home, project.cwd
+    return {"user": home.config_file, "project": cwd / PROJECT_FILE, "here": home.folder_file(cwd)}[where]
+
+
+def set_setting(project: Project, name: str, text: str, *, where: Where = "user") -> tuple[str, ...]:
+    """Set the setting `name` to what `text` says, and return what a person should know. Raises `ConfigError` when it can't be, and then nothing is changed."""
+    key = known_key(name)
+    value = fitting(key, text)
+    target = _target(project, where)
+    set_value(target, key, value)
+    row, now, wrong = _read_again(project, key)
+    shown = SET if row is not None and row.secret else value_text(value)
+    told = [f"{show_path(key)} = {shown} in {target.file}"]
+    if row is None or row.origin is None or row.origin.file != target.file:
+        told.append(_why_not(now, key, where, row))
+    elif row.secret and target.file.stat().st_mode & 0o077:
+        told.append(f"note: others can read {target.file}; chmod 600 keeps it to you")
+    return (*told, *wrong)
+
+
+def unset_setting(project: Project, name: str, *, where: Where = "user") -> tuple[str, ...] | None:
+    """Take the setting `name` out of the file, and return what a person should know; None when it isn't there. Raises `ConfigError` as `set_setting` does."""
+    target = _target(project, where)
+    key = split_key(name.strip())  # what stands there goes, also when there is no such setting
+    if not key or not unset_value(target, key):
+        known_key(name)
+        return None
+    row, _, wrong = _read_again(project, key)
+    return (f"{show_path(key)} is taken out of {target.file}", *([_holds(row)] if row is not None else []), *wrong)
+
+
+def fitting(key: tuple[str, ...], text: str) -> Any:
+    """The value of the right type that `text` means at `key`. Raises `ConfigError` when there is none."""
+    wrong = None
+    for value in readings(text):
+        mistake = first_mistake(tree_of(key, value), Settings)
+        if mistake is None and not isinstance(value, dict):
+            return value
+        wrong = wrong or mistake
+    if wrong is None:
+        raise ConfigError(f"{show_path(key)} is a table", hint="Set one of the keys below it.")
+    raise ConfigError(wrong.problem, hint=wrong.hint)
+
+
+def _target(project: Project, where: Where) -> Target:
+    file = file_of(project, where)
+    if where == "project":
+        return Target(file, lock=project.home.config / ".project-config.lock", within=project.cwd)
+    return Target(file)
+
+
+def _read_again(project: Project, key: tuple[str, ...]) -> tuple[Row | None, Project, tuple[str, ...]]:
+    """What holds at `key` now, the project as it is now, and the first of the mistakes that are left."""
+    asked = project.asked
+    now, wrong = open_anyway(
+        project.cwd, overrides=asked.overrides, sets=asked.sets, trust=asked.trust, env=project.env, safe=asked.safe
+    )
+    rows = in_force(now.loaded)
+    row = next((row for row in rows if row.key[: len(key)] == key), None)
+    return row, now, tuple(f"note: {one.message}; a run stops at this (trimtab config check)" for one in wrong[:1])
+
+
+def _why_not(now: Project, key: tuple[str, ...], where: Where, row: Row | None) -> str:
+    """Why what was just written doesn't hold."""
+    if where == "project" and not now.trusted:
+        return f"not in force: {now.cwd} isn't trusted (trimtab --trust folder trusts it)"
+    withheld = next((one for one in now.withheld if one.key == key), None)
+    if where == "project" and withheld is not None:
+        return f"not in force: {withheld.why}; a project can't decide that, you can (without --project, or with --here)"
+    return f"not in force: {_holds(row)}" if row is not None else "not in force"
+
+
+def _holds(row: Row) -> str:
+    """What holds, and by whose word."""
+    if row.value is None:
+        return f"{show_path(row.key)} isn't set"
+    by = f" by {row.origin}" if row.origin else ", the default"
+    return f"{show_path(row.key)} is {value_text(row.value)}{by}"
