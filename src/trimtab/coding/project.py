@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from trimtab.coding.trust import ANSWERS, TrustAnswer, TrustDecision, decide
+from trimtab.coding.trust import ANSWERS, TrustAnswer, TrustDecision, decide, own_path
 from trimtab.config.home import Home, environment, find_home
 from trimtab.config.load import Layer, Loaded, environment_layer, file_layer, load, set_layer, sift
 from trimtab.config.settings import Settings
@@ -20,6 +20,7 @@ from trimtab.types.errors import ConfigError, UsageError
 T = TypeVar("T")
 _THIS_RUN = ("a flag", "--set", "environment")
 """Names of the layers whose word is for this run."""
+_SETTINGS = Path(".trimtab", "config.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """Where one works and by which rules. `cwd` is a real path; `env` is the whole environment, keys included."""
+    """Where one works and by which rules. `cwd` is a real path; `env` is the whole environment, keys included.
+
+    `trust.root` is the project that was decided about: the repository of `cwd`, or `cwd` itself.
+    """
 
     cwd: Path
     home: Home
@@ -44,6 +48,7 @@ class Project:
     trusted: bool = False
     notices: tuple[str, ...] = ()
     asked: Asked = Asked()
+    trust: TrustDecision = field(default_factory=lambda: TrustDecision(trusted=False))
 
     @property
     def platform(self) -> str:
@@ -51,11 +56,13 @@ class Project:
         return f"{platform.system()} {platform.release()} {platform.machine()}"
 
     def moved_to(self, cwd: Path) -> "Project":
-        """The same wishes in another folder, with that folder's own settings and trust. Raises as `open_project` does."""
+        """The same wishes in another folder, with that folder's own settings and trust. Raises as `open_project` does.
+
+        A flag that trusts was about the folder in which it was given: what a session file names isn't trusted by it.
+        """
         asked = self.asked
-        return open_project(
-            cwd, overrides=asked.overrides, sets=asked.sets, trust=asked.trust, env=self.env, safe=asked.safe
-        )
+        trust: TrustAnswer | None = "never" if asked.trust == "never" else None
+        return open_project(cwd, overrides=asked.overrides, sets=asked.sets, trust=trust, env=self.env, safe=asked.safe)
 
     def named_now(self, key: str) -> bool:
         """Whether the person named the setting `key` (`a.b`) for this run: by a flag, --set or a variable, and not in a file."""
@@ -114,21 +121,24 @@ def open_anyway(
             return otherwise
 
     answer = trust or attempt(lambda: _trust_variable(env), None)
-    nothing = TrustDecision(trusted=False)
-    decision = nothing if safe else attempt(lambda: decide(real, home.trust_file, answer=answer), nothing)
+    none = TrustDecision(trusted=False, root=real)
+    ask = partial(decide, real, home.trust_file, answer=answer, home=env.get("HOME"))
+    decision = none if safe else attempt(ask, none)
     files = [attempt(lambda: file_layer(home.config_file, name="user config"), None)]
+    told = [decision.notice] if decision.notice else []
     if decision.trusted:
-        own = real / ".trimtab" / "config.toml"
-        files.append(attempt(lambda: file_layer(own, name="project config"), None))
+        nothing: tuple[Path | None, str] = (None, "")
+        own, refusal = attempt(lambda: own_path(decision.root, real / _SETTINGS, home.trust_file), nothing)
+        told += [refusal] if refusal else []
+        files.append(attempt(lambda: file_layer(own, name="project config"), None) if own else None)
     declared = [name for layer in files if layer for name in _tables(layer.values.get("providers"))]
     variables, notices = environment_layer(env, known=declared)
     given = [attempt(partial(set_layer, [text]), None) for text in sets]
     flags = Layer("a flag", dict(overrides or {}))
     kept, wrong = sift([*files, variables, *given, flags])
     loaded = load(kept, notices=notices)
-    told = (decision.notice,) if decision.notice else ()
     asked = Asked(dict(overrides or {}), tuple(sets), trust, cwd_given, safe)
-    project = Project(real, home, loaded, env, decision.trusted, (*told, *loaded.notices), asked)
+    project = Project(real, home, loaded, env, decision.trusted, (*told, *loaded.notices), asked, decision)
     return project, (*mistakes, *wrong)
 
 

@@ -27,6 +27,7 @@ from trimtab.coding.commands import (
     thinking,
     tools,
     tree,
+    trust,
     undo,
     verify,
 )
@@ -61,6 +62,7 @@ COMMANDS: Mapping[str, Command] = {
         tree.COMMAND,
         label.COMMAND,
         reload.COMMAND,
+        trust.COMMAND,
         answer.COMMAND,
         help_command(lambda: COMMANDS),
         quit.COMMAND,

@@ -12,6 +12,7 @@ from trimtab.types.errors import UsageError
 SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {
     "context": ("show", "log", "explain", "blame", "restore", "pin", "unpin", "revert", "bisect"),
     "sessions": ("list", "show"),
+    "trust": ("list", "show", "set", "forget"),
     "completion": ("bash", "zsh", "fish"),
 }
 _ABSENT: Mapping[str, str] = {
