@@ -74,12 +74,13 @@ def test_a_folder_whose_name_is_hostile_controls_no_terminal(cli: Cli) -> None:
     shown += [cli.inside("trust", "forget", name)]
     (cli.project / name / "AGENTS.md").write_text("x")
     model = cli.script({"text": "fine"})
-    shown += [cli.inside("-p", "hi", "--cwd", name, "--mode", mode, "--model", model) for mode in ("text", "json")]
+    shown.append(cli.inside("-p", "hi", "--cwd", name, "--model", model))
     for outcome in shown:
-        assert outcome.code in (0, 1)
+        assert outcome.code == 0
         assert not set(outcome.out + outcome.err) & set("\x1b\x07\u202e"), outcome
     assert "forgotten" in shown[5].out
-    assert "AGENTS.md" in shown[-1].of("notice")[0]["message"]
+    (notice,) = cli.inside("-p", "hi", "--cwd", name, "--mode", "json", "--model", model).of("notice")
+    assert notice["message"].startswith(f".trimtab, AGENTS.md in {cli.project}/ev\ufffdil\\n are ignored")
 
 
 @pytest.mark.parametrize("argv", [("set", ".", "once"), ("set", ".", "maybe"), ("set", "none", "folder"), ("lst",)])

@@ -34,6 +34,7 @@ OFFLINE = {
     ("doctor",),
     ("completion",),
     ("sessions",),
+    ("trust",),
     ("demo",),
 }
 

@@ -141,6 +141,14 @@ def test_a_folder_below_a_nested_repository_is_not_covered_by_a_trusted_parent(
     assert decision.reason == f"a repository of its own, though it lies in {tmp_path / 'work'}"
 
 
+def test_what_was_refused_inside_a_trusted_parent_is_refused_with_all_below_it(tmp_path: Path, store: Path) -> None:
+    decide(make(tmp_path / "work" / "mine"), store, answer="parent")
+    inner = make(tmp_path / "work" / "theirs" / "inner")
+    assert stored_answer(inner, store) is True
+    decide(tmp_path / "work" / "theirs", store, answer="never")
+    assert stored_answer(inner, store) is None
+
+
 @needs_git
 def test_a_worktree_of_a_trusted_repository_decides_for_itself(tmp_path: Path, store: Path) -> None:
     main = make(tmp_path / "work" / "main")

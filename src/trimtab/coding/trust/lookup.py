@@ -34,6 +34,8 @@ def look_up(root: Path, known: Known) -> Finding:
     for path in above(here.path):
         there = place_of(path)
         entry = _entry_at(there, known)
+        if entry is not None and entry.answer == "never":
+            break  # a wider yes doesn't reach below a no
         if entry is None or entry.answer != "below":
             continue
         if not _is_still(there, entry):
