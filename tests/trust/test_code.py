@@ -120,5 +120,7 @@ def test_a_name_or_a_hash_that_is_a_path_leads_nowhere(desk: Desk, tmp_path: Pat
     desk.trust(**{"../../x\x1b[2J": b"1"})
     assert set(read_known(desk.store).code[str(desk.folder)]) == {"../../x\x1b[2J"}
     (tmp_path / "secret").write_text("sesame")
-    desk.store.write_text(desk.store.read_text().replace(digest_of(b"1"), "../../secret"))
-    assert difference(desk.store, desk.copies, desk.folder, "../../x\x1b[2J", b"2") is None
+    text = desk.store.read_text()
+    for other in ("../../secret", "\\u0000", ""):
+        desk.store.write_text(text.replace(digest_of(b"1"), other))
+        assert difference(desk.store, desk.copies, desk.folder, "../../x\x1b[2J", b"2") is None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from trimtab.coding.telling.printable import one_path
 from trimtab.coding.trust.known import Entry, Known
-from trimtab.coding.trust.place import Place, above, decides_itself, place_of, spelled_alike
+from trimtab.coding.trust.place import Place, above, is_foreign, place_of, spelled_alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def look_up(root: Path, known: Known) -> Finding:
             continue
         if not _is_still(there, entry):
             return Finding(None, entry, f"{one_path(path)}, in which all was trusted, is another folder now")
-        if decides_itself(here.path, there.path):
+        if is_foreign(here.path, there.path):
             return Finding(None, entry, f"a repository of its own, though it lies in {one_path(path)}")
         return Finding(trusted=True, entry=entry)
     return Finding(None, None, _known_elsewhere(here, known.folders.values()))

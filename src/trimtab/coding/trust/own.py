@@ -12,13 +12,13 @@ from pathlib import Path
 from trimtab.coding.telling.printable import one_path
 from trimtab.coding.trust.known import read_known
 from trimtab.coding.trust.lookup import look_up
-from trimtab.coding.trust.place import decides_itself, lies_in, project_root
+from trimtab.coding.trust.place import is_foreign, lies_in, project_root
 
 
 def is_own(root: Path, path: Path) -> bool:
     """Whether `path` is a file or folder that lies in the project `root`, links resolved, and in no repository of its own inside it."""
     real, outer = os.path.realpath(path), os.path.realpath(root)
-    return _is_plain(real) and lies_in(real, outer) and not decides_itself(real, outer)
+    return _is_plain(real) and not is_foreign(real, outer)
 
 
 def own_path(root: Path, path: Path, store: Path) -> tuple[Path | None, str]:

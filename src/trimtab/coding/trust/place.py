@@ -98,8 +98,8 @@ def has_git(folder: str) -> bool:
     return os.path.lexists(os.path.join(folder, ".git"))
 
 
-def decides_itself(inner: str, outer: str) -> bool:
-    """Whether a repository of its own begins on the way from the real path `outer`, which it lies in, down to `inner`."""
+def is_foreign(inner: str, outer: str) -> bool:
+    """Whether the real path `inner` lies outside of `outer`, or in a repository of its own inside it."""
     for folder in _upward(inner):
         if folder == outer:
             return False

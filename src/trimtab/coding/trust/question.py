@@ -94,7 +94,7 @@ def _settled(project: Project, place: Place, answer: TrustAnswer) -> Project | N
         return None
     keep_answer(project.home.trust_file, place, answer)
     asked = project.asked
-    fresh = open_project(
+    return open_project(
         project.cwd,
         overrides=asked.overrides,
         sets=asked.sets,
@@ -102,4 +102,3 @@ def _settled(project: Project, place: Place, answer: TrustAnswer) -> Project | N
         env=project.env,
         cwd_given=asked.cwd_given,
     )
-    return replace(fresh, asked=asked)  # the answer was about this folder, whatever comes next
