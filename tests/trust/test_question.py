@@ -81,6 +81,7 @@ async def test_nobody_is_asked_where_there_is_an_answer_or_nothing_to_trust(plac
     empty.mkdir()
     await settle_trust(open_project(empty, env=place.env), nobody)
     await settle_trust(open_project(place.folder, env={**place.env, "TRIMTAB_TRUST": "once"}), nobody)
+    await settle_trust(open_project(place.folder, env=place.env, safe=True), nobody)
     await settle_trust(place.open(), NOBODY)
     assert nobody.asked == []
 
