@@ -10,6 +10,7 @@ import pytest
 
 from support.cli import SOURCES
 from trimtab.coding.trust.decide import decide, stored_answer
+from trimtab.coding.trust.own import is_own
 from trimtab.coding.trust.place import Identity, place_of, project_root, spelled_alike
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
@@ -138,7 +139,21 @@ def test_a_folder_below_a_nested_repository_is_not_covered_by_a_trusted_parent(
     inner = make(nested / depth / "x")
     decision = decide(inner, store, answer=None, home=str(tmp_path))
     assert decision.root == nested
-    assert decision.reason == f"a repository of its own, though it lies in {tmp_path / 'work'}"
+    assert decision.reason == f"a repository of its own or something installed, though it lies in {tmp_path / 'work'}"
+
+
+@pytest.mark.parametrize("name", ["node_modules/x", "lib/site-packages/x/y", ".git/hooks"])
+def test_what_was_installed_into_a_trusted_repository_decides_for_itself(
+    tmp_path: Path, store: Path, name: str
+) -> None:
+    root = make(tmp_path / "work" / "mine")
+    (root / ".git").mkdir()
+    installed = make(root / name)
+    for answer in ("folder", "parent"):
+        decide(root, store, answer=answer)  # type: ignore[arg-type]
+        assert stored_answer(installed, store) is None
+    assert not is_own(root, installed)
+    assert project_root(installed) == installed
 
 
 def test_what_was_refused_inside_a_trusted_parent_is_refused_with_all_below_it(tmp_path: Path, store: Path) -> None:

@@ -120,6 +120,19 @@ def test_one_that_others_may_write_is_not_believed_and_the_remedy_is_named(
     assert refused.value.hint.endswith(f"chmod 600 {store}")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_one_that_belongs_to_somebody_else_is_not_believed(
+    project: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decide(project, store, answer="folder")
+    os.chown(store, 12345, 12345)
+    monkeypatch.setattr(os, "geteuid", lambda: 54321)
+    with pytest.raises(ConfigError, match="it belongs to another user"):
+        decide(project, store, answer=None)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    assert stored_answer(project, store) is True
+
+
 def test_a_link_to_a_file_elsewhere_stays_one(project: Path, store: Path, tmp_path: Path) -> None:
     store.parent.mkdir()
     store.symlink_to(tmp_path / "dotfiles.json")

@@ -41,7 +41,9 @@ def look_up(root: Path, known: Known) -> Finding:
         if not _is_still(there, entry):
             return Finding(None, entry, f"{one_path(path)}, in which all was trusted, is another folder now")
         if is_foreign(here.path, there.path):
-            return Finding(None, entry, f"a repository of its own, though it lies in {one_path(path)}")
+            return Finding(
+                None, entry, f"a repository of its own or something installed, though it lies in {one_path(path)}"
+            )
         return Finding(trusted=True, entry=entry)
     return Finding(None, None, _known_elsewhere(here, known.folders.values()))
 

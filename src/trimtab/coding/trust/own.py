@@ -16,7 +16,7 @@ from trimtab.coding.trust.place import is_foreign, lies_in, project_root
 
 
 def is_own(root: Path, path: Path) -> bool:
-    """Whether `path` is a file or folder that lies in the project `root`, links resolved, and in no repository of its own inside it."""
+    """Whether `path` is a file or folder that lies in the project `root`, links resolved, and neither in a repository of its own inside it nor in what was installed there."""
     real, outer = os.path.realpath(path), os.path.realpath(root)
     return _is_plain(real) and not is_foreign(real, outer)
 
@@ -38,7 +38,9 @@ def own_path(root: Path, path: Path, store: Path) -> tuple[Path | None, str]:
     if look_up(project_root(there), read_known(store)).trusted:
         return real, f"{shown} leads to {one_path(real)}, which is trusted too"
     why = (
-        "lies in a repository of its own" if lies_in(str(real), os.path.realpath(root)) else "leads out of the project"
+        "lies in a repository of its own, or in what was installed,"
+        if lies_in(str(real), os.path.realpath(root))
+        else "leads out of the project"
     )
     return None, (
         f"{shown} isn't used: it {why}, at {one_path(real)}, and that isn't trusted "

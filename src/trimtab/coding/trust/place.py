@@ -18,6 +18,8 @@ from pathlib import Path
 _EMPTY_PATH = 0x1000
 _BIRTH = 0x800
 _BIRTH_AT = 0x50
+_OTHERS = frozenset({"node_modules", "site-packages", ".git"})
+"""Folders that hold what others wrote, installed or made by a tool."""
 _ONLY_NAME = getattr(os, "O_PATH", os.O_RDONLY)
 
 
@@ -74,7 +76,8 @@ def _born(fd: int, status: os.stat_result) -> int | None:
 def project_root(cwd: Path, *, home: str | None = None) -> Path:
     """The folder that a decision about `cwd` is about, as a real path: the repository that it lies in, else itself.
 
-    A `.git` that somebody else put above it makes no repository of it, nor does one in the `home` folder or above that: it would take in far too much.
+    A `.git` that somebody else put above it makes no repository of it, nor does one in the `home` folder or above that: it would take in far too much. What was
+    installed into a repository is no part of it.
     """
     real = os.path.realpath(cwd)
     too_wide = set(_upward(os.path.realpath(home))) if home else set()
@@ -83,6 +86,8 @@ def project_root(cwd: Path, *, home: str | None = None) -> Path:
             break
         if has_git(folder):
             return Path(folder) if _of_one_owner(real, folder, os.path.join(folder, ".git")) else Path(real)
+        if os.path.basename(folder) in _OTHERS:
+            break
     return Path(real)
 
 
@@ -99,11 +104,11 @@ def has_git(folder: str) -> bool:
 
 
 def is_foreign(inner: str, outer: str) -> bool:
-    """Whether the real path `inner` lies outside of `outer`, or in a repository of its own inside it."""
+    """Whether the real path `inner` lies outside of `outer`, or in a repository of its own inside it, or in what was installed there."""
     for folder in _upward(inner):
         if folder == outer:
             return False
-        if has_git(folder):
+        if has_git(folder) or os.path.basename(folder) in _OTHERS:
             return True
     return True
 
