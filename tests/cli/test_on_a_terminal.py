@@ -192,3 +192,27 @@ def test_the_folder_of_a_session_that_goes_on_there_is_asked_about_and_not_the_o
         assert t.end().code == 130
     assert session.read_bytes() == before
     assert str(cli.project) not in t.screen
+
+
+def test_a_switch_to_a_session_of_another_folder_asks_about_that_one_and_goes_on(cli: Cli) -> None:
+    other = cli.root / "other"
+    (other / ".trimtab").mkdir(parents=True)
+    model = cli.script({"text": "fine"}, {"text": "again"})
+    assert cli.inside("-p", "hi", "--cwd", str(other), "--model", model).code == 0
+    (session,) = cli.sessions
+    with Terminal(cli, "chat", "--model", model) as t:
+        t.wait_for("leaves\\.\n> $")
+        t.type(f"/resume {session}\n")
+        t.wait_for("Enter means later\n")
+        t.type("\x03")
+        t.wait_for("(?s)not answered.*This session goes on.*> $")
+        t.type("/trust\n")
+        t.wait_for("(?s)nobody has answered.*> $")
+        t.type("/trust folder\n")
+        t.wait_for("(?s)the answer counts.*> $")
+        t.type("/reload\n")
+        t.wait_for("(?s)the answer counts.*leaves\\.\n> $")
+        t.type("/trust\n")
+        t.wait_for("in this session it acts\n> $")
+        t.type("\x04")
+        assert t.end().code == 0

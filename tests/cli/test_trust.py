@@ -119,7 +119,7 @@ async def test_in_a_talk_it_says_what_holds_and_answers_anew_for_the_next_start(
         assert said[0] == f"{cli.project} is trusted"
         assert said[-2:] == [
             "  in this session nothing of it acts",
-            "This session goes on with what it has read; the answer counts from the next start.",
+            "This session goes on with what it has read; the answer counts from /reload, or the next start.",
         ]
         for word in ("once", "maybe"):
             with pytest.raises(UsageError):

@@ -8,6 +8,7 @@ import pytest
 
 from trimtab.coding.person import NOBODY, Question
 from trimtab.coding.project import Project, open_project
+from trimtab.coding.trust.decide import decide
 from trimtab.coding.trust.question import settle_trust, trust_options
 
 pytestmark = pytest.mark.anyio
@@ -151,6 +152,32 @@ async def test_a_flag_that_trusts_goes_no_further_than_the_folder_it_was_given_i
     project = open_project(place.folder, env=place.env, trust=flag)  # type: ignore[arg-type]
     assert project.trusted
     assert project.moved_to(other).trust.open
+
+
+@pytest.mark.parametrize("by", ["flag", "answer"])
+async def test_an_answer_for_one_run_holds_when_the_folder_is_read_again_until_one_is_stored_or_another_is_there(
+    place: Place, by: str
+) -> None:
+    once = open_project(place.folder, env=place.env, trust="once")
+    project = once if by == "flag" else await settle_trust(place.open(), Answers(["once"]))
+    again = project.moved_to(place.folder)
+    assert again.trusted
+    assert again.moved_to(place.folder).trusted
+    decide(place.folder, place.store, answer="never")
+    assert not again.moved_to(place.folder).trusted
+    place.store.unlink()
+    place.folder.rename(place.root / "away")
+    Place(place.root)
+    assert not again.moved_to(place.folder).trusted
+
+
+async def test_a_no_for_this_folder_lets_nothing_act_in_another_and_stores_nothing_about_it(place: Place) -> None:
+    other = place.root / "elsewhere"
+    (other / ".trimtab").mkdir(parents=True)
+    decide(other, place.store, answer="folder")
+    project = open_project(place.folder, env=place.env, trust="never").moved_to(other)
+    assert (project.trusted, project.trust.open) == (False, False)
+    assert open_project(other, env=place.env).trusted
 
 
 async def test_a_wide_parent_is_called_what_it_is(tmp_path: Path) -> None:

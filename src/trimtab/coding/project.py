@@ -11,7 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from trimtab.coding.trust import ANSWERS, TrustAnswer, TrustDecision, decide, own_path
+from trimtab.coding.trust import ANSWERS, TrustAnswer, TrustDecision, decide, own_path, project_root, stored_answer
+from trimtab.coding.trust.place import place_of
 from trimtab.config.home import Home, environment, find_home
 from trimtab.config.load import Layer, Loaded, environment_layer, file_layer, load, set_layer, sift
 from trimtab.config.settings import Settings
@@ -58,11 +59,19 @@ class Project:
     def moved_to(self, cwd: Path) -> "Project":
         """The same wishes in another folder, with that folder's own settings and trust. Raises as `open_project` does.
 
-        A flag that trusts was about the folder in which it was given: what a session file names isn't trusted by it.
+        An answer for one run was about the folder in which it was given: what a session file names isn't trusted by it. It holds in that very folder until one is stored.
         """
-        asked = self.asked
-        trust: TrustAnswer | None = "never" if asked.trust == "never" else None
-        return open_project(cwd, overrides=asked.overrides, sets=asked.sets, trust=trust, env=self.env, safe=asked.safe)
+        asked, home = self.asked, self.env.get("HOME")
+        here = self.trust.place == place_of(project_root(cwd, home=home))
+        once = asked.trust == "once" and here and stored_answer(cwd, self.home.trust_file, home=home) is None
+        return open_project(
+            cwd,
+            overrides=asked.overrides,
+            sets=asked.sets,
+            trust="once" if once else None,
+            env=self.env,
+            safe=asked.safe or (asked.trust == "never" and not here),
+        )
 
     def named_now(self, key: str) -> bool:
         """Whether the person named the setting `key` (`a.b`) for this run: by a flag, --set or a variable, and not in a file."""

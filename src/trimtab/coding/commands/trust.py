@@ -1,4 +1,4 @@
-"""`/trust [ANSWER]`: whether this folder is trusted, and another answer from the next start on."""
+"""`/trust [ANSWER]`: whether this folder is trusted, and another answer, which counts from the next reading of the folder on."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -29,7 +29,7 @@ async def _run(desk: Desk, rest: str) -> None:
         await anyio.to_thread.run_sync(keep_answer, project.home.trust_file, place_of(project.trust.root), answer)
     desk.tell("\n".join(await anyio.to_thread.run_sync(partial(_lines, project))))
     if rest:
-        desk.tell("This session goes on with what it has read; the answer counts from the next start.")
+        desk.tell("This session goes on with what it has read; the answer counts from /reload, or the next start.")
 
 
 def _answer(word: str) -> TrustAnswer:

@@ -20,7 +20,7 @@ from trimtab.coding.trust.place import Place, place_of, project_root
 class TrustDecision:
     """Whether the project's own inputs may act, and what to tell the person.
 
-    `root` is what was decided about. `open`: nobody has answered yet although there are `inputs`; `reason` says why an earlier answer doesn't count.
+    `root` is what was decided about, `place` that folder as it was when a flag or a variable answered. `open`: nobody has answered yet although there are `inputs`; `reason` says why an earlier answer doesn't count.
     """
 
     trusted: bool
@@ -29,6 +29,7 @@ class TrustDecision:
     open: bool = False
     reason: str = ""
     inputs: tuple[Input, ...] = ()
+    place: Place | None = None
 
 
 def decide(cwd: Path, store: Path, *, answer: TrustAnswer | None, home: str | None = None) -> TrustDecision:
@@ -39,8 +40,9 @@ def decide(cwd: Path, store: Path, *, answer: TrustAnswer | None, home: str | No
     root = project_root(cwd, home=home)
     known = read_known(store)
     if answer is not None:
-        keep_answer(store, place_of(root), answer)
-        return TrustDecision(trusted=answer != "never", root=root)
+        place = place_of(root)
+        keep_answer(store, place, answer)
+        return TrustDecision(trusted=answer != "never", root=root, place=place)
     found = look_up(root, known)
     if found.trusted is not None:
         return TrustDecision(trusted=found.trusted, root=root)
