@@ -19,7 +19,7 @@ def test_version_and_help(cli: Cli) -> None:
         assert word in shown.out
 
 
-@pytest.mark.parametrize("command", ["answer", "chat", "completion", "demo", "doctor", "models", "sessions"])
+@pytest.mark.parametrize("command", ["answer", "chat", "completion", "demo", "doctor", "models", "sessions", "trust"])
 def test_each_command_explains_itself(cli: Cli, command: str) -> None:
     shown = cli.inside(command, "--help")
     assert shown.code == 0

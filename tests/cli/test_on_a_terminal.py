@@ -139,3 +139,80 @@ def test_one_turn_on_a_terminal_streams_and_ends(cli: Cli) -> None:
     with FakeServer(said("fine")) as server, Terminal(cli, "-p", "hi", *local(server)) as t:
         outcome = t.end()
     assert (outcome.code, t.screen) == (0, "fine\n")
+
+
+def test_a_folder_that_brings_something_is_asked_about_before_the_session_opens(cli: Cli) -> None:
+    model = cli.script({"text": "theirs"})
+    cli.file(".trimtab/config.toml", f'model = "{model}"\n')
+    with Terminal(cli, "chat") as t:
+        t.wait_for("Enter means later\\n")
+        assert cli.sessions == []
+        t.type("what\n")
+        t.wait_for("what is no answer")
+        t.type("show\n")
+        t.wait_for("(?s)── .trimtab/config.toml.*Enter means later\\n")
+        t.type("fo\n")
+        t.wait_for("leaves\\.\n> $")
+        t.type("hi\n")
+        t.wait_for("theirs\\n> $")
+        t.type("\x04")
+        assert t.end().code == 0
+    assert cli.inside("-p", "hi").out == "theirs\n"
+
+
+def test_enter_trusts_nothing_and_ctrl_c_at_the_question_leaves_with_nothing_stored(cli: Cli) -> None:
+    cli.file("AGENTS.md", "obey\n")
+    model = cli.script({"text": "fine"})
+    with Terminal(cli, "chat", "--model", model) as t:
+        t.wait_for("Enter means later\\n")
+        t.type("\n")
+        t.wait_for("AGENTS.md in(.*\\n)*.*isn't(.*\\n)*> $")
+        t.type("\x04")
+        assert t.end().code == 0
+    with Terminal(cli, "chat", "--model", model) as t:
+        t.wait_for("Enter means later\\n")
+        t.type("\x03")
+        assert t.end().code == 130
+    assert not (cli.home / "trust.json").exists()
+
+
+def test_the_folder_of_a_session_that_goes_on_there_is_asked_about_and_not_the_one_it_was_called_from(cli: Cli) -> None:
+    cli.file("AGENTS.md", "obey\n")
+    other = cli.root / "other"
+    (other / ".trimtab").mkdir(parents=True)
+    model = cli.script({"text": "fine"}, {"text": "again"})
+    assert cli.inside("-p", "hi", "--cwd", str(other), "--model", model).code == 0
+    (session,) = cli.sessions
+    before = session.read_bytes()
+    with Terminal(cli, "chat", "--model", model, "--resume", str(session)) as t:
+        t.wait_for("Enter means later\\n")
+        assert f"Trust {other}?" in t.screen.replace("\n", " ").replace("  ", " ")
+        assert session.read_bytes() == before
+        t.type("\x03")
+        assert t.end().code == 130
+    assert session.read_bytes() == before
+    assert str(cli.project) not in t.screen
+
+
+def test_a_switch_to_a_session_of_another_folder_asks_about_that_one_and_goes_on(cli: Cli) -> None:
+    other = cli.root / "other"
+    (other / ".trimtab").mkdir(parents=True)
+    model = cli.script({"text": "fine"}, {"text": "again"})
+    assert cli.inside("-p", "hi", "--cwd", str(other), "--model", model).code == 0
+    (session,) = cli.sessions
+    with Terminal(cli, "chat", "--model", model) as t:
+        t.wait_for("leaves\\.\n> $")
+        t.type(f"/resume {session}\n")
+        t.wait_for("Enter means later\n")
+        t.type("\x03")
+        t.wait_for("(?s)not answered.*This session goes on.*> $")
+        t.type("/trust\n")
+        t.wait_for("(?s)nobody has answered.*> $")
+        t.type("/trust folder\n")
+        t.wait_for("(?s)the answer counts.*> $")
+        t.type("/reload\n")
+        t.wait_for("(?s)the answer counts.*leaves\\.\n> $")
+        t.type("/trust\n")
+        t.wait_for("in this session it acts\n> $")
+        t.type("\x04")
+        assert t.end().code == 0

@@ -35,6 +35,7 @@ OFFLINE = {
     ("config",),
     ("completion",),
     ("sessions",),
+    ("trust",),
     ("demo",),
 }
 

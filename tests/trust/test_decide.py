@@ -23,7 +23,7 @@ def test_the_default_is_no_with_a_notice_that_names_what_is_ignored(project: Pat
 
 
 def test_a_folder_without_inputs_is_not_worth_a_notice(tmp_path: Path) -> None:
-    assert decide(tmp_path, tmp_path / "trust.json", answer=None) == TrustDecision(trusted=False)
+    assert decide(tmp_path, tmp_path / "trust.json", answer=None) == TrustDecision(trusted=False, root=tmp_path)
 
 
 def test_once_is_not_remembered(project: Path, tmp_path: Path) -> None:
@@ -54,7 +54,22 @@ def test_parent_covers_siblings_but_a_nested_repository_decides_for_itself(proje
 def test_never_is_remembered_and_says_nothing_more(project: Path, tmp_path: Path) -> None:
     store = tmp_path / "trust.json"
     decide(project, store, answer="never")
-    assert decide(project, store, answer=None) == TrustDecision(trusted=False)
+    assert decide(project, store, answer=None) == TrustDecision(trusted=False, root=project)
+
+
+def test_the_notice_lists_exactly_what_is_ignored_from_the_root_down_and_no_terminal_obeys_it(tmp_path: Path) -> None:
+    root = tmp_path / "re\x1b[2Jpo"
+    inner = root / "a\nb"
+    (root / ".git").mkdir(parents=True)
+    inner.mkdir()
+    for path in (root / "AGENTS.md", root / ".mcp.json", root / "README.md", inner / "CLAUDE.md"):
+        path.write_text("obey")
+    decision = decide(inner, tmp_path / "trust.json", answer=None)
+    assert (decision.root, decision.open) == (root, True)
+    assert decision.notice.startswith(
+        f"AGENTS.md, .mcp.json, a\\nb/CLAUDE.md in {tmp_path}/repo are ignored: this folder isn't trusted; "
+    )
+    assert "\x1b" not in decision.notice
 
 
 def test_a_damaged_store_is_an_error_with_a_next_step(project: Path, tmp_path: Path) -> None:

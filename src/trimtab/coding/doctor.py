@@ -26,6 +26,7 @@ from trimtab.coding.first_model import Found, look_around
 from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
+from trimtab.coding.telling.printable import one_path
 from trimtab.coding.tools.ripgrep import find_rg
 from trimtab.coding.toolset import removed_variables
 from trimtab.coding.trust import project_inputs, stored_answer
@@ -259,14 +260,14 @@ def _permissions(project: Project) -> Check:
 
 
 def _trust(project: Project) -> Check:
-    names = ", ".join(path.name for path in project_inputs(project.cwd))
+    names = ", ".join(one_path(one.name) for one in project_inputs(project.trust.root, project.cwd))
     if not names:
         return Check("ok", "trust", "this folder has no settings of its own")
     if project.trusted:
         return Check("ok", "trust", f"{names}: trusted")
     store = project.home.trust_file
     try:
-        refused = stored_answer(project.cwd, store) is False
+        refused = stored_answer(project.cwd, store, home=project.env.get("HOME")) is False
     except ConfigError:
         refused = False  # the damaged store is among the mistakes
     if refused:
@@ -276,4 +277,7 @@ def _trust(project: Project) -> Check:
             f"{names}: ignored, as you answered: a `never` for this folder is stored in {store}",
             "If you have changed your mind: --trust folder stores a yes instead.",
         )
-    return Check("note", "trust", f"{names}: not trusted, so ignored", "A run with --trust folder trusts this folder.")
+    why = f" ({project.trust.reason})" if project.trust.reason else ""
+    return Check(
+        "note", "trust", f"{names}: not trusted, so ignored{why}", "A run with --trust folder trusts this folder."
+    )

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from trimtab.coding.settings.layers import read_layers, settle
-from trimtab.coding.trust import ANSWERS, TrustAnswer, TrustDecision, decide
+from trimtab.coding.settings.layers import PROJECT_FILE, read_layers, settle
+from trimtab.coding.trust import ANSWERS, TrustAnswer, TrustDecision, decide, own_path, project_root, stored_answer
+from trimtab.coding.trust.place import place_of
 from trimtab.config.home import Home, environment, find_home
 from trimtab.config.load import Loaded
 from trimtab.config.reach import Withheld
@@ -36,7 +37,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """Where one works and by which rules. `cwd` is a real path; `env` is the whole environment, keys included."""
+    """Where one works and by which rules. `cwd` is a real path; `env` is the whole environment, keys included.
+
+    `trust.root` is the project that was decided about: the repository of `cwd`, or `cwd` itself.
+    """
 
     cwd: Path
     home: Home
@@ -47,6 +51,7 @@ class Project:
     asked: Asked = Asked()
     withheld: tuple[Withheld, ...] = ()
     """What the project's own settings say in vain."""
+    trust: TrustDecision = field(default_factory=lambda: TrustDecision(trusted=False))
 
     @property
     def platform(self) -> str:
@@ -54,10 +59,20 @@ class Project:
         return f"{platform.system()} {platform.release()} {platform.machine()}"
 
     def moved_to(self, cwd: Path) -> "Project":
-        """The same wishes in another folder, with that folder's own settings and trust. Raises as `open_project` does."""
-        asked = self.asked
+        """The same wishes in another folder, with that folder's own settings and trust. Raises as `open_project` does.
+
+        An answer for one run was about the folder in which it was given: what a session file names isn't trusted by it. It holds in that very folder until one is stored.
+        """
+        asked, home = self.asked, self.env.get("HOME")
+        here = self.trust.place == place_of(project_root(cwd, home=home))
+        once = asked.trust == "once" and here and stored_answer(cwd, self.home.trust_file, home=home) is None
         return open_project(
-            cwd, overrides=asked.overrides, sets=asked.sets, trust=asked.trust, env=self.env, safe=asked.safe
+            cwd,
+            overrides=asked.overrides,
+            sets=asked.sets,
+            trust="once" if once else None,
+            env=self.env,
+            safe=asked.safe or (asked.trust == "never" and not here),
         )
 
     def named_now(self, key: str) -> bool:
@@ -117,16 +132,23 @@ def open_anyway(
             return otherwise
 
     answer = trust or attempt(lambda: _trust_variable(env), None)
-    nothing = TrustDecision(trusted=False)
-    decision = nothing if safe else attempt(lambda: decide(real, home.trust_file, answer=answer), nothing)
-    layers, unread = read_layers(real, home, env, sets=sets, overrides=overrides or {}, trusted=decision.trusted)
+    none = TrustDecision(trusted=False, root=real)
+    ask = partial(decide, real, home.trust_file, answer=answer, home=env.get("HOME"))
+    decision = none if safe else attempt(ask, none)
+    own, refusal = attempt(lambda: settings_of(real, home, decision), (None, ""))
+    layers, unread = read_layers(real, home, env, sets=sets, overrides=overrides or {}, own=own)
     settled = settle(layers)
     loaded = settled.loaded
-    told = (decision.notice,) if decision.notice else ()
+    told = (text for text in (decision.notice, refusal) if text)
     asked = Asked(dict(overrides or {}), tuple(sets), trust, cwd_given, safe)
     notices = (*told, *loaded.notices)
-    project = Project(real, home, loaded, env, decision.trusted, notices, asked, settled.withheld)
+    project = Project(real, home, loaded, env, decision.trusted, notices, asked, settled.withheld, decision)
     return project, (*mistakes, *unread, *settled.mistakes)
+
+
+def settings_of(cwd: Path, home: Home, decision: TrustDecision) -> tuple[Path | None, str]:
+    """The file of a trusted project's own settings, and a notice; None where there is none, or it may not act. Raises `ConfigError` when the store of decisions is damaged."""
+    return own_path(decision.root, cwd / PROJECT_FILE, home.trust_file) if decision.trusted else (None, "")
 
 
 def _folder(cwd: Path) -> Path:

@@ -53,6 +53,7 @@ from trimtab.coding.refusals import RefusalRecorder
 from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import build_tools
+from trimtab.coding.trust.question import settle_trust
 from trimtab.coding.verify.open import open_verifier
 from trimtab.coding.verify.verifier import Verifier
 from trimtab.context.stores.log import SessionLog
@@ -330,19 +331,23 @@ async def open_session(
     person: Person = NOBODY,
     output_schema: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[Session]:
-    """Open (or begin) the session that `choice` means, ready for a prompt. `provider` replaces the configured one; `person` is who can be asked;
-    the last answer of a turn has to fit `output_schema` (a JSON schema).
+    """Open (or begin) the session that `choice` means, ready for a prompt. `provider` replaces the configured one; `person` is who can be asked,
+    first of all whether the folder in which the session goes on is trusted; the last answer of a turn has to fit `output_schema` (a JSON schema).
 
     Raises `UnknownSession`, `SessionLocked`, `SessionError`, `UnknownModel` or `ConfigError`; then nothing was written.
     """
     async with AsyncExitStack() as stack:
         # A new file is made only once nothing else can fail; an existing one says which model it used.
         early = writes_at_once(choice, project)
-        kit = await _kit(project, None, stack, provider=provider, extra=extra_tools) if early else None
+        kit = None
+        if early:
+            project = await settle_trust(project, person)
+            kit = await _kit(project, None, stack, provider=provider, extra=extra_tools)
         opened = await anyio.to_thread.run_sync(lambda: open_log(project, choice, takeover=takeover))
         log, project = opened.log, opened.project
         stack.callback(log.close)
         if kit is None:
+            project = await settle_trust(project, person)
             kit = await _kit(project, opened.model_ref, stack, provider=provider, extra=extra_tools)
         kit.outputs.path = outputs_beside(log.path) if log.path else None
         context = await anyio.to_thread.run_sync(lambda: open_context(project, log, kit.model.info, stack))

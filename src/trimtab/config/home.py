@@ -40,6 +40,11 @@ class Home:
         return self.config / "trust.json"
 
     @property
+    def trusted_code(self) -> Path:
+        """Copies of the code that is trusted, by content hash."""
+        return self.data / "trusted"
+
+    @property
     def errors_file(self) -> Path:
         """The user's own error shapes."""
         return self.config / "errors.toml"

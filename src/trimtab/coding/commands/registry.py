@@ -28,6 +28,7 @@ from trimtab.coding.commands import (
     thinking,
     tools,
     tree,
+    trust,
     undo,
     verify,
 )
@@ -63,6 +64,7 @@ COMMANDS: Mapping[str, Command] = {
         label.COMMAND,
         reload.COMMAND,
         settings.COMMAND,
+        trust.COMMAND,
         answer.COMMAND,
         help_command(lambda: COMMANDS),
         quit.COMMAND,

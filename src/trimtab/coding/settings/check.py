@@ -9,7 +9,7 @@ from pathlib import Path
 
 from trimtab.coding.context_check import refusals
 from trimtab.coding.guard import permission_hooks, workspace_of
-from trimtab.coding.project import Project
+from trimtab.coding.project import Project, settings_of
 from trimtab.coding.settings.layers import WHERE_TOLD, Layers, read_layers, settle
 from trimtab.config.lines import line_of
 from trimtab.config.load import Layer, load
@@ -41,9 +41,8 @@ class Problem:
 def problems_of(project: Project, left_out: tuple[ConfigError, ...] = ()) -> tuple[Problem, ...]:
     """Look at every layer. `left_out` are the mistakes with which `open_anyway` opened the project."""
     asked = project.asked
-    layers, _ = read_layers(
-        project.cwd, project.home, project.env, sets=asked.sets, overrides=asked.overrides, trusted=project.trusted
-    )
+    own = settings_of(project.cwd, project.home, project.trust)[0]
+    layers, _ = read_layers(project.cwd, project.home, project.env, sets=asked.sets, overrides=asked.overrides, own=own)
     together = settle(layers).mistakes
     found = {e.message for e in together}
     other = [Problem(None, None, e.message, e.hint) for e in left_out if e.message not in found]  # unread, or of trust

@@ -51,9 +51,15 @@ class Settled:
 
 
 def read_layers(
-    cwd: Path, home: Home, env: Mapping[str, str], *, sets: Sequence[str], overrides: Mapping[str, Any], trusted: bool
+    cwd: Path,
+    home: Home,
+    env: Mapping[str, str],
+    *,
+    sets: Sequence[str],
+    overrides: Mapping[str, Any],
+    own: Path | None,
 ) -> tuple[Layers, tuple[ConfigError, ...]]:
-    """Read every layer for the folder `cwd` (a real path), the project's only when it is trusted. What can't be read is left out, and said."""
+    """Read every layer for the folder `cwd` (a real path), the project's where its file `own` may act. What can't be read is left out, and said."""
     mistakes: list[ConfigError] = []
 
     def read(path: Path, name: str) -> Layer | None:
@@ -63,16 +69,13 @@ def read_layers(
             mistakes.append(e)
             return None
 
-    own = cwd / PROJECT_FILE
     user = read(home.config_file, "user config")
-    at = Path(os.path.realpath(own))
-    mine = at == Path(os.path.realpath(home.config_file))  # a home folder that is worked in
-    outside = trusted and not mine and at.exists() and not at.is_relative_to(cwd)
-    project = read(own, "project config") if trusted and not mine and not outside else None
+    mine = own is not None and Path(os.path.realpath(own)) == Path(
+        os.path.realpath(home.config_file)
+    )  # a home folder that is worked in
+    project = read(own, "project config") if own is not None and not mine else None
     here = read(home.folder_file(cwd), "your config for this folder")
     variables, notices = environment_layer(env, known=_providers_of(project, user, here))
-    if outside:
-        notices = (*notices, f"{own} is ignored: it is a link that leads out of {cwd}")
     given: list[Layer] = []
     for text in sets:
         try:

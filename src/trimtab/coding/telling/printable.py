@@ -1,16 +1,18 @@
 """Text from outside in our own lines: a name, a reason or a file name stays where it was put, and no terminal obeys it.
 
+one_path    the path of a file; bytes in it that are no text are shown as U+FFFD
 one_line    a field of a row: a line break in it is shown as \\n, so it can't begin a row of its own
 indented    a message of several lines: those that go on stand behind two spaces, where no row of ours begins
 set_in      a body of any text below a line of ours: all of it stands behind two spaces
 json_text   a value as JSON; what terminals obey is written as an escape, which JSON reads as the same text
 """
 
+import os
 import re
 
 import msgspec
 
-from trimtab.types.text import strip_terminal
+from trimtab.types.text import scrub, strip_terminal
 
 _BREAKS = re.compile("[\n\u2028\u2029]")
 _BREAKS_AND_SPACES = re.compile("[\n\u2028\u2029] *")
@@ -20,6 +22,11 @@ _OBEYED = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 def one_line(text: str) -> str:
     """Return `text` as it may stand within a line."""
     return _BREAKS.sub(r"\\n", strip_terminal(text)).replace("\t", " ")
+
+
+def one_path(path: str | os.PathLike[str]) -> str:
+    """Return `path` as it may stand within a line."""
+    return scrub(one_line(os.fspath(path)))
 
 
 def indented(text: str) -> str:

@@ -4,10 +4,11 @@
                                   ├─ a line that is none ─▶ said, and asked again
                                   └─ end of input, or the wait is given up ─▶ None
 
-Where nobody types (lines from a pipe are prompts) nothing is asked.
+While the loop takes no lines, `reading` says where those of an answer come from. Where nobody types (lines from a pipe are prompts) nothing is asked.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import anyio
@@ -16,6 +17,7 @@ from trimtab.coding.person import Option, Question
 from trimtab.coding.telling.printable import one_line, set_in
 
 Say = Callable[[str], None]
+Read = Callable[[], Awaitable[str | None]]
 
 
 @dataclass(slots=True)
@@ -24,6 +26,7 @@ class LinePerson:
 
     say: Say
     interactive: bool
+    _read: Read | None = None
     _turn: anyio.Lock = field(default_factory=anyio.Lock)
     _asked: Question | None = None
     _answer: str | None = None
@@ -37,7 +40,11 @@ class LinePerson:
             self._asked, self._answer, self._answered = question, None, anyio.Event()
             try:
                 self.say(shown(question))
-                await self._answered.wait()
+                async with anyio.create_task_group() as group:
+                    if self._read is not None:
+                        group.start_soon(self._hear_from, self._read)
+                    await self._answered.wait()
+                    group.cancel_scope.cancel()
                 return self._answer
             finally:
                 self._asked = None
@@ -64,6 +71,23 @@ class LinePerson:
             return False
         self._done(None)
         return True
+
+    @contextmanager
+    def reading(self, read: Read | None) -> Iterator[None]:
+        """For this long, hear the lines that `read` gives: nobody else reads them."""
+        self._read = read
+        try:
+            yield
+        finally:
+            self._read = None
+
+    async def _hear_from(self, read: Read) -> None:
+        while self.waiting:
+            line = await read()
+            if line is None:
+                self.give_up()
+            else:
+                self.hear(line)
 
     def _done(self, answer: str | None) -> None:
         self._answer, self._asked = answer, None

@@ -25,7 +25,9 @@ from trimtab.coding.project import Project
 from trimtab.coding.session import Session
 from trimtab.coding.switching import Candidate, prepare
 from trimtab.coding.telling.tables import shortened
-from trimtab.frontends.cli.asking import LinePerson
+from trimtab.coding.toolset import removed_variables
+from trimtab.config.hide import hide_variables
+from trimtab.frontends.cli.asking import LinePerson, Read
 from trimtab.frontends.cli.inputs import line_parts
 from trimtab.frontends.cli.lines import Lines
 from trimtab.frontends.cli.options import Flags, session_options
@@ -56,12 +58,14 @@ async def converse(project: Project, choice: Choice, *, takeover: bool = False) 
     person = LinePerson(printer.say, interactive=sys.stdin.isatty())
     lines = Lines(sys.stdin.fileno())
     goes_on = not isinstance(choice, New)
-    here: Candidate | None = await prepare(project, choice, person=person, takeover=takeover)
+    with person.reading(lines.next):
+        here: Candidate | None = await prepare(project, choice, person=person, takeover=takeover)
     while here is not None:
         async with here.stack:
             following = await _sit(here.session, printer, person, lines, goes_on=goes_on)
         if isinstance(following, Reopening):
-            here, goes_on = await _reopened(following, printer, person), False
+            with person.reading(lines.next):
+                here, goes_on = await _reopened(following, printer, person), False
         else:
             here, goes_on = following, True
     printer.leave()
@@ -72,6 +76,7 @@ async def _sit(
     session: Session, printer: TextPrinter, person: LinePerson, lines: Lines, *, goes_on: bool
 ) -> "Candidate | Reopening | None":
     """Talk over one session; return what to go on with."""
+    hide_variables(removed_variables(session.project))  # a project that is trusted by now may name more
     events = session.feed.subscribe()
     await session.announce()
     printer.show_all(events.pending())
@@ -145,6 +150,7 @@ class ChatLoop:
         self._person = person
         self._start = start
         self._interactive = person.interactive
+        self._read: Read | None = None
         self._idle = anyio.Event()
         self._idle.set()
         self._scope = anyio.CancelScope()
@@ -161,6 +167,7 @@ class ChatLoop:
 
     async def run(self, lines: Lines) -> None:
         """Take lines until the input ends or the person quits; a running turn is then finished first."""
+        self._read = lines.next
         self._printer.show_mark()
         while not self.left and self.following is None and (line := await lines.next()) is not None:
             self._printer.line_taken()
@@ -225,7 +232,8 @@ class ChatLoop:
     async def switch(self, project: Project, choice: Choice) -> None:
         """Open another session and go on with it."""
         self._require_idle()
-        self.following = await prepare(project, choice, person=self._person)
+        with self._person.reading(self._read):  # the loop takes no lines meanwhile
+            self.following = await prepare(project, choice, person=self._person)
 
     def reload(self, project: Project) -> None:
         """Go on with this session, opened again in `project`."""

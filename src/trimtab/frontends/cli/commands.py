@@ -16,4 +16,5 @@ COMMANDS: Mapping[str, str] = {
     "report": "what benches and training found, as one page",
     "sessions": "list and show sessions",
     "train": "train a context policy on generated tasks, offline",
+    "trust": "which projects are trusted, and what they bring",
 }

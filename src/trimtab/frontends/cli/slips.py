@@ -13,6 +13,7 @@ SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {
     "config": ("show", "get", "set", "unset", "path", "schema", "check"),
     "context": ("show", "log", "explain", "blame", "restore", "pin", "unpin", "revert", "bisect"),
     "sessions": ("list", "show"),
+    "trust": ("list", "show", "set", "forget"),
     "completion": ("bash", "zsh", "fish"),
 }
 _ABSENT: Mapping[str, str] = {
