@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -135,7 +136,8 @@ def open_anyway(
     none = TrustDecision(trusted=False, root=real)
     ask = partial(decide, real, home.trust_file, answer=answer, home=env.get("HOME"))
     decision = none if safe else attempt(ask, none)
-    own, refusal = attempt(lambda: settings_of(real, home, decision), (None, ""))
+    nothing: tuple[Path | None, str] = (None, "")
+    own, refusal = attempt(lambda: settings_of(real, home, decision), nothing)
     layers, unread = read_layers(real, home, env, sets=sets, overrides=overrides or {}, own=own)
     settled = settle(layers)
     loaded = settled.loaded

@@ -9,7 +9,7 @@ This is the only module that knows all siblings. Frontends get events from `feed
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -19,7 +19,6 @@ from trimtab.agent.loop import Turn
 from trimtab.agent.ports import Provider, Tool
 from trimtab.agent.run import Agent, AgentBusy
 from trimtab.coding.attachments import unseen_pictures
-from trimtab.coding.branches import left_behind, summary_of, told
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.checkpoints.open import Checkpoints, open_checkpoints
 from trimtab.coding.checkpoints.undo import Outcome, Rewinder, What
@@ -57,11 +56,13 @@ from trimtab.coding.trust.question import settle_trust
 from trimtab.coding.verify.open import open_verifier
 from trimtab.coding.verify.verifier import Verifier
 from trimtab.context.stores.log import SessionLog
-from trimtab.context.summary.job import SummaryOutcome
 from trimtab.types.errors import SessionError, StoreError, UsageError
 from trimtab.types.messages import Text, User
 from trimtab.types.models import ModelInfo
 from trimtab.types.text import scrub
+
+if TYPE_CHECKING:
+    from trimtab.context.summary.job import SummaryOutcome
 
 _FILES_NAMED = 20
 PATIENCE_S = 60.0
@@ -213,7 +214,7 @@ class Session:
             raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
         return await self._closing.verifier.check(self.feed.publish)
 
-    async def go_to(self, entry_id: str | None, *, summary: bool = False, wishes: str = "") -> SummaryOutcome | None:
+    async def go_to(self, entry_id: str | None, *, summary: bool = False, wishes: str = "") -> "SummaryOutcome | None":
         """Go on from another entry of the session (None: before the first): the log keeps where, so a quit doesn't lose it.
 
         `summary`: what was said on the branch that is left is summed up for the other one; `wishes` go to whoever writes that. Returns what was made of it.
@@ -223,6 +224,8 @@ class Session:
             raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
         if entry_id is not None and entry_id not in self.log.archive:
             raise UsageError(f"no entry {entry_id!r} in this session", hint="Give the id of one of its entries.")
+        from trimtab.coding.branches import left_behind, summary_of, told  # noqa: PLC0415 - few leave a branch
+
         left = left_behind(self.log.archive, entry_id) if summary else None
         outcome = await summary_of(self.context, left, wishes=wishes) if left is not None and left.messages else None
         await anyio.to_thread.run_sync(self.log.move_leaf, entry_id)
