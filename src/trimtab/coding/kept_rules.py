@@ -1,0 +1,90 @@
+"""Rules of a person: read from every layer of the settings, and kept there when they answer so.
+
+layers ──each by itself──▶ rules with their place ──▶ Rules, all of which hold together
+"always" ──▶ [permissions] allow      "here" ──▶ [projects."PATH".permissions] allow      both in the person's own file, never in the project's
+"""
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from trimtab.coding.permissions.hooks import Where
+from trimtab.coding.permissions.rules import Rule, Rules, command_rules, parse_rules
+from trimtab.coding.project import Project
+from trimtab.config.edit import add_to_list, remove_from_list
+from trimtab.config.load import Layer, load
+from trimtab.config.settings import PermissionSettings, ProjectPermissions
+
+PROJECT = "project config"
+"""What the name of the layer begins with that a project brings."""
+_TABLES = frozenset({"permissions", "tools", "projects"})
+
+
+def rules_of(project: Project, tools: Collection[str]) -> Rules:
+    """Return the rules of all layers. `tools` are those there are. Raises `ConfigError` for a rule that can't be read or could never act."""
+    rules = Rules()
+    for layer in project.loaded.layers:
+        for piece in _pieces(layer):
+            rules += _rules_in(piece, str(project.cwd), tools)
+    return rules
+
+
+def _pieces(layer: Layer) -> Iterator[Layer]:
+    """The parts of a layer that may hold rules, each of which has one origin."""
+    if not _TABLES.isdisjoint(layer.values):
+        yield replace(layer, raw=())
+    for raw in layer.raw:
+        if raw[0][0] in _TABLES:
+            yield Layer(raw[2], raw=(raw,))
+
+
+def _rules_in(layer: Layer, folder: str, tools: Collection[str]) -> Rules:
+    settings = load([layer]).settings
+    commands = command_rules(settings.tools.bash.allow, key="tools.bash.allow", origin=layer.name)
+    rules = _parsed("permissions", settings.permissions, layer.name, tools) + Rules(allow=commands)
+    if layer.name.startswith(PROJECT):
+        return Rules(tuple(replace(rule, of_project=True) for rule in rules.allow), rules.deny)
+    for path, table in settings.projects.items():
+        if os.path.realpath(path) == folder:
+            rules += _parsed(f'projects."{path}".permissions', table.permissions, layer.name, tools)
+    return rules
+
+
+def _parsed(key: str, table: PermissionSettings | ProjectPermissions, origin: str, tools: Collection[str]) -> Rules:
+    return Rules(
+        allow=parse_rules(table.allow, key=f"{key}.allow", origin=origin, tools=tools),
+        deny=parse_rules(table.deny, key=f"{key}.deny", origin=origin, tools=tools),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RuleKeeper:
+    """Keeps rules for the project in the real folder `project`, or for all, in the person's own `file`."""
+
+    file: Path
+    project: str
+
+    def keep(self, rule: str, where: Where) -> str:
+        """Add an allowance to the file, unless it is there; say where it stands. Raises `ConfigError`."""
+        key = self._key(where)
+        add_to_list(self.file, key, rule)
+        return f"{_written(key)}, user config ({self.file})"
+
+    def forget(self, rule: str) -> bool:
+        """Take an allowance for this project, or for all, out of the file; False when it isn't there. Raises `ConfigError`."""
+        found = [remove_from_list(self.file, self._key(where), rule) for where in ("here", "always")]
+        return any(found)
+
+    def holds(self, rule: Rule) -> bool:
+        """Whether `rule`, an allowance, stands where answers are kept."""
+        place, _, file = rule.origin.partition(", ")
+        return "permissions.allow" in place and file == f"user config ({self.file})"
+
+    def _key(self, where: Where) -> tuple[str, ...]:
+        above = ("projects", self.project) if where == "here" else ()
+        return (*above, "permissions", "allow")
+
+
+def _written(key: tuple[str, ...]) -> str:
+    return ".".join(f'"{part}"' if "/" in part else part for part in key)
