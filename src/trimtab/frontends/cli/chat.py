@@ -262,7 +262,7 @@ class ChatLoop:
     def interrupt(self) -> bool:
         """Ctrl-C: leave a question unanswered, go on without a summary that is waited for, else stop the turn, or warn. Returns False when it means to leave."""
         if self._person.give_up():
-            self.tell("not answered")
+            self.tell("not answered" + ("; Ctrl-C again stops the turn" if self.session.busy else ""))
             return True
         if self.session.skip_summary():
             self.tell("going on without that summary; Ctrl-C again stops the turn")

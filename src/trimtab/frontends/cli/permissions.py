@@ -54,9 +54,9 @@ def list_(*, as_json: bool = False, **given: Any) -> int:
     return 0
 
 
-@command.command("why")
+@command.command("why", context_settings={"ignore_unknown_options": True})
 @click.argument("tool")
-@click.argument("argument", nargs=-1)
+@click.argument("argument", nargs=-1, type=click.UNPROCESSED)
 @_with_options
 def why(*, tool: str, argument: tuple[str, ...], as_json: bool, **given: Any) -> int:
     """Say what becomes of a call: TOOL bash with a command, write or edit with a path, or any other tool. Exit code 0 when it runs unasked, else 1."""
