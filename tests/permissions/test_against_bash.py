@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from trimtab.coding.permissions.shell import Command, Unclear, Word, parse
 
 BASH = shutil.which("bash") or ""
+# One write a note, so that those of commands that run side by side don't mix.
 _PRELUDE = r"""
-command_not_found_handle() { { printf '%s\037' "$@"; printf '\036'; } >>"$NOTES"; return "${#1}"; }
+command_not_found_handle() { local r; printf -v r '%s\037' "$@"; printf '%s\036' "$r" >>"$NOTES"; return "${#1}"; }
 v='p  q' w='*'
 """
 

@@ -378,3 +378,42 @@ async def test_another_mode_holds_from_the_next_call_on(tmp_path: Path) -> None:
     hooks.set_mode("full")
     assert await hooks.before_tool(bash("rm a")) == Proceed()
     assert hooks.current.by_mode.words == "mode full (set in this session)"
+
+
+async def test_an_answer_counts_for_what_was_shown_and_not_for_what_a_link_became_meanwhile(tmp_path: Path) -> None:
+    project = tmp_path / "p"
+    project.mkdir()
+    (tmp_path / "theirs").write_text("")
+    link = project / "link"
+    link.write_text("")
+
+    class Swapped(Typist):
+        async def ask(self, question: Question) -> str | None:
+            if not link.is_symlink():
+                link.unlink()
+                link.symlink_to(tmp_path / "theirs")
+            return await Typist.ask(self, question)
+
+    person = Swapped(["once", "no"])
+    hooks = hooks_at(project, person, mode="ask")
+    assert isinstance(await hooks.before_tool(call("write", path="link", content="")), Answer)
+    assert "which is" not in person.asked[0].details[0]
+    assert person.asked[1].details[0] == f"write {link}, which is {tmp_path}/theirs"
+
+
+async def test_a_mode_that_is_set_while_a_question_is_open_holds_for_its_call(tmp_path: Path) -> None:
+    class Planner(Typist):
+        async def ask(self, question: Question) -> str | None:
+            hooks.set_mode("plan")
+            return await Typist.ask(self, question)
+
+    hooks = hooks_at(tmp_path, Planner(["session"]))
+    assert "Mode plan changes nothing" in text_of(await hooks.before_tool(bash("rm a")))
+    assert hooks.answers == ()
+
+
+async def test_what_is_granted_for_now_opens_no_place_that_is_kept_apart(tmp_path: Path) -> None:
+    granted = Rules(allow=(parse_rule("write(.git/**)"), parse_rule("write(/tmp/x)")))
+    hooks = hooks_at(tmp_path, NOBODY, granted=lambda: granted)
+    assert isinstance(await hooks.before_tool(call("write", path=".git/hooks/x", content="")), Answer)
+    assert await hooks.before_tool(call("write", path="/tmp/x", content="")) == Proceed()

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from trimtab.agent.ports import Answer, Hooks, Proceed, ToolOutput
 from trimtab.coding.permissions import (
@@ -21,7 +23,7 @@ from trimtab.coding.permissions import (
     parse_rule,
 )
 from trimtab.coding.permissions.hooks import WorkspacePaths
-from trimtab.coding.permissions.rules import command_rules
+from trimtab.coding.permissions.rules import command_rules, parse_rules
 from trimtab.coding.tools.paths import Workspace
 from trimtab.types.messages import ToolCall
 
@@ -367,3 +369,47 @@ async def test_the_refusal_teaches_the_person_and_the_model(tmp_path: Path) -> N
 def test_no_rule_is_offered_where_none_would_let_it_run() -> None:
     assert told(bash("FOO=1 npm test")) == ("'npm test' may change things", f"{NOBODY}. {GO_ON}")
     assert told(bash("npm test; FOO=1 ls")) == ("'npm test' may change things", f"{NOBODY}. {GO_ON}")
+
+
+_ARGUMENTS = [
+    "a",
+    "-rf",
+    "'b c'",
+    "x=1",
+    "$v",
+    "*",
+    "'A=1'",
+    "é",
+    "\\$",
+    "sub/dir",
+    "test",
+    "-m",
+    "pytest",
+    "git",
+    "rm",
+    "push",
+    "--a=b",
+]
+
+
+@given(
+    st.lists(
+        st.sampled_from(["rm", "git", "make", "npm", "python", "pytest", "timeout 5 rm", "env x=1 rm", "'A=1'", "cat"]),
+        min_size=1,
+        max_size=3,
+    ),
+    st.lists(st.sampled_from(_ARGUMENTS), max_size=4),
+    st.sampled_from(["", " > ../out", " > '../o*'", " > in"]),
+)
+def test_the_rules_that_an_answer_would_add_can_be_read_allow_the_command_and_no_more_words(
+    programs: list[str], arguments: list[str], redirect: str
+) -> None:
+    command = "; ".join(f"{program} {' '.join(arguments)}" for program in programs) + redirect
+    decision = bash(command)
+    if not isinstance(decision, Ask) or not decision.rules:
+        return
+    offered = parse_rules(decision.rules, key="permissions.allow", origin="")
+    assert runs(bash(command, given=Rules(allow=offered)))
+    exact = tuple(rule for rule in offered if (rule.argument or "").endswith(" $"))
+    longer = "; ".join(f"{program} {' '.join(arguments)} /etc" for program in programs)
+    assert not exact or not runs(bash(longer, given=Rules(allow=exact)))

@@ -302,3 +302,18 @@ async def test_what_may_follow_the_command_is_known(cli: Cli) -> None:
         assert [choice.value for choice in complete(session, "forget ")] == ["forget bash(touch a $)"]
         assert [choice.value for choice in complete(session, "why wr")] == ["why write"]
         assert complete(session, "why bash l") == ()
+
+
+@pytest.mark.parametrize("name", ['pro"ject [a.b] #x', "naïve 日本", "a\nb", "\udcff"])
+async def test_whatever_a_project_is_called_its_rule_is_kept_or_that_is_said(cli: Cli, name: str) -> None:
+    folder = cli.root / name
+    folder.mkdir()
+    async with session_of(cli, bash("touch a"), person=Typist(["here"]), cwd=folder) as (session, events):
+        await session.prompt("go")
+    assert (folder / "a").exists()
+    (folder / "a").unlink()
+    kept = name.isprintable()
+    assert bool(notices(events)) is not kept
+    async with session_of(cli, bash("touch a"), cwd=folder) as (session, events):
+        await session.prompt("go")
+    assert (folder / "a").exists() is kept

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trimtab.coding.permissions.hooks import Where
-from trimtab.coding.permissions.rules import Rule, Rules, command_rules, parse_rules
+from trimtab.coding.permissions.rules import TOOLS, Rule, Rules, command_rules, parse_rules
 from trimtab.coding.project import Project
 from trimtab.config.edit import add_to_list, remove_from_list
 from trimtab.config.load import Layer, load
 from trimtab.config.settings import PermissionSettings, ProjectPermissions
+from trimtab.types.errors import ConfigError
 
 PROJECT = "project config"
 """What the name of the layer begins with that a project brings."""
@@ -68,6 +69,11 @@ class RuleKeeper:
     def keep(self, rule: str, where: Where) -> str:
         """Add an allowance to the file, unless it is there; say where it stands. Raises `ConfigError`."""
         key = self._key(where)
+        parse_rules(
+            [rule], key=".".join(key), origin="", tools=TOOLS
+        )  # what can't be read again would stop later sessions
+        if not all(part.isprintable() for part in key):
+            raise ConfigError("the project's path can't stand in a file of settings", hint="Rename the folder.")
         add_to_list(self.file, key, rule)
         return f"{_written(key)}, user config ({self.file})"
 

@@ -36,6 +36,8 @@ Keep: TypeAlias = Callable[[str, Where], str]
 """Keeps a rule for later sessions and says where it stands then. Raises `ConfigError`."""
 SESSION = "an answer in this session"
 """The origin of rules that hold until the session ends."""
+_ROUNDS = 3
+"""How often one call is asked about, when what is asked changes under the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class WorkspacePaths:
 class PermissionHooks:
     """Judges every call by `policy`, the rules that answers added to it, and those that `granted` gives for now; asks `person` where that is allowed.
 
-    `keep` keeps a rule beyond the session; without it none is. `tell` says something to whoever watches.
+    `keep` keeps a rule beyond the session; without it none is. `tell` says something to whoever watches. What is `granted` opens no place that is kept apart.
     """
 
     policy: Policy
@@ -92,8 +94,9 @@ class PermissionHooks:
     @property
     def current(self) -> Policy:
         """All that holds now."""
-        rules = Rules(allow=self.answers) + self.policy.rules + self.granted()
-        return replace(self.policy, rules=rules)
+        granted = self.granted()
+        lent = Rules(tuple(replace(rule, of_project=True) for rule in granted.allow), granted.deny)
+        return replace(self.policy, rules=Rules(allow=self.answers) + self.policy.rules + lent)
 
     def set_mode(self, mode: Mode) -> None:
         """Let another mode hold from the next call on."""
@@ -123,24 +126,36 @@ class PermissionHooks:
         return output
 
     async def _ask(self, call: ToolCall) -> Proceed | Answer:
+        """Ask until the verdict on which an answer was given is the one that still holds: links, rules and the mode may change meanwhile."""
         judgement = await anyio.to_thread.run_sync(self.judge, call)
+        for _ in range(_ROUNDS):
+            if not isinstance(judgement.decision, Ask):
+                break
+            key = await self._put(call, judgement)
+            if key == "tell":
+                return _refused((await self.person.ask(WHY) or "").strip())
+            if key == "no":
+                return _refused("")
+            if key not in SETTLED:
+                break
+            now = await anyio.to_thread.run_sync(self.judge, call)
+            if now == judgement:
+                await self._remember(judgement.decision.rules, key)
+                return Proceed()
+            judgement = now
+        return _verdict(judgement)
+
+    async def _put(self, call: ToolCall, judgement: Judgement) -> str | None:
+        """The answer to the question about `call`; None when nobody gave one that was offered, or there is too much to read."""
         lines = await anyio.to_thread.run_sync(preview, call, self.workspace)
         kept = self.keep is not None and (call.name in TOOLS or "__" in call.name)
         asked = question(call, judgement, self.current, lines, kept=kept)
         key = await self.person.ask(asked) if asked else None
-        if asked is None or key not in {option.key for option in asked.options}:
-            return _verdict(judgement)  # allowed meanwhile, too long to be read, or nobody answered
-        if key == "tell":
-            return _refused((await self.person.ask(WHY) or "").strip())
-        if key not in SETTLED:
-            return _refused("")
-        if key != "once" and isinstance(judgement.decision, Ask):
-            await self._remember(judgement.decision.rules, key)
-        return Proceed()
+        return key if asked and key in {option.key for option in asked.options} else None
 
     async def _remember(self, rules: tuple[str, ...], key: str) -> None:
-        """Let `rules` hold from now on, and beyond the session where the answer says so."""
-        for text in rules:
+        """Let `rules` hold from now on, and beyond the session, as the answer says."""
+        for text in () if key == "once" else rules:
             origin = SESSION
             where: Where | None = "here" if key == "here" else "always" if key == "always" else None
             if self.keep is not None and where is not None:

@@ -28,4 +28,5 @@ def offer(words: tuple[Word, ...]) -> str:
     if _PYTHON.fullmatch(name) and second == "-m" and third in facts.modules:
         return f"{name} -m {third}"
     whole = " ".join(texts)
-    return f"{whole} {END}" if plain and whole not in facts.never and len(whole) <= _LONGEST else ""
+    fit = plain and "=" not in name and whole not in facts.never and len(whole) <= _LONGEST
+    return f"{whole} {END}" if fit else ""

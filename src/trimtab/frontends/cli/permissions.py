@@ -18,6 +18,7 @@ from trimtab.coding.telling.permission_text import ORDER, policy_lines, rule_row
 from trimtab.coding.trust import TrustAnswer
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.screen import width_of, wrapped
+from trimtab.types.text import strip_terminal
 
 _OPTIONS = (
     click.option("--permission", type=click.Choice(["ask", "auto-edit", "full", "plan"]), help="As if in this mode."),
@@ -87,6 +88,8 @@ def _hooks(
 ) -> PermissionHooks:
     overrides = {"permissions": {"mode": permission}} if permission else None
     project = open_project(Path(cwd or "."), overrides=overrides, sets=sets, trust=trust)
+    for note in project.notices:
+        click.echo(strip_terminal(f"note: {note}"), err=True)
     return permission_hooks(project, workspace_of(project))
 
 
