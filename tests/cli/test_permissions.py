@@ -70,3 +70,16 @@ def test_a_rule_that_cannot_act_is_a_mistake_of_settings(cli: Cli) -> None:
     cli.config("[permissions]\nallow = ['bahs(ls)']\n")
     outcome = cli.inside("permissions")
     assert (outcome.code, "did you mean 'bash'?" in outcome.err) == (2, True)
+
+
+def test_why_names_the_part_that_a_rule_denies_and_where_the_rule_stands(cli: Cli) -> None:
+    cli.config("[permissions]\ndeny = ['bash(git push)']\n")
+    lines = cli.inside("permissions", "why", "bash", "ls; rm x; sudo git -C . push").out.splitlines()
+    place = f"rule bash(git push) (permissions.deny[0], user config ({cli.home}/config.toml))"
+    assert lines == [
+        "bash ls; rm x; sudo git -C . push: is denied",
+        "  allow  ls             it is known to change nothing",
+        "  ask    rm x           it may change things; mode auto-edit (default)",
+        f"  deny   git -C . push  a rule of permissions.deny refuses 'git -C . push'; {place}",
+        "Go on without it, or say what you need.",
+    ]

@@ -101,7 +101,8 @@ def _judge_command(script: str, policy: Policy, paths: Paths) -> Judgement:
         commands = parse(script)
         refused = denied(commands, denials) if denials else None
         if refused is not None:
-            return _whole(script, denied_by(refused[1], _written(refused[0])))
+            parts = tuple(_with_denials(commands, denials, policy, paths))
+            return Judgement(denied_by(refused[1], _written(refused[0])), parts)
         if policy.mode == "full":
             return _whole(script, Allow(policy.by_mode))
         return _combined(_parts(commands, policy, paths), policy)
@@ -109,6 +110,19 @@ def _judge_command(script: str, policy: Policy, paths: Paths) -> Judgement:
         ways = "Rules of permissions.deny hold." if policy.mode == "full" else allowed_with(None)
         reason = f"the command can't be judged: {unclear}"
         return _whole(script, Ask(reason, f"Use simpler commands. {ways}", policy.by_mode))
+
+
+def _with_denials(
+    commands: tuple[Command, ...], denials: tuple[Rule, ...], policy: Policy, paths: Paths
+) -> Iterator[Part]:
+    """The parts of a script of which a rule denies some."""
+    for command in commands:
+        if found := denied((command,), denials):
+            yield Part(_written(found[0]), denied_by(found[1], _written(found[0])))
+        elif policy.mode == "full":
+            yield Part(_written(command.words), Allow(policy.by_mode))
+        else:
+            yield from _steps(command, policy, paths)
 
 
 def _whole(script: str, decision: Decision) -> Judgement:
