@@ -269,3 +269,17 @@ def test_ctrl_c_again_stops_a_turn_whose_question_was_left_open(cli: Cli) -> Non
         assert t.end().code == 0
     assert (cli.project / "a").exists()
     assert not (cli.project / "b").exists()
+
+
+def test_a_mode_that_was_set_survives_a_reload_and_a_new_session(cli: Cli) -> None:
+    with Terminal(cli, "chat", "--model", cli.script({"text": "well"})) as t:
+        t.wait_for("> $")
+        t.type("/permissions plan\n")
+        t.wait_for("mode plan, from the next call on\\n> $")
+        for number, command in enumerate(("/reload", "/new"), 1):
+            t.type(f"{command}\n")
+            t.wait_for(f"(?s)(Ctrl-D leaves.*){{{number + 1}}}> $")
+            t.type("/permissions\n")
+            t.wait_for(f"(?s)(mode plan \\(set in this session\\).*){{{number}}}> $")
+        t.type("\x04")
+        assert t.end().code == 0

@@ -19,6 +19,7 @@ from trimtab.coding.person import NOBODY, Person, Question
 from trimtab.coding.project import open_project
 from trimtab.coding.session import Session, open_session
 from trimtab.coding.subagent import run_subagent
+from trimtab.coding.switching import carry_over
 from trimtab.types.errors import TrimtabError
 from trimtab.types.messages import Text, User
 
@@ -219,6 +220,24 @@ async def test_a_session_that_begins_with_plan_says_so_in_front(cli: Cli) -> Non
     async with session_of(cli, permissions={"mode": "plan"}) as (session, _):
         await session.prompt("go")
         assert session.agent.system.rstrip().endswith("look around, then say what you would do.")
+
+
+@pytest.mark.parametrize("reopened", [False, True])
+async def test_a_mode_that_was_set_holds_in_the_session_that_is_switched_to(cli: Cli, reopened: bool) -> None:
+    async with session_of(cli, bash("touch a"), person=Typist(["session"])) as (old, _), session_of(cli) as (new, _):
+        await old.prompt("go")
+        old.set_mode("plan")
+        carry_over(old, new, reopened=reopened)
+        assert new.permissions.current.mode == "plan"
+        assert [rule.text for rule in new.permissions.answers] == (["bash(touch a $)"] if reopened else [])
+        await new.prompt("go")
+        assert "Permission mode: plan." in new.agent.system
+
+
+async def test_a_mode_of_the_settings_is_not_carried_over(cli: Cli) -> None:
+    async with session_of(cli, permissions={"mode": "full"}) as (old, _), session_of(cli) as (new, _):
+        carry_over(old, new)
+        assert new.permissions.current.mode == "auto-edit"
 
 
 async def test_a_subagent_works_in_the_mode_of_its_parent(cli: Cli) -> None:

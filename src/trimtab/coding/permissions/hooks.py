@@ -36,6 +36,7 @@ Keep: TypeAlias = Callable[[str, Where], str]
 """Keeps a rule for later sessions and says where it stands then. Raises `ConfigError`."""
 SESSION = "an answer in this session"
 """The origin of rules that hold until the session ends."""
+_CHOSEN = "set in this session"
 _ROUNDS = 3
 """How often one call is asked about, when what is asked changes under the question."""
 
@@ -98,9 +99,14 @@ class PermissionHooks:
         lent = Rules(tuple(replace(rule, of_project=True) for rule in granted.allow), granted.deny)
         return replace(self.policy, rules=Rules(allow=self.answers) + self.policy.rules + lent)
 
+    @property
+    def chosen_mode(self) -> Mode | None:
+        """The mode, where a person set it in this session."""
+        return self.policy.mode if self.policy.mode_origin == _CHOSEN else None
+
     def set_mode(self, mode: Mode) -> None:
         """Let another mode hold from the next call on."""
-        self.policy = replace(self.policy, mode=mode, mode_origin="set in this session")
+        self.policy = replace(self.policy, mode=mode, mode_origin=_CHOSEN)
 
     def forget(self, text: str) -> bool:
         """Take back an answer of this session; False when none added that rule."""
