@@ -17,7 +17,7 @@ def test_the_list_names_each_rule_with_its_place_and_what_wins(cli: Cli) -> None
         "What decides, the first that speaks of a call:",
         "  1. a rule of permissions.deny, wherever it stands",
         "  2. answers in this session",
-        "  3. rules of permissions.allow and tools.bash.allow; one that a project brought opens no place that is kept apart",
+        "  3. rules of permissions.allow and tools.bash.allow, none of them a project's",
         "  4. the mode",
     ]
     data = json.loads(cli.inside("permissions", "list", "--json", "--set", 'tools.bash.allow=["npm test"]').out)

@@ -188,14 +188,14 @@ allow = ['bash(touch b)', 'write(**)', 'write(.git/**)']
 allow = ['bash(touch c)']
 """,
     )
-    calls_made = bash("touch a", "touch b", "touch c", "touch no")
+    calls_made = bash("touch a", "touch f", "touch b", "touch c", "touch no")
     hook = calls(
         ("write", {"path": ".git/hooks/pre-commit", "content": "x"}), ("write", {"path": ".trimtab/x", "content": ""})
     )
-    async with session_of(cli, calls_made, hook) as (session, events):
+    async with session_of(cli, calls_made, hook, permissions={"allow": ["bash(touch f)"]}) as (session, events):
         await session.prompt("go")
-    assert [failed for failed, _ in results(events)] == [False, False, True, True, True, True]
-    assert "a rule of permissions.deny refuses 'touch no'" in results(events)[3][1]
+    assert [failed for failed, _ in results(events)] == [False, False, True, True, True, True, True]
+    assert "a rule of permissions.deny refuses 'touch no'" in results(events)[4][1]
 
 
 async def test_a_mode_holds_at_once_and_the_model_is_told_by_a_note_and_then_in_front(cli: Cli) -> None:

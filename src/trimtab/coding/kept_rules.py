@@ -5,8 +5,8 @@ layers ──each by itself──▶ rules with their place ──▶ Rules, all
 """
 
 import os
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 from trimtab.coding.permissions.hooks import Where
@@ -17,8 +17,6 @@ from trimtab.config.load import Layer, load
 from trimtab.config.settings import PermissionSettings, ProjectPermissions
 from trimtab.types.errors import ConfigError
 
-PROJECT = "project config"
-"""What the name of the layer begins with that a project brings."""
 _TABLES = frozenset({"permissions", "tools", "projects"})
 
 
@@ -26,26 +24,15 @@ def rules_of(project: Project, tools: Collection[str]) -> Rules:
     """Return the rules of all layers. `tools` are those there are. Raises `ConfigError` for a rule that can't be read or could never act."""
     rules = Rules()
     for layer in project.loaded.layers:
-        for piece in _pieces(layer):
-            rules += _rules_in(piece, str(project.cwd), tools)
-    return rules
-
-
-def _pieces(layer: Layer) -> Iterator[Layer]:
-    """The parts of a layer that may hold rules, each of which has one origin."""
-    if not _TABLES.isdisjoint(layer.values):
-        yield replace(layer, raw=())
-    for raw in layer.raw:
-        if raw[0][0] in _TABLES:
-            yield Layer(raw[2], raw=(raw,))
+        if not _TABLES.isdisjoint(layer.values):
+            rules += _rules_in(layer, str(project.cwd), tools)
+    return Rules(tuple(dict.fromkeys(rules.allow)), tuple(dict.fromkeys(rules.deny)))
 
 
 def _rules_in(layer: Layer, folder: str, tools: Collection[str]) -> Rules:
     settings = load([layer]).settings
     commands = command_rules(settings.tools.bash.allow, key="tools.bash.allow", origin=layer.name)
     rules = _parsed("permissions", settings.permissions, layer.name, tools) + Rules(allow=commands)
-    if layer.name.startswith(PROJECT):
-        return Rules(tuple(replace(rule, of_project=True) for rule in rules.allow), rules.deny)
     for path, table in settings.projects.items():
         if os.path.realpath(path) == folder:
             rules += _parsed(f'projects."{path}".permissions', table.permissions, layer.name, tools)

@@ -40,7 +40,7 @@ TOOLS = frozenset({"read", "write", "edit", "bash", "grep", "find", "ls", "todo"
 class Rule:
     """One rule: a tool (or `*`) and, for some calls of it only, words of a command or a glob of paths.
 
-    `origin` says where it stands; `of_project`: in a file that the project brought.
+    `origin` says where it stands; `of_project`: a file that the project brought lends it.
     """
 
     tool: str

@@ -10,7 +10,7 @@ from trimtab.coding.telling.tables import table
 ORDER = (
     "a rule of permissions.deny, wherever it stands",
     "answers in this session",
-    "rules of permissions.allow and tools.bash.allow; one that a project brought opens no place that is kept apart",
+    "rules of permissions.allow and tools.bash.allow, none of them a project's",
     "the mode",
 )
 """What decides about a call; the first that speaks of it does. In mode plan, what allows is left out."""
