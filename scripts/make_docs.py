@@ -56,6 +56,7 @@ def settings_page() -> str:
         ("tools.bash", settings.BashTool),
         *((f"tools.{name}", settings.SearchTool) for name in ("grep", "find", "ls")),
         ("permissions", settings.PermissionSettings),
+        ('projects."PATH".permissions', settings.ProjectPermissions),
         ("sandbox", settings.SandboxSettings),
         ("context", settings.ContextSettings),
         ("verify", settings.VerifySettings),

@@ -117,6 +117,8 @@ def test_what_was_not_allowed_is_shown_with_its_remedy_before_the_mark(cli: Cli)
     with Terminal(cli, "chat", "--model", script) as t:
         t.wait_for("> $")
         t.type("go\n")
+        t.wait_for("answer with a word")
+        t.type("\x03")  # nobody answers
         t.wait_for("well\\nnote: 1 call was not allowed(.*\\n)*> $")
         t.type("\x04")
         assert t.end().code == 0
@@ -214,5 +216,70 @@ def test_a_switch_to_a_session_of_another_folder_asks_about_that_one_and_goes_on
         t.wait_for("(?s)the answer counts.*leaves\\.\n> $")
         t.type("/trust\n")
         t.wait_for("in this session it acts\n> $")
+        t.type("\x04")
+        assert t.end().code == 0
+
+
+def test_a_question_about_a_command_is_answered_at_the_keyboard_and_the_talk_goes_on(cli: Cli) -> None:
+    commands = [{"name": "bash", "arguments": {"command": f"ls; touch made{n} \x1b[2J"}} for n in range(3)]
+    script = cli.script({"tool_calls": commands[:1]}, {"tool_calls": commands[1:]}, {"text": "well"}, {"text": "fine"})
+    with Terminal(cli, "chat", "--model", script) as t:
+        t.wait_for("> $")
+        t.type("go\n")
+        t.wait_for("answer with a word, its first letters or a number")
+        assert "Run this command?" in t.screen
+        assert r"$ ls; touch made0 \x1b[2J" in t.screen
+        t.type("o\n")
+        t.wait_for("(?s)made1.*answer with a word")
+        t.type("tell\n")
+        t.wait_for("What should the model know about why not[?]")
+        t.type("later\n")
+        t.wait_for("(?s)made2.*answer with a word")
+        t.type("\x03")
+        t.wait_for("not answered")
+        t.wait_for("well(.*\\n)*> $")
+        t.type("and?\n")
+        t.wait_for("fine")
+        t.type("\x04")
+        assert t.end().code == 0
+    log = cli.sessions[0].read_text()
+    assert "the person said no: later" in log
+    assert "--permission full" in log
+
+
+def test_ctrl_c_again_stops_a_turn_whose_question_was_left_open(cli: Cli) -> None:
+    calls = [
+        {"name": "bash", "arguments": {"command": "touch a"}},
+        {"name": "bash", "arguments": {"command": "touch b"}},
+    ]
+    with Terminal(cli, "chat", "--model", cli.script({"tool_calls": calls}, {"text": "well"})) as t:
+        t.wait_for("> $")
+        t.type("go\n")
+        t.wait_for("touch a(.*\\n)*answer with a word")
+        t.type("/permissions\n")  # no answer, so it is asked again
+        t.wait_for("is no answer")
+        t.type("session\n")
+        t.wait_for("touch b(.*\\n)*answer with a word")
+        t.type("\x03")
+        t.wait_for("not answered")
+        t.wait_for("well(.*\\n)*> $")
+        t.type("/permissions why bash touch a\n")
+        t.wait_for("runs unasked\\n.*an answer in this session")
+        t.type("\x04")
+        assert t.end().code == 0
+    assert (cli.project / "a").exists()
+    assert not (cli.project / "b").exists()
+
+
+def test_a_mode_that_was_set_survives_a_reload_and_a_new_session(cli: Cli) -> None:
+    with Terminal(cli, "chat", "--model", cli.script({"text": "well"})) as t:
+        t.wait_for("> $")
+        t.type("/permissions plan\n")
+        t.wait_for("mode plan, from the next call on\\n> $")
+        for number, command in enumerate(("/reload", "/new"), 1):
+            t.type(f"{command}\n")
+            t.wait_for(f"(?s)(Ctrl-D leaves.*){{{number + 1}}}> $")
+            t.type("/permissions\n")
+            t.wait_for(f"(?s)(mode plan \\(set in this session\\).*){{{number}}}> $")
         t.type("\x04")
         assert t.end().code == 0

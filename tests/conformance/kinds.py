@@ -75,6 +75,7 @@ KINDS = {
     84: "a cancelled batch leaves a result for every call",
     85: "a home that can't be written is said, and the turn goes on in memory",
     86: "terminal control from outside never reaches the terminal",
+    87: "a command that is asked about is shown whole, with codes for what nobody sees",
     89: "our own writes never follow a project's link out of it",
     90: "nothing in a project acts before it is trusted",
     91: "a repository inside a trusted parent decides for itself",
@@ -88,7 +89,6 @@ KINDS = {
 }
 
 NOT_BUILT = {
-    87: "approval dialogs come with the full-screen interface",
     92: "skills are not built yet",
     95: "HTML export is not built yet",
     99: "the full-screen interface is not built yet",

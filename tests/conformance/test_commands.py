@@ -8,6 +8,10 @@ import pytest
 
 from support.cli import Cli, text_of
 from support.servers import wait_until
+from trimtab.coding.choose import Ephemeral
+from trimtab.coding.project import open_project
+from trimtab.coding.session import open_session
+from trimtab.frontends.cli.asking import LinePerson
 
 
 def alive(marker: str) -> list[int]:
@@ -220,3 +224,25 @@ def test_a_variable_can_be_given_back_by_name(cli: Cli) -> None:
     cli = Cli(cli.root, {"MY_TOKEN": "t-1", "OTHER_TOKEN": "t-2"})
     cli.config('[tools.bash]\nenv_pass = ["MY_TOKEN"]\n')
     assert text_of(cli.call("bash", command="echo $MY_TOKEN $OTHER_TOKEN")) == "t-1"
+
+
+@pytest.mark.kind(87)
+@pytest.mark.anyio
+async def test_padding_and_invisible_characters_hide_no_part_of_a_command_from_who_is_asked(cli: Cli) -> None:
+    command = "ls" + " " * 300 + "\t" * 40 + "\u200b\u202e\x1b[2K" + "; rm -rf precious" + "\n" * 60 + "# fine"
+    call = {"name": "bash", "arguments": {"command": command}}
+    said: list[str] = []
+
+    def say(text: str) -> None:
+        said.append(text)
+        person.hear("no")
+
+    person = LinePerson(say, interactive=True)
+    model = cli.script({"tool_calls": [call]}, {"text": "well"})
+    project = open_project(cli.project, overrides={"model": model}, env=cli.environment())
+    async with open_session(project, Ephemeral(), person=person) as session:
+        await session.prompt("go")
+    (question,) = said
+    assert "$ ls" + " " * 300 + r"\t" * 40 + r"\u200b\u202e\x1b[2K; rm -rf precious" in question
+    assert all(character.isprintable() or character == "\n" for character in question)
+    assert "the invisible character U+200B" in question.splitlines()[-6]

@@ -1,6 +1,7 @@
 """Calls of one answer: side by side where they may, in order where they must, and every one answered."""
 
 import anyio
+import anyio.lowlevel
 import pytest
 from msgspec.structs import replace
 
@@ -8,7 +9,7 @@ from support.agent_fakes import DiskTranscript, Script, agent_of, calls, ends, s
 from trimtab.agent import Access, Answer, Deferred, Proceed, ToolOutput
 from trimtab.agent.dispatch import conflict
 from trimtab.agent.events import ToolEnded, ToolStarted
-from trimtab.agent.ports import Prompt
+from trimtab.agent.ports import Prompt, meanwhile
 from trimtab.types import Text, ToolCall, ToolResult
 
 pytestmark = pytest.mark.anyio
@@ -302,3 +303,88 @@ async def test_a_tool_that_was_turned_off_while_its_request_was_made_is_refused_
         "Not run: the tool 'write' is turned off now, though it is still listed. Tools that are on: read.",
         "There is no tool named 'wrote'. Tools: read.",
     ]
+
+
+class Waiting:
+    """A hook that waits for a person before the first call, and says so."""
+
+    def __init__(self, then=lambda _call: Proceed()):
+        self.then = then
+        self.answered = anyio.Event()
+
+    async def before_tool(self, call):
+        if call.id != "c0":
+            return Proceed()
+        meanwhile()
+        await self.answered.wait()
+        return self.then(call)
+
+    async def after_tool(self, call, output):
+        return output
+
+
+async def test_calls_behind_one_that_waits_for_a_person_run_meanwhile():
+    hooks = Waiting()
+
+    async def look(arguments, run):
+        if run.call_id == "c1":
+            hooks.answered.set()
+        return ToolOutput.text(run.call_id)
+
+    agent, feed = agent_of(step("look", "look"), tool("look", look), hooks=hooks)
+    with anyio.fail_after(5):
+        await agent.prompt("go")
+    assert texts(agent) == ["c0", "c1"]
+    assert [e.call_id for e in feed.of(ToolStarted)] == ["c1", "c0"]
+
+
+@pytest.mark.parametrize("refused", [False, True])
+async def test_calls_that_touch_the_same_things_wait_for_one_that_waits_for_a_person(refused):
+    hooks = Waiting(lambda _call: Answer(ToolOutput.text("no", is_error=True)) if refused else Proceed())
+    ran = []
+
+    async def write(arguments, run):
+        ran.append(run.call_id)
+        return ToolOutput.text(run.call_id)
+
+    agent, _ = agent_of(
+        step("write", "write"), tool("write", write, accesses=lambda _: Access(writes="*")), hooks=hooks
+    )
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as group:
+            group.start_soon(agent.prompt, "go")
+            await anyio.wait_all_tasks_blocked()
+            assert ran == []
+            hooks.answered.set()
+    assert ran == (["c1"] if refused else ["c0", "c1"])
+    assert texts(agent) == (["no", "c1"] if refused else ["c0", "c1"])
+
+
+async def test_a_call_that_is_changed_after_others_were_let_past_does_not_run():
+    hooks = Waiting(lambda call: Proceed(replace(call, arguments={"n": 1})))
+    hooks.answered.set()
+    agent, _ = agent_of(step("look"), tool("look"), hooks=hooks)
+    await agent.prompt("go")
+    assert texts(agent) == ["Not run: the check before look changed it too late."]
+
+
+async def test_a_cancel_while_a_person_is_waited_for_answers_every_call():
+    agent, _ = agent_of(step("look", "look"), tool("look"), hooks=Waiting())
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as group:
+            group.start_soon(agent.prompt, "go")
+            await anyio.wait_all_tasks_blocked()
+            agent.cancel()
+    assert texts(agent)[0] == "cancelled"
+    assert len(texts(agent)) == 2
+
+
+async def test_a_log_that_cannot_take_the_results_of_a_cancelled_turn_is_told_of():
+    async def look(arguments, run):
+        agent.cancel()
+        await anyio.lowlevel.checkpoint()
+        return ToolOutput.text("never")
+
+    agent, _ = agent_of(step("look"), tool("look", look), transcript=DiskTranscript(fails_at=2))
+    turn = await agent.prompt("go")
+    assert (turn.reason, turn.error and turn.error.kind) == ("error", "store")

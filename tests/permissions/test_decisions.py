@@ -1,4 +1,4 @@
-"""What may run without a person: edits in the project, commands known to change nothing, and what rules allow."""
+"""What may run unasked: edits in the project, commands known to change nothing, and what rules allow; and what is told where nobody is asked."""
 
 import os
 from dataclasses import dataclass
@@ -6,11 +6,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from trimtab.agent.ports import Answer, Hooks, Proceed, ToolOutput
-from trimtab.coding.permissions import Allow, Deny, Mode, PermissionHooks, Policy, Rules, decide, parse_rule
+from trimtab.coding.permissions import (
+    Allow,
+    Ask,
+    Decision,
+    Deny,
+    Mode,
+    PermissionHooks,
+    Policy,
+    Rules,
+    decide,
+    parse_rule,
+)
 from trimtab.coding.permissions.hooks import WorkspacePaths
-from trimtab.coding.permissions.rules import command_rules
+from trimtab.coding.permissions.rules import command_rules, parse_rules
 from trimtab.coding.tools.paths import Workspace
 from trimtab.types.messages import ToolCall
 
@@ -24,11 +37,11 @@ class PlainPaths:
 
     cwd: str = "/p"
 
-    def of_tool(self, text: str) -> str | None:
+    def of_tool(self, text: str, tool: str) -> str | None:
         return os.path.normpath(os.path.join(self.cwd, text))
 
     def of_shell(self, text: str) -> str | None:
-        return self.of_tool(text)
+        return self.of_tool(text, "write")
 
     def of_program(self, name: str) -> str | None:
         return {"pip": "/p/.venv/bin/pip", "ls": "/usr/bin/ls"}.get(name)
@@ -45,50 +58,61 @@ def rules(*, allow: tuple[str, ...] = (), deny: tuple[str, ...] = ()) -> Rules:
     return Rules(tuple(map(parse_rule, allow)), tuple(map(parse_rule, deny)))
 
 
-def bash(command: str, mode: Mode = "auto-edit", given: Rules | None = None) -> Allow | Deny:
+def bash(command: str, mode: Mode = "auto-edit", given: Rules | None = None) -> Decision:
     return decide(call("bash", command=command), Policy(mode, "/p", "/home/me", given or Rules()), PlainPaths())
 
 
-def edit(path: str, mode: Mode = "auto-edit", given: Rules | None = None, tool: str = "edit") -> Allow | Deny:
+def edit(path: str, mode: Mode = "auto-edit", given: Rules | None = None, tool: str = "edit") -> Decision:
     return decide(call(tool, path=path), Policy(mode, "/p", "/home/me", given or Rules()), PlainPaths())
+
+
+def runs(decision: Decision) -> bool:
+    return isinstance(decision, Allow)
+
+
+def told(decision: Decision) -> tuple[str, str]:
+    """What is told of a call that doesn't run where nobody is asked: why, and what would let it run."""
+    assert not isinstance(decision, Allow)
+    return decision.reason, decision.hint
 
 
 @pytest.mark.parametrize("tool", ["read", "ls", "grep", "find", "todo"])
 def test_tools_that_change_nothing_run_anywhere(tool: str) -> None:
-    assert decide(call(tool, path="/etc/passwd"), Policy("auto-edit", "/p"), PlainPaths()) == Allow()
+    assert runs(decide(call(tool, path="/etc/passwd"), Policy("auto-edit", "/p"), PlainPaths()))
 
 
 def test_another_tool_needs_a_rule_and_is_told_which() -> None:
     policy = Policy("auto-edit", "/p")
     hint = f'{NOBODY}, or the setting permissions.allow = ["fetch"]. {GO_ON}'
-    assert decide(call("fetch", url="x"), policy, PlainPaths()) == Deny("the tool 'fetch' may change things", hint)
+    assert told(decide(call("fetch", url="x"), policy, PlainPaths())) == ("the tool 'fetch' may change things", hint)
     allowed = Policy("auto-edit", "/p", rules=rules(allow=("fetch",)))
-    assert decide(call("fetch", url="x"), allowed, PlainPaths()) == Allow()
-    assert decide(call("fetch", url="x"), Policy("full", "/p"), PlainPaths()) == Allow()
+    assert runs(decide(call("fetch", url="x"), allowed, PlainPaths()))
+    assert runs(decide(call("fetch", url="x"), Policy("full", "/p"), PlainPaths()))
 
 
 @pytest.mark.parametrize("tool", ["write", "edit"])
 def test_edits_run_in_the_project_and_nowhere_else(tool: str) -> None:
-    assert [edit(path, tool=tool) for path in ("a", "src/../b", "/p/c")] == [Allow()] * 3
+    assert all(runs(edit(path, tool=tool)) for path in ("a", "src/../b", "/p/c"))
     for path in ("../x", "/etc/passwd", "src/../../x", "/pp/x"):
-        assert isinstance(edit(path, tool=tool), Deny)
-    assert edit("../x", tool=tool) == Deny(
-        "../x is outside the project", f'{NOBODY}, or the setting permissions.allow = ["write(/x)"]. {GO_ON}'
+        assert not runs(edit(path, tool=tool))
+    assert told(edit("../x", tool=tool)) == (
+        "../x is outside the project",
+        f'{NOBODY}, or the setting permissions.allow = ["write(/x)"]. {GO_ON}',
     )
 
 
 @pytest.mark.parametrize("path", [".git/hooks/pre-commit", "sub/.git", ".trimtab/config.toml", ".GIT/config"])
 def test_files_that_can_make_programs_run_are_not_edited(path: str) -> None:
     decision = edit(path)
-    assert isinstance(decision, Deny)
+    assert not runs(decision)
     assert "whose files can make programs run" in decision.reason
 
 
 def test_a_folder_of_git_is_not_edited_whatever_its_name_is() -> None:
     decision = edit(".bare/config")
-    assert isinstance(decision, Deny)
+    assert not runs(decision)
     assert decision.reason == ".bare/config is in a folder of git's own, whose files can make programs run"
-    assert isinstance(bash("echo '[core]' >.bare/config"), Deny)
+    assert not runs(bash("echo '[core]' >.bare/config"))
 
 
 def test_git_folders_are_known_by_what_is_in_them(tmp_path: Path) -> None:
@@ -106,15 +130,15 @@ def test_a_project_that_holds_the_home_folder_is_too_wide_for_edits(project: str
     policy = Policy("auto-edit", project, "/home/me")
     path = f"{project.rstrip('/')}/notes.txt"
     decision = decide(call("write", path=path), policy, PlainPaths())
-    assert (decision == Allow()) is allowed
+    assert runs(decision) is allowed
     ruled = Policy("auto-edit", project, "/home/me", rules(allow=(f"write({path})",)))
-    assert decide(call("write", path=path), ruled, PlainPaths()) == Allow()
+    assert runs(decide(call("write", path=path), ruled, PlainPaths()))
 
 
 def test_at_home_the_persons_settings_and_those_of_trimtab_are_not_edited() -> None:
     def edited(path: str, project: str) -> bool:
         policy = Policy("auto-edit", project, "/home/me", own=("/home/me/th",))
-        return decide(call("write", path=path), policy, PlainPaths()) == Allow()
+        return runs(decide(call("write", path=path), policy, PlainPaths()))
 
     assert [edited(path, "/home/me") for path in ("/home/me/a", "/home/me/src/.bashrc", "/home/me/th2/x")] == [True] * 3
     for path in ("/home/me/.bashrc", "/home/me/.config/git/config", "/home/me/th/config.toml"):
@@ -125,41 +149,42 @@ def test_at_home_the_persons_settings_and_those_of_trimtab_are_not_edited() -> N
 
 
 def test_a_program_that_may_be_edited_is_not_known_to_change_nothing() -> None:
-    assert bash("ls") == Allow()
-    assert isinstance(bash("pip list"), Deny)
-    assert isinstance(bash("timeout 5 pip list"), Deny)
-    assert bash("pip list", given=rules(allow=("bash(pip list)",))) == Allow()
+    assert runs(bash("ls"))
+    assert not runs(bash("pip list"))
+    assert not runs(bash("timeout 5 pip list"))
+    assert runs(bash("pip list", given=rules(allow=("bash(pip list)",))))
 
 
 def test_path_rules_open_what_they_name() -> None:
     given = rules(allow=("write(/tmp/**)", "edit(~/notes/*.md)", "write(.trimtab/skills/**)"))
-    assert [edit(p, given=given) for p in ("/tmp/a/b", "/home/me/notes/x.md", ".trimtab/skills/x")] == [Allow()] * 3
+    assert all(runs(edit(p, given=given)) for p in ("/tmp/a/b", "/home/me/notes/x.md", ".trimtab/skills/x"))
     for path in ("/var/tmp/x", "/home/me/notes/x/y.md", ".trimtab/config.toml"):
-        assert isinstance(edit(path, given=given), Deny)
-    assert bash("ls > /tmp/x", given=given) == Allow()
+        assert not runs(edit(path, given=given))
+    assert runs(bash("ls > /tmp/x", given=given))
 
 
 def test_redirections_are_edits() -> None:
     for command in ("ls > out.txt", "ls >> src/a 2>/dev/null", "ls 2>&1 | cat > /p/x", "cat <<'E' > f\nx\nE"):
-        assert bash(command) == Allow()
-    assert bash("ls > ../x") == Deny(
-        "../x is outside the project", f'{NOBODY}, or the setting permissions.allow = ["write(/x)"]. {GO_ON}'
+        assert runs(bash(command))
+    assert told(bash("ls > ../x")) == (
+        "../x is outside the project",
+        f'{NOBODY}, or the setting permissions.allow = ["write(/x)"]. {GO_ON}',
     )
-    assert bash("cd .. && ls > x") == Deny("after cd it is unclear where x is", "Redirect to an absolute path.")
+    assert told(bash("cd .. && ls > x")) == ("after cd it is unclear where x is", "Redirect to an absolute path.")
 
 
 @pytest.mark.parametrize("mode", ["auto-edit", "full"])
 def test_what_may_not_be_edited_may_not_be_redirected_to(mode: Mode) -> None:
     given = rules(deny=("edit(secret/**)",))
-    assert bash("ls > secret/a", mode, given) == Deny("a rule of permissions.deny refuses '> secret/a'", GO_ON)
-    assert bash("ls > x/../secret/a", mode, given) != Allow()
-    assert bash("ls > open", mode, given) == Allow()
+    assert told(bash("ls > secret/a", mode, given)) == ("a rule of permissions.deny refuses '> secret/a'", GO_ON)
+    assert not runs(bash("ls > x/../secret/a", mode, given))
+    assert runs(bash("ls > open", mode, given))
 
 
 def test_the_missing_part_is_what_is_offered() -> None:
     given = rules(allow=("bash(git *)", "bash(grep *)"))
-    assert bash("git diff | grep x && ls", given=given) == Allow()
-    assert bash("git push | grep x && npm test -- --watch", given=given) == Deny(
+    assert runs(bash("git diff | grep x && ls", given=given))
+    assert told(bash("git push | grep x && npm test -- --watch", given=given)) == (
         "'npm test -- --watch' may change things",
         f'{NOBODY}, or the setting tools.bash.allow = ["npm test"]. {GO_ON}',
     )
@@ -171,20 +196,21 @@ def test_the_missing_part_is_what_is_offered() -> None:
         ("pytest -q", '["pytest"]'),
         ("python -m pytest x", '["python -m pytest"]'),
         ("npm test -- --grep 'a b'", '["npm test"]'),
-        ("make test && npm install x", '["make test", "npm install x"]'),
-        ("make a; make a", '["make a"]'),
-        ("rm -rf build && git push --force", '["rm -rf build", "git push --force"]'),
-        ("sudo rm x; timeout 5 rm y", '["sudo rm x", "timeout 5 rm y"]'),
-        ("python x.py -v", '["python x.py -v"]'),
-        ("cargo test --release; cargo publish --dry-run", '["cargo test", "cargo publish --dry-run"]'),
+        ("make test && npm install x", '["make test", "npm install x $"]'),
+        ("make a; make a", '["make a $"]'),
+        ("rm -rf build && git push --force", '["rm -rf build $", "git push --force $"]'),
+        ("sudo rm x; timeout 5 rm y", '["sudo rm x $", "rm y $"]'),
+        ("bash -c 'timeout 9 pytest -q | tail'", '["pytest"]'),
+        ("python x.py -v", '["python x.py -v $"]'),
+        ("cargo test --release; cargo publish --dry-run", '["cargo test", "cargo publish --dry-run $"]'),
     ],
 )
 def test_the_offered_rule_is_no_wider_than_is_harmless_and_works(command: str, offer: str) -> None:
     decision = bash(command)
-    assert isinstance(decision, Deny)
+    assert not runs(decision)
     assert f"tools.bash.allow = {offer}." in decision.hint
     allow = command_rules([text.strip('"') for text in offer.strip("[]").split(", ")], key="k", origin="")
-    assert bash(command, given=Rules(allow=allow)) == Allow()
+    assert runs(bash(command, given=Rules(allow=allow)))
 
 
 @pytest.mark.parametrize(
@@ -195,7 +221,7 @@ def test_the_offered_rule_is_no_wider_than_is_harmless_and_works(command: str, o
         "bash",
         "curl x | sh",
         "python",
-        "bash -c 'rm x'",
+        "bash -c 'rm *'",
         "git push $REMOTE",
         "echo x | python3",
         "$X",
@@ -204,14 +230,14 @@ def test_the_offered_rule_is_no_wider_than_is_harmless_and_works(command: str, o
 )
 def test_no_rule_is_offered_that_would_open_a_dangerous_program(command: str) -> None:
     decision = bash(command)
-    assert isinstance(decision, Deny)
+    assert not runs(decision)
     assert "tools.bash.allow" not in decision.hint
 
 
 def test_a_rule_opens_no_side_door() -> None:
     given = rules(allow=("bash(npm test)",))
-    assert bash("npm test -- --grep 'a b'", given=given) == Allow()
-    assert bash("timeout 60 npm test 2>&1 | tail -5", given=given) == Allow()
+    assert runs(bash("npm test -- --grep 'a b'", given=given))
+    assert runs(bash("timeout 60 npm test 2>&1 | tail -5", given=given))
     for command in (
         "npm test; rm x",
         "npm test $(rm x)",
@@ -224,59 +250,83 @@ def test_a_rule_opens_no_side_door() -> None:
         "npm test 3>x",
         "npm test ((",
     ):
-        assert isinstance(bash(command, given=given), Deny), command
+        assert not runs(bash(command, given=given)), command
 
 
 @pytest.mark.parametrize("command", ["ls " + "x" * 10_001, "ls 7>&1", "[[ a =~ b ]]", "ls '"])
 def test_what_cannot_be_read_for_certain_does_not_run(command: str) -> None:
     decision = bash(command)
-    assert isinstance(decision, Deny)
+    assert not runs(decision)
     assert decision.reason.startswith("the command can't be judged: ")
-    assert bash(command, mode="full") == Allow()
+    assert runs(bash(command, mode="full"))
 
 
 def test_wrappers_without_end_are_not_followed() -> None:
     decision = bash("env " * 2_000 + "ls")
-    assert isinstance(decision, Deny)
+    assert not runs(decision)
     assert decision.reason.startswith("'env env")
 
 
 @pytest.mark.parametrize("mode", ["ask", "plan"])
 def test_modes_that_edit_nothing_unasked_still_look_around(mode: Mode) -> None:
     looking = [bash("ls | wc", mode), decide(call("read", path="x"), Policy(mode, "/p"), PlainPaths())]
-    assert looking == [Allow(), Allow()]
-    assert edit("a", mode) == Deny(
-        f"a is not edited in mode {mode}",
+    assert all(map(runs, looking))
+    assert not any(runs(bash(command, mode)) for command in ("ls > a", "npm test"))
+
+
+def test_mode_ask_asks_about_edits_unless_a_rule_allows_them() -> None:
+    decision = edit("a", "ask")
+    assert isinstance(decision, Ask)
+    assert told(decision) == (
+        "a is not edited in mode ask",
         f'{NOBODY}, or the setting permissions.allow = ["write(/p/a)"]. {GO_ON}',
     )
-    assert [type(bash(command, mode)) for command in ("ls > a", "npm test")] == [Deny, Deny]
-    assert edit("docs/a", mode, rules(allow=("write(docs/**)",))) == Allow()
+    assert decision.rules == ("write(/p/a)",)
+    assert runs(edit("docs/a", "ask", rules(allow=("write(docs/**)",))))
+
+
+def test_mode_plan_changes_nothing_whatever_rules_allow_and_asks_nothing() -> None:
+    given = rules(allow=("write(docs/**)", "bash(npm test)", "fetch"))
+    decisions = [edit("docs/a", "plan", given), bash("npm test", "plan", given), bash("ls > docs/a", "plan", given)]
+    decisions += [
+        decide(call("fetch"), Policy("plan", "/p", rules=given), PlainPaths()),
+        bash("[[ a ]]", "plan", given),
+    ]
+    assert all(isinstance(decision, Deny) for decision in decisions)
+    assert told(decisions[1]) == (
+        "'npm test' may change things",
+        "Mode plan changes nothing, and nobody is asked: look around, and say what you would do. "
+        "A person leaves it with --permission ask, auto-edit or full.",
+    )
 
 
 def test_full_runs_everything_that_no_rule_denies() -> None:
     given = rules(deny=("bash(git push)", "write(secret/**)", "fetch"))
-    assert bash("rm -rf x; [[ a ]]", mode="full") == Allow()
-    assert edit("/etc/passwd", mode="full") == Allow()
-    assert bash("ls && git push -f", mode="full", given=given) == Deny(
-        "a rule of permissions.deny refuses 'git push -f'", GO_ON
+    assert runs(bash("rm -rf x; [[ a ]]", mode="full"))
+    assert runs(edit("/etc/passwd", mode="full"))
+    assert told(bash("ls && git push -f", mode="full", given=given)) == (
+        "a rule of permissions.deny refuses 'git push -f'",
+        GO_ON,
     )
-    assert bash("timeout 5 git push", mode="full", given=given) != Allow()
-    assert bash("git pull", mode="full", given=given) == Allow()
-    assert edit("secret/a", mode="full", given=given) != Allow()
-    assert decide(call("fetch"), Policy("full", "/p", rules=given), PlainPaths()) != Allow()
+    assert not runs(bash("timeout 5 git push", mode="full", given=given))
+    assert runs(bash("git pull", mode="full", given=given))
+    assert not runs(edit("secret/a", mode="full", given=given))
+    assert not runs(decide(call("fetch"), Policy("full", "/p", rules=given), PlainPaths()))
 
 
 def test_a_denial_wins_over_an_allowance() -> None:
     given = rules(allow=("bash(git *)",), deny=("bash(git push)",))
-    assert [bash(c, given=given) == Allow() for c in ("git pull", "git push")] == [True, False]
-    assert [bash(c, given=rules(deny=("bash",))) for c in ("ls", "> x")] == [
-        Deny("a rule of permissions.deny refuses 'bash'", GO_ON)
-    ] * 2
+    assert [runs(bash(c, given=given)) for c in ("git pull", "git push")] == [True, False]
+    for command in ("ls", "> x"):
+        decision = bash(command, given=rules(deny=("bash",)))
+        assert isinstance(decision, Deny)
+        assert told(decision) == ("a rule of permissions.deny refuses 'bash'", GO_ON)
 
 
 def test_rules_of_denial_need_a_command_that_can_be_read() -> None:
-    assert bash("[[ a ]] && git push", mode="full", given=rules(deny=("bash(git push)",))) == Deny(
-        "the command can't be judged: it uses '[['", "Use simpler commands. Rules of permissions.deny hold."
+    assert told(bash("[[ a ]] && git push", mode="full", given=rules(deny=("bash(git push)",)))) == (
+        "the command can't be judged: it uses '[['",
+        "Use simpler commands. Rules of permissions.deny hold.",
     )
 
 
@@ -317,5 +367,49 @@ async def test_the_refusal_teaches_the_person_and_the_model(tmp_path: Path) -> N
 
 
 def test_no_rule_is_offered_where_none_would_let_it_run() -> None:
-    assert bash("FOO=1 npm test") == Deny("'npm test' may change things", f"{NOBODY}. {GO_ON}")
-    assert bash("npm test; FOO=1 ls") == Deny("'npm test' may change things", f"{NOBODY}. {GO_ON}")
+    assert told(bash("FOO=1 npm test")) == ("'npm test' may change things", f"{NOBODY}. {GO_ON}")
+    assert told(bash("npm test; FOO=1 ls")) == ("'npm test' may change things", f"{NOBODY}. {GO_ON}")
+
+
+_ARGUMENTS = [
+    "a",
+    "-rf",
+    "'b c'",
+    "x=1",
+    "$v",
+    "*",
+    "'A=1'",
+    "é",
+    "\\$",
+    "sub/dir",
+    "test",
+    "-m",
+    "pytest",
+    "git",
+    "rm",
+    "push",
+    "--a=b",
+]
+
+
+@given(
+    st.lists(
+        st.sampled_from(["rm", "git", "make", "npm", "python", "pytest", "timeout 5 rm", "env x=1 rm", "'A=1'", "cat"]),
+        min_size=1,
+        max_size=3,
+    ),
+    st.lists(st.sampled_from(_ARGUMENTS), max_size=4),
+    st.sampled_from(["", " > ../out", " > '../o*'", " > in"]),
+)
+def test_the_rules_that_an_answer_would_add_can_be_read_allow_the_command_and_no_more_words(
+    programs: list[str], arguments: list[str], redirect: str
+) -> None:
+    command = "; ".join(f"{program} {' '.join(arguments)}" for program in programs) + redirect
+    decision = bash(command)
+    if not isinstance(decision, Ask) or not decision.rules:
+        return
+    offered = parse_rules(decision.rules, key="permissions.allow", origin="")
+    assert runs(bash(command, given=Rules(allow=offered)))
+    exact = tuple(rule for rule in offered if (rule.argument or "").endswith(" $"))
+    longer = "; ".join(f"{program} {' '.join(arguments)} /etc" for program in programs)
+    assert not exact or not runs(bash(longer, given=Rules(allow=exact)))

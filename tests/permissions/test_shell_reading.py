@@ -42,6 +42,8 @@ def words(script: str) -> list[list[str]]:
         ("echo if then", [["echo", "if", "then"]]),
         ("'if' a", [["if", "a"]]),
         ("X=1 if a", [["if", "a"]]),
+        ("2>&1 if a", [["if", "a"]]),
+        ("<x { a", [["{", "a"]]),
         ("find . -name '*.py' -exec rm {} \\;", [["find", ".", "-name", "*.py", "-exec", "rm", "{}", ";"]]),
     ],
 )
@@ -95,6 +97,8 @@ def test_every_file_that_is_written_is_found(script: str, writes: list[str]) -> 
         ("$(ls", "its brackets don't match"),
         ("ls\rrm", "it holds the invisible character U+000D"),
         ("ls \u202erm", "it holds the invisible character U+202E"),
+        ("ls\u3164rm", "it holds the invisible character U+3164"),
+        ("ls \U000e0041", "it holds the invisible character U+E0041"),
         ("(" * 30 + "ls" + ")" * 30, "it uses (("),
         ("( " * 30 + "ls" + ")" * 30, "it is nested too deeply"),
     ],

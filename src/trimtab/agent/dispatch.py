@@ -1,9 +1,9 @@
 """Runs the calls of one answer side by side and records their results in call order.
 
-The path of a call: `_admit` (does it resolve? what does the hook say?) in call order, one question at a time, while earlier calls
-already run → `_work` waits for earlier calls that touch the same things (`Access`) and runs the tool → the `_Ledger` keeps the outcome
-until all earlier ones are there, then writes every consecutive outcome with one append, so that parallel results share an fsync, and
-only then tells that they ended.
+The path of a call: `_attend` (does it resolve? what does the hook say?) in call order, the next call once this one is decided or its hook waits
+for a person (`ports.meanwhile`), while earlier calls already run → `_work` waits for earlier calls that touch the same things (`Access`) and runs
+the tool → the `_Ledger` keeps the outcome until all earlier ones are there, then writes every consecutive outcome with one append, so that
+parallel results share an fsync, and only then tells that they ended.
 
 The one rule: when `run_calls` returns or raises, every call has exactly one recorded outcome (a result, or a mark that it waits for a
 person), unless the transcript itself failed.
@@ -18,7 +18,19 @@ from msgspec.structs import replace
 
 from trimtab.agent.calls import Runnable, resolve
 from trimtab.agent.events import ToolEnded, ToolParked, ToolStarted, ToolUpdate
-from trimtab.agent.ports import Access, Answer, Deferred, Emit, Everything, Hooks, Tool, ToolOutput, ToolRun, Transcript
+from trimtab.agent.ports import (
+    Access,
+    Answer,
+    Deferred,
+    Emit,
+    Everything,
+    Hooks,
+    Tool,
+    ToolOutput,
+    ToolRun,
+    Transcript,
+    set_meanwhile,
+)
 from trimtab.types.errors import TrimtabError
 from trimtab.types.messages import Part, Text, ToolCall, ToolResult
 from trimtab.types.text import scrub
@@ -72,25 +84,19 @@ async def run_calls(
         async with anyio.create_task_group() as group:
             ledger.give_up = group.cancel_scope.cancel
             earlier: list[_Job] = []
-            for index, call in ledger.open():
-                job = await _admit(call, bench, shown)
-                if isinstance(job, _Job):
-                    waits = [other.over for other in earlier if conflict(other.access, job.access)]
-                    earlier.append(job)
-                    # Said here and not in the task, so that free calls start in call order on every event loop.
-                    if not waits:
-                        await _say_started(call, job, bench)
-                    group.start_soon(_work, index, job, waits, bench, ledger)
-                else:
-                    ledger.put(index, job)
+            for index, _ in ledger.open():
+                passed = anyio.Event()
+                group.start_soon(_attend, index, earlier, passed, bench, shown, ledger)
+                await passed.wait()
             await ledger.flush()
     finally:
         with anyio.CancelScope(shield=True):
             for index, _ in ledger.open():
                 ledger.put(index, CANCELLED)
             await ledger.flush()
-    if ledger.failure is not None:
-        raise ledger.failure
+        # Told even to who cancels at that moment: what is missing in the log isn't lost quietly.
+        if ledger.failure is not None:
+            raise ledger.failure
 
 
 def conflict(a: Access, b: Access) -> bool:
@@ -135,27 +141,72 @@ def _clean(part: Part) -> Part:
     return part
 
 
-async def _admit(call: ToolCall, bench: Bench, shown: Collection[str]) -> _Job | Outcome:
-    """Resolve a call and ask the hook: a job, or the outcome that stands instead of running it."""
-    runnable = resolve(call, bench.tools, shown=shown)
-    if isinstance(runnable, ToolOutput):
-        return runnable
+async def _attend(
+    index: int,
+    earlier: list[_Job],
+    passed: anyio.Event,
+    bench: Bench,
+    shown: Collection[str],
+    ledger: "_Ledger",
+) -> None:
+    """See one call through. `passed` is set once the next one may be looked at; `earlier` are the jobs before this one, which joins them."""
+    call = ledger.calls[index]
+    job = _prepared(call, bench, shown)
+    if not isinstance(job, _Job):
+        ledger.put(index, job)
+        passed.set()
+        return
+    waits = [other.over for other in earlier if conflict(other.access, job.access)]
+    earlier.append(job)
+    set_meanwhile(passed.set)
     try:
-        verdict = await bench.hooks.before_tool(replace(call, arguments=dict(runnable.arguments)))
+        outcome = await _checked(call, job, passed, bench)
+        if not isinstance(outcome, _Job):
+            ledger.put(index, outcome)
+            if passed.is_set():
+                await ledger.flush()
+            return
+        if outcome is not job:  # changed by the hook, while nobody was let past
+            waits = [other.over for other in earlier[:-1] if conflict(other.access, outcome.access)]
+            earlier[-1] = outcome
+        # Said before the next call is looked at, so that free calls start in call order on every event loop.
+        if not waits:
+            await _say_started(call, outcome, bench)
+        passed.set()
+        await _work(index, outcome, waits, bench, ledger)
+    finally:
+        job.over.set()
+        passed.set()
+
+
+def _prepared(call: ToolCall, bench: Bench, shown: Collection[str]) -> _Job | ToolOutput:
+    """Resolve a call: a job, or the outcome that stands instead of running it."""
+    runnable = resolve(call, bench.tools, shown=shown)
+    return runnable if isinstance(runnable, ToolOutput) else _job(runnable)
+
+
+def _job(runnable: Runnable) -> _Job | ToolOutput:
+    try:
+        return _Job(runnable, runnable.tool.access(runnable.arguments))
+    except Exception as exc:  # noqa: BLE001 - foreign code: its failure is the model's to read
+        return ToolOutput.text(f"Not run: {runnable.call.name} failed before it started ({_said(exc)}).", is_error=True)
+
+
+async def _checked(call: ToolCall, job: _Job, passed: anyio.Event, bench: Bench) -> _Job | Outcome:
+    """Ask the hook: the job as it is to run, or the outcome that stands instead."""
+    try:
+        verdict = await bench.hooks.before_tool(replace(call, arguments=dict(job.runnable.arguments)))
     except Deferred as deferred:
         return deferred
     except Exception as exc:  # noqa: BLE001 - foreign code: a hook that fails must not let the call through
         return ToolOutput.text(f"Not run: the check before {call.name} failed ({_said(exc)}).", is_error=True)
     if isinstance(verdict, Answer):
         return verdict.output
-    if verdict.call is not None:
-        runnable = resolve(verdict.call, bench.tools)
-        if isinstance(runnable, ToolOutput):
-            return runnable
-    try:
-        return _Job(runnable, runnable.tool.access(runnable.arguments))
-    except Exception as exc:  # noqa: BLE001 - foreign code: its failure is the model's to read
-        return ToolOutput.text(f"Not run: {call.name} failed before it started ({_said(exc)}).", is_error=True)
+    if verdict.call is None:
+        return job
+    if passed.is_set():  # what it touches now, later calls didn't wait for
+        return ToolOutput.text(f"Not run: the check before {call.name} changed it too late.", is_error=True)
+    return _prepared(verdict.call, bench, ())
 
 
 async def _work(index: int, job: _Job, waits: Sequence[anyio.Event], bench: Bench, ledger: "_Ledger") -> None:

@@ -5,6 +5,7 @@ none of them.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -180,6 +181,23 @@ class Answer:
     """Don't run the call: this is its result (a veto is an answer with `is_error`)."""
 
     output: ToolOutput
+
+
+_LET_PAST: ContextVar[Callable[[], None] | None] = ContextVar("let_past", default=None)
+
+
+def meanwhile() -> None:
+    """Say, from within `before_tool`, that this call waits for a person: the calls behind it in the same answer are looked at, and run, meanwhile.
+
+    Those that touch the same things wait nonetheless. The hook may not change its call any more.
+    """
+    if (let_past := _LET_PAST.get()) is not None:
+        let_past()
+
+
+def set_meanwhile(let_past: Callable[[], None]) -> None:
+    """Let `meanwhile` call `let_past` in this task: for whoever runs hooks."""
+    _LET_PAST.set(let_past)
 
 
 class Hooks(Protocol):

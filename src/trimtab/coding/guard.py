@@ -1,35 +1,46 @@
-"""What may run unasked in a project: its settings as a permission policy, in front of every tool call."""
+"""What may run in a project: its settings as a permission policy, in front of every tool call."""
 
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from trimtab.coding.permissions import PermissionHooks, Policy, Rule, Rules
-from trimtab.coding.permissions.rules import TOOLS, command_rules, parse_rules
+from trimtab.coding.kept_rules import RuleKeeper, rules_of
+from trimtab.coding.permissions import PermissionHooks, Policy
+from trimtab.coding.permissions.rules import TOOLS
+from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
 from trimtab.coding.tools.paths import Workspace
 
 
-def permission_hooks(project: Project, workspace: Workspace, *, more_tools: Iterable[str] = ()) -> PermissionHooks:
-    """Return the hook for this project. `more_tools` are names of tools beside our own.
+def permission_hooks(
+    project: Project, workspace: Workspace, *, more_tools: Iterable[str] = (), person: Person = NOBODY
+) -> PermissionHooks:
+    """Return the hook for this project. `more_tools` are names of tools beside our own; `person` is who can be asked.
 
     Raises `ConfigError` for a rule that can't be read or could never act.
     """
-    settings, origins = project.settings, project.loaded.origins
-    tools = TOOLS.union(more_tools)
-
-    def rules(key: str, texts: tuple[str, ...]) -> tuple[Rule, ...]:
-        return parse_rules(texts, key=key, origin=origins.get(key, ""), tools=tools)
-
-    key = "tools.bash.allow"
-    commands = command_rules(settings.tools.bash.allow, key=key, origin=origins.get(key, ""))
-    given = Rules(
-        allow=(*rules("permissions.allow", settings.permissions.allow), *commands),
-        deny=rules("permissions.deny", settings.permissions.deny),
-    )
+    rules = rules_of(project, TOOLS.union(more_tools))
     own = tuple(os.path.realpath(folder) for folder in (project.home.config, project.home.data))
-    policy = Policy(settings.permissions.mode, str(project.cwd), os.path.realpath(workspace.home), given, own=own)
-    return PermissionHooks(policy, workspace, project.env.get("PATH", os.defpath))
+    policy = Policy(
+        project.settings.permissions.mode,
+        str(project.cwd),
+        os.path.realpath(workspace.home),
+        rules,
+        own=own,
+        mode_origin=project.loaded.origins.get("permissions.mode", "default"),
+    )
+    return PermissionHooks(
+        policy,
+        workspace,
+        project.env.get("PATH", os.defpath),
+        person,
+        keep=keeper_of(project).keep,
+    )
+
+
+def keeper_of(project: Project) -> RuleKeeper:
+    """What keeps answers for later sessions in this project."""
+    return RuleKeeper(project.home.config_file, str(project.cwd))
 
 
 def workspace_of(project: Project) -> Workspace:

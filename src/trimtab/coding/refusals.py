@@ -1,4 +1,4 @@
-"""Which calls of a turn were not allowed: a hook that counts them, and the one line a person gets about them."""
+"""Which calls of a turn were not allowed: a hook that counts them, and the one line a person gets about them; of those that the person refused they know."""
 
 import json
 
@@ -21,7 +21,8 @@ class RefusalRecorder:
     async def before_tool(self, call: ToolCall) -> Proceed | Answer:
         """What the inner hooks say, remembered."""
         decision = await self._inner.before_tool(call)
-        if isinstance(decision, Answer) and (decision.output.details or {}).get("permission") == DENIED:
+        details = (decision.output.details or {}) if isinstance(decision, Answer) else {}
+        if details.get("permission") == DENIED and details.get("by") != "person":
             self._calls.append(_named(call))
         return decision
 

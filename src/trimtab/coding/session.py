@@ -45,6 +45,8 @@ from trimtab.coding.logs import (
 from trimtab.coding.models import OpenModel, close_provider, open_model, pick_model
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.output_schema import SchemaCloser, prompt_section
+from trimtab.coding.permissions.hooks import PermissionHooks
+from trimtab.coding.permissions.policy import MODE_WORDS, Mode
 from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
 from trimtab.coding.prompts import describe_tools, load_prompt
@@ -57,7 +59,7 @@ from trimtab.coding.verify.open import open_verifier
 from trimtab.coding.verify.verifier import Verifier
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError, UsageError
-from trimtab.types.messages import Text, User
+from trimtab.types.messages import Text, User, user
 from trimtab.types.models import ModelInfo
 from trimtab.types.text import scrub
 
@@ -85,7 +87,6 @@ class Session:
         stack: AsyncExitStack,
         *,
         notices: tuple[str, ...],
-        person: Person = NOBODY,
         closing: "_Closing",
         checkpoints: Checkpoints | None = None,
         moved: bool = False,
@@ -94,7 +95,6 @@ class Session:
         self._closing = closing
         self._checkpoints = checkpoints
         self._news: list[str] = []
-        self.person = person
         self.project = project
         self.log = log
         self.agent = agent
@@ -103,6 +103,8 @@ class Session:
         self._stack = stack
         self._notices = notices
         context.transcript.wait.tell = self.tell
+        self.permissions.tell = self.tell
+        self._opened_mode = self.permissions.policy.mode
 
     @property
     def feed(self) -> Feed:
@@ -113,6 +115,16 @@ class Session:
     def model(self) -> ModelInfo:
         """The model in use."""
         return self.agent.model
+
+    @property
+    def person(self) -> Person:
+        """Who can be asked."""
+        return self.permissions.person
+
+    @property
+    def permissions(self) -> PermissionHooks:
+        """What may run: mode, rules, and what answers added to them."""
+        return self._kit.permissions
 
     @property
     def busy(self) -> bool:
@@ -143,9 +155,7 @@ class Session:
     async def prompt(self, prompt: str | User) -> Turn:
         """Say something and run until idle. Raises `AgentBusy` while a turn runs; failures end the turn instead of raising."""
         await self._record_choices()
-        self.agent.system = system_prompt(
-            self.project, self.agent.tools, self._closing.schema
-        )  # another day, or another model's tools
+        self.agent.system = self._system_prompt()  # another day, or another model's tools
         with suppress(StoreError, SessionError):  # as above
             await self.context.recollect()
         if isinstance(prompt, User) and (note := unseen_pictures(prompt, self.model)):
@@ -286,6 +296,20 @@ class Session:
             raise UsageError(f"{level!r} is no thinking level of {self.model.ref}", hint=hint)
         self.agent.thinking = level
 
+    def set_mode(self, mode: Mode) -> None:
+        """Let another permission mode hold from the next call on. A running turn is told before its next step; later ones find it in front."""
+        if mode == self.permissions.policy.mode:
+            return
+        self.permissions.set_mode(mode)
+        if self.busy:
+            self.agent.steer(user(f"[notice: {MODE_WORDS[mode]}]", origin="note"))
+
+    def _system_prompt(self) -> str:
+        """What stands in front. The mode is a part of it where it matters beyond the answer to a refused call: in plan, and once it was changed."""
+        mode = self.permissions.policy.mode
+        words = f"\n{MODE_WORDS[mode]}\n" if mode == "plan" or mode != self._opened_mode else ""
+        return system_prompt(self.project, self.agent.tools, self._closing.schema) + words
+
     async def _record_choices(self) -> None:
         """Say in the log which model answers from here on, in which window, and which policy decides, when the log doesn't say so yet."""
         used = last_model(self.log)
@@ -345,13 +369,13 @@ async def open_session(
         kit = None
         if early:
             project = await settle_trust(project, person)
-            kit = await _kit(project, None, stack, provider=provider, extra=extra_tools)
+            kit = await _kit(project, None, stack, provider=provider, extra=extra_tools, person=person)
         opened = await anyio.to_thread.run_sync(lambda: open_log(project, choice, takeover=takeover))
         log, project = opened.log, opened.project
         stack.callback(log.close)
         if kit is None:
             project = await settle_trust(project, person)
-            kit = await _kit(project, opened.model_ref, stack, provider=provider, extra=extra_tools)
+            kit = await _kit(project, opened.model_ref, stack, provider=provider, extra=extra_tools, person=person)
         kit.outputs.path = outputs_beside(log.path) if log.path else None
         context = await anyio.to_thread.run_sync(lambda: open_context(project, log, kit.model.info, stack))
         tools = (*kit.tools, *context.tools)
@@ -386,7 +410,6 @@ async def open_session(
             context,
             stack,
             notices=notices,
-            person=person,
             closing=closing,
             checkpoints=checkpoints,
             moved=opened.moved,
@@ -422,6 +445,7 @@ class _Kit:
 
     model: OpenModel
     hooks: ChangeRecorder
+    permissions: PermissionHooks
     refusals: RefusalRecorder
     confiner: Confiner
     outputs: PrivateFolder
@@ -436,9 +460,12 @@ async def _kit(
     *,
     provider: Provider | None,
     extra: tuple[Tool, ...],
+    person: Person,
 ) -> _Kit:
     workspace = workspace_of(project)
-    refusals = RefusalRecorder(permission_hooks(project, workspace, more_tools=[tool.spec.name for tool in extra]))
+    more_tools = [tool.spec.name for tool in extra]
+    permissions = permission_hooks(project, workspace, more_tools=more_tools, person=person)
+    refusals = RefusalRecorder(permissions)
     confiner, outputs = confiner_of(project), PrivateFolder()
     stack.callback(outputs.close)
     model = await pick_model(project, session_ref, provider=provider)
@@ -449,7 +476,7 @@ async def _kit(
         return (*build_tools(project, outputs, images="image" in info.input, confiner=confiner), *extra)
 
     hooks = ChangeRecorder(refusals, workspace)
-    return _Kit(model, hooks, refusals, confiner, outputs, tools_for(model.info), tools_for)
+    return _Kit(model, hooks, permissions, refusals, confiner, outputs, tools_for(model.info), tools_for)
 
 
 def system_prompt(project: Project, tools: tuple[Tool, ...], schema: SchemaCloser | None = None) -> str:

@@ -42,7 +42,7 @@ class ChildResult:
 async def run_subagent(
     parent: Session, prompt: str, *, max_result_tokens: int = RESULT_TOKENS, provider: Provider | None = None
 ) -> ChildResult:
-    """Let a child session with the parent's settings and model work on `prompt`, and return what it said.
+    """Let a child session with the parent's settings, model and permission mode work on `prompt`, and return what it said.
 
     Its session file lies beside the parent's. `provider` answers instead of the model's own. Raises as `open_session` does.
     """
@@ -51,6 +51,7 @@ async def run_subagent(
     ) as child:
         if provider is None and child.model.ref != parent.model.ref:
             await child.set_model(parent.model.ref)
+        child.set_mode(parent.permissions.policy.mode)
         turn = await child.prompt(prompt)
         result = child.result(turn)
     text, cut = cap_text(turn.text, max_result_tokens, parent.context.engine.tally.text, where=result.session_file)

@@ -31,3 +31,11 @@ async def prepare(project: Project, choice: Choice, *, person: Person, **more: A
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(open_session(project, choice, person=person, **more))
         return Candidate(session, stack.pop_all())
+
+
+def carry_over(old: Session, new: Session, *, reopened: bool = False) -> None:
+    """Let what the person said about permissions in `old` hold in `new`: the mode, and where that is the same session `reopened`, answers too."""
+    if (mode := old.permissions.chosen_mode) is not None:
+        new.set_mode(mode)
+    if reopened:
+        new.permissions.answers = old.permissions.answers

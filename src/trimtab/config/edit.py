@@ -83,6 +83,20 @@ def add_to_list(target: Path | Target, key: Key, value: str) -> None:
     _edit(target, key, change)
 
 
+def remove_from_list(target: Path | Target, key: Key, value: str) -> bool:
+    """Take `value` out of the list `key`; False when it wasn't in there. Raises `ConfigError` as `set_value` does."""
+    found = False
+
+    def change(text: str) -> str:
+        nonlocal found
+        listed = _value_at(tomllib.loads(text), key)
+        found = isinstance(listed, list) and value in listed
+        return with_value(text, key, [item for item in listed if item != value]) if found else text
+
+    _edit(target, key, change)
+    return found
+
+
 def with_value(text: str, key: Key, value: Any) -> str:
     """`text` with `key` set to `value`. Raises `ConfigError` where a part of the key is no table, or where no more than that can't be changed."""
     before = tomllib.loads(text)

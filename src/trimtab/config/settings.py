@@ -66,10 +66,10 @@ class ToolSettings(_Section, frozen=True):
 
 
 class PermissionSettings(_Section, frozen=True):
-    """What may run without a question."""
+    """What may run without a question. Rules of all files, variables and flags hold together."""
 
     mode: Permission = "auto-edit"
-    """`auto-edit`: edits inside the project and commands that are known to change nothing. `ask`, `plan`: those commands, no edits. `full`: everything."""
+    """`auto-edit`: edits inside the project and commands that are known to change nothing. `ask`: those commands, no edits. `plan`: those commands, whatever a rule allows. `full`: everything."""
     allow: tuple[str, ...] = ()
     """Rules that allow more, such as `bash(npm test)` or `write(docs/**)`."""
     deny: tuple[str, ...] = ()
@@ -89,6 +89,21 @@ class SandboxSettings(_Section, frozen=True):
     """Sockets that commands may use although they lead out, such as `/run/docker.sock`."""
     backend: SandboxBackend = "auto"
     """What confines; `auto`: the best that works here."""
+
+
+class ProjectPermissions(_Section, frozen=True):
+    """Rules for the project in the folder PATH alone, a real path; the answer `here` to a question adds to `allow`. Only your own file is asked for them."""
+
+    allow: tuple[str, ...] = ()
+    """As `permissions.allow`."""
+    deny: tuple[str, ...] = ()
+    """As `permissions.deny`."""
+
+
+class ProjectSettings(_Section, frozen=True):
+    """What a person set for one project."""
+
+    permissions: ProjectPermissions = ProjectPermissions()
 
 
 class ContextSettings(_Section, frozen=True):
@@ -187,6 +202,7 @@ class Settings(_Section, frozen=True):
     tools: ToolSettings = ToolSettings()
     permissions: PermissionSettings = PermissionSettings()
     sandbox: SandboxSettings = SandboxSettings()
+    projects: dict[str, ProjectSettings] = {}
     context: ContextSettings = ContextSettings()
     verify: VerifySettings = VerifySettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
@@ -200,6 +216,8 @@ __all__ = [
     "ModelOverride",
     "Permission",
     "PermissionSettings",
+    "ProjectPermissions",
+    "ProjectSettings",
     "ProviderConfig",
     "ReadTool",
     "SandboxBackend",

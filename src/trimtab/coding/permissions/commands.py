@@ -114,8 +114,10 @@ def _fits(arguments: tuple[Word, ...], spec: _Spec) -> bool:
         return False
     if spec.every is not None and not all(a.known and re.fullmatch(spec.every, a.text) for a in arguments):
         return False
-    if spec.max_operands is not None and _operands(arguments) > spec.max_operands:
-        return False
+    if spec.max_operands is not None and not (
+        all(a.known for a in arguments) and _operands(arguments) <= spec.max_operands
+    ):
+        return False  # `x*` and `x{1,2}` may be several
     return not any(_is_refused(a.text, refused) for a in arguments for refused in spec.refuse)
 
 

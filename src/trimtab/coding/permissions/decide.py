@@ -1,217 +1,238 @@
-"""Decide whether a call may run while nobody can be asked.
+"""Decide whether a call may run, must be asked about, or is denied.
 
-    call ─▶ denied by a rule? ─▶ mode full? ─▶ reads only? ─▶ edit: is the real path in the project, and no settings?
-                                                           └▶ command: each part known, allowed by a rule, or refused
+    call ─▶ denied by a rule? ─▶ mode full? ─▶ reads only? ─▶ edit: is the real path in the project, and not kept apart (places.py)?
+                                                           └▶ command: each part known, allowed by a rule, or asked about
 
-Pure but for `Paths`, which resolves links. A refusal is written for two readers: the model learns to go on, the person which flag
-or rule would allow it. Nothing is ever half-run: one refused part refuses the whole command.
+Pure but for `Paths`, which resolves links. What is asked about carries what a person reads and, for where nobody is asked, words for two readers: the model
+learns to go on, the person which flag or rule would allow it. Nothing is ever half-run: one part that may not run holds the whole command.
 """
 
-import os.path
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 from trimtab.coding.permissions.commands import SYSTEM_FOLDERS, is_read_only, unsafe_variables, unwrap
 from trimtab.coding.permissions.denials import denied
 from trimtab.coding.permissions.offers import offer
-from trimtab.coding.permissions.rules import WRITING, Rule, Rules
+from trimtab.coding.permissions.places import allowed_with, denied_by, edit_verdict, is_edited_unasked, path_rule
+from trimtab.coding.permissions.policy import Paths, Policy
+from trimtab.coding.permissions.rules import WRITING, Rule
 from trimtab.coding.permissions.shell import Command, Unclear, Word, parse
 from trimtab.coding.permissions.targets import redirect_targets
+from trimtab.coding.permissions.verdicts import Allow, Ask, By, Decision, Deny, Judgement, Part
 from trimtab.types.messages import ToolCall
-
-Mode: TypeAlias = Literal["ask", "auto-edit", "full", "plan"]
-"""`ask` and `plan` edit nothing unasked; without a person that means: nothing but what a rule allows."""
-
-CONTEXT_TOOLS = frozenset({"archive", "memo", "recall", "plan", "edit_context", "memory", "context_status"})
-"""What the model does to its own context: nothing of the project changes, and every edit can be taken back."""
-READING_TOOLS = frozenset({"read", "ls", "grep", "find", "todo"}) | CONTEXT_TOOLS
-PROTECTED = frozenset({".git", ".trimtab"})
-"""Folders whose files can make programs run: not edited without a person, wherever they are in the project."""
 
 _SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _MAX_DEPTH = 20
-_OUTSIDE = "is outside the project"
-
-
-class Paths(Protocol):
-    """Real paths (links resolved) of what a call names; None when the text can't be a path."""
-
-    def of_tool(self, text: str) -> str | None:
-        """As the file tools read a path."""
-        ...
-
-    def of_shell(self, text: str) -> str | None:
-        """As a command in the working folder reads it."""
-        ...
-
-    def of_program(self, name: str) -> str | None:
-        """The program that a shell runs for `name`; None when none is found."""
-        ...
-
-    def is_in_git_folder(self, path: str) -> bool:
-        """Whether a folder above the real path is one of git's own, whatever its name is."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What holds in this session. `project` is a real path, so are `own`, the folders of Trimtab's settings and sessions;
-    `reading` are the tools that change nothing."""
-
-    mode: Mode
-    project: str
-    home: str = "/"
-    rules: Rules = field(default_factory=Rules)
-    reading: frozenset[str] = READING_TOOLS
-    own: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Allow:
-    """Run it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deny:
-    """Don't run it: why, and what a person can do about it."""
-
-    reason: str
-    hint: str
-
-
-Decision: TypeAlias = Allow | Deny
+_SHOWN = 120
+"""Characters of a part of a command that a verdict names."""
+_BARE = re.compile(r"[^\s'\"\\|&;<>()$`*?\[\]#~!{}]+")
+_NOTHING = By("fact", "it is known to change nothing")
+_LOOKS = By("fact", "the tool changes nothing")
+_PLANNING = (
+    "Mode plan changes nothing, and nobody is asked: look around, and say what you would do. "
+    "A person leaves it with --permission ask, auto-edit or full."
+)
 
 
 def decide(call: ToolCall, policy: Policy, paths: Paths) -> Decision:
     """Return whether `call` may run."""
+    return judge(call, policy, paths).decision
+
+
+def judge(call: ToolCall, policy: Policy, paths: Paths) -> Judgement:
+    """Return the verdict on `call`, with those on its parts."""
+    if policy.mode == "plan":
+        policy = replace(policy, rules=replace(policy.rules, allow=()))
     arguments = call.arguments or {}
     if call.name == "bash":
-        return _decide_command(str(arguments.get("command", "")), policy, paths)
-    if call.name in WRITING:
-        return _decide_edit(call.name, arguments, policy, paths)
-    if _any(policy.rules.deny, call.name):
-        return _denied_by_rule(call.name)
-    if policy.mode == "full" or call.name in policy.reading or _any(policy.rules.allow, call.name):
-        return Allow()
-    return Deny(f"the tool {call.name!r} may change things", _hint(f'permissions.allow = ["{call.name}"]'))
+        judged = _judge_command(str(arguments.get("command", "")), policy, paths)
+    else:
+        whole = _edit(call.name, arguments, policy, paths) if call.name in WRITING else _tool(call.name, policy)
+        judged = Judgement(whole, (Part(_subject(call.name, arguments), whole),))
+    return _planned(judged) if policy.mode == "plan" else judged
 
 
-def _decide_edit(tool: str, arguments: dict[str, Any], policy: Policy, paths: Paths) -> Decision:
+def _planned(judged: Judgement) -> Judgement:
+    """In mode plan nobody is asked."""
+
+    def refused(decision: Decision) -> Decision:
+        return Deny(decision.reason, _PLANNING, decision.by) if isinstance(decision, Ask) else decision
+
+    parts = tuple(Part(part.what, refused(part.decision)) for part in judged.parts)
+    return Judgement(refused(judged.decision), parts)
+
+
+def _subject(tool: str, arguments: dict[str, Any]) -> str:
+    return f"{tool} {arguments.get('path', '')}".strip() if tool in WRITING else tool
+
+
+def _tool(tool: str, policy: Policy) -> Decision:
+    if denial := _first(policy.rules.deny, tool):
+        return denied_by(denial, tool)
+    if tool in policy.reading:
+        return Allow(_LOOKS)
+    if rule := _first(policy.rules.allow, tool):
+        return Allow(rule.by)
+    if policy.mode == "full":
+        return Allow(policy.by_mode)
+    hint = allowed_with(f'permissions.allow = ["{tool}"]')
+    return Ask(f"the tool {tool!r} may change things", hint, policy.by_mode, (tool,))
+
+
+def _edit(tool: str, arguments: dict[str, Any], policy: Policy, paths: Paths) -> Decision:
     text = str(arguments.get("path", ""))
-    path = paths.of_tool(text)
+    path = paths.of_tool(text, tool)
     if path is None:
-        return Allow()  # the tool says better what is wrong with it
-    if _denies_path(tool, path, policy):
-        return _denied_by_rule(f"{tool} {text}")
-    problem = None if policy.mode == "full" else _edit_problem(path, policy, paths)
-    return Deny(f"{text} {problem}", _hint(_path_rule(path))) if problem else Allow()
+        return Allow(By("fact", "it is no path: the tool says better what is wrong with it"))
+    return edit_verdict(text, path, policy, paths, tool=tool)
 
 
-def _denies_path(tool: str, path: str, policy: Policy) -> bool:
-    return _any(policy.rules.deny, tool, lambda rule: rule.fits_path(path, project=policy.project, home=policy.home))
-
-
-def _edit_problem(path: str, policy: Policy, paths: Paths) -> str | None:
-    """Return why the real path may not be written, None when it may."""
-    if _any(policy.rules.allow, "write", lambda rule: rule.fits_path(path, project=policy.project, home=policy.home)):
-        return None
-    if policy.mode in ("ask", "plan"):
-        return f"is not edited in mode {policy.mode}"
-    if not _is_in(path, policy.project):
-        return _OUTSIDE
-    if policy.project == "/" or _is_in(policy.home, policy.project):
-        return f"is in {policy.project}, which is too wide for a project: the whole home folder is in it"
-    if any(_is_in(path, folder) for folder in policy.own):
-        return "is among Trimtab's own settings and sessions"
-    if _is_personal(path, policy):
-        return "is among the person's own settings, which can make programs run"
-    parts = path[len(policy.project) :].casefold().split("/")
-    protected = next((part for part in parts if part in PROTECTED), None)
-    if protected is None and paths.is_in_git_folder(path):
-        protected = "a folder of git's own"
-    return f"is in {protected}, whose files can make programs run" if protected else None
-
-
-def _is_in(path: str, folder: str) -> bool:
-    return path.startswith(folder.rstrip("/") + "/")
-
-
-def _is_personal(path: str, policy: Policy) -> bool:
-    """Whether the path is a dot file of the home folder (`~/.bashrc`), of which the project is no part."""
-    if not _is_in(path, policy.home):
-        return False
-    top = path[: len(policy.home.rstrip("/")) + 1] + path[len(policy.home.rstrip("/")) + 1 :].partition("/")[0]
-    return os.path.basename(top).startswith(".") and top != policy.project and not _is_in(policy.project, top)
-
-
-def _decide_command(script: str, policy: Policy, paths: Paths) -> Decision:
+def _judge_command(script: str, policy: Policy, paths: Paths) -> Judgement:
     denials = tuple(rule for rule in policy.rules.deny if rule.is_about("bash"))
-    if any(rule.argument is None for rule in denials):
-        return _denied_by_rule("bash")
-    if target := _denied_target(script, policy, paths):
-        return _denied_by_rule(f"> {target}")
+    if every := next((rule for rule in denials if rule.argument is None), None):
+        return _whole(script, denied_by(every, "bash"))
+    if found := _denied_target(script, policy, paths):
+        return _whole(script, denied_by(found[1], f"> {found[0]}"))
     if policy.mode == "full" and not denials:
-        return Allow()
+        return _whole(script, Allow(policy.by_mode))
     try:
         commands = parse(script)
         refused = denied(commands, denials) if denials else None
         if refused is not None:
-            return _denied_by_rule(_written(refused))
-        return Allow() if policy.mode == "full" else _decide_parts(commands, policy, paths)
+            parts = tuple(_with_denials(commands, denials, policy, paths))
+            return Judgement(denied_by(refused[1], _written(refused[0])), parts)
+        if policy.mode == "full":
+            return _whole(script, Allow(policy.by_mode))
+        return _combined(_parts(commands, policy, paths), policy)
     except Unclear as unclear:
-        ways = "Rules of permissions.deny hold." if policy.mode == "full" else _hint(None)
-        return Deny(f"the command can't be judged: {unclear}", f"Use simpler commands. {ways}")
+        ways = "Rules of permissions.deny hold." if policy.mode == "full" else allowed_with(None)
+        reason = f"the command can't be judged: {unclear}"
+        return _whole(script, Ask(reason, f"Use simpler commands. {ways}", policy.by_mode))
 
 
-def _denied_target(script: str, policy: Policy, paths: Paths) -> str | None:
+def _with_denials(
+    commands: tuple[Command, ...], denials: tuple[Rule, ...], policy: Policy, paths: Paths
+) -> Iterator[Part]:
+    """The parts of a script of which a rule denies some."""
+    for command in commands:
+        if found := denied((command,), denials):
+            yield Part(_written(found[0]), denied_by(found[1], _written(found[0])))
+        elif policy.mode == "full":
+            yield Part(_written(command.words), Allow(policy.by_mode))
+        else:
+            yield from _steps(command, policy, paths)
+
+
+def _whole(script: str, decision: Decision) -> Judgement:
+    return Judgement(decision, (Part(_shortened(script.strip()), decision),))
+
+
+def _denied_target(script: str, policy: Policy, paths: Paths) -> tuple[str, Rule] | None:
     """A redirection is an edit, so what may not be edited may not be redirected to, in any mode."""
     for target in redirect_targets(script) if policy.rules.deny else ():
-        if (path := paths.of_shell(target)) and _denies_path("write", path, policy):
-            return target
+        if (path := paths.of_shell(target)) and (rule := path_rule(policy.rules.deny, "write", path, policy)):
+            return target, rule
     return None
 
 
-def _decide_parts(commands: tuple[Command, ...], policy: Policy, paths: Paths) -> Decision:
-    refused = [command for command in commands if not _may_run(command, policy, paths)]
-    if refused:
-        rules = list(dict.fromkeys(offer(command.words) for command in refused))
-        named = ", ".join(repr(_written(command.words)) for command in refused)
-        wanted = ", ".join(f'"{rule}"' for rule in rules)
-        if any(unsafe_variables(command) for command in commands):
-            return Deny(f"{named} may change things", _hint(None))  # a rule alone wouldn't let it run
-        return Deny(f"{named} may change things", _hint(f"tools.bash.allow = [{wanted}]" if all(rules) else None))
+@dataclass(frozen=True, slots=True)
+class _Step(Part):
+    """A part of a command line: `kind` says what of it."""
+
+    kind: str = "command"
+
+
+def _combined(steps: list[_Step], policy: Policy) -> Judgement:
+    """The verdict on all steps: that of those which may not run, commands first."""
+    asks = [(step, step.decision) for step in steps if isinstance(step.decision, Ask)]
+    by_kind = {
+        kind: [(step, ask) for step, ask in asks if step.kind == kind] for kind in ("command", "setting", "file")
+    }
+    if not asks:
+        bys = list(dict.fromkeys(step.decision.by for step in steps))
+        return Judgement(Allow(bys[0] if len(bys) == 1 else By("fact", "each part may run")), tuple(steps))
+    rules = () if any(not ask.rules for _, ask in asks) else _all_rules(ask for _, ask in asks)
+    first = next(found for found in by_kind.values() if found)
+    reason, hint = first[0][1].reason, first[0][1].hint
+    if commands := by_kind["command"]:
+        reason = f"{', '.join(repr(step.what) for step, _ in commands)} may change things"
+        hint = allowed_with(_settings(rules) if rules else None)
+    return Judgement(Ask(reason, hint, policy.by_mode, rules), tuple(steps))
+
+
+def _all_rules(asks: Iterator[Ask]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(rule for ask in asks for rule in ask.rules))
+
+
+def _settings(rules: tuple[str, ...]) -> str:
+    """Rules as a person would write them into settings."""
+    words = [rule[len("bash(") : -1] for rule in rules if rule.startswith("bash(")]
+    others = [rule for rule in rules if not rule.startswith("bash(")]
+    named = (("tools.bash.allow", words), ("permissions.allow", others))
+    lists = ((key, ", ".join(f'"{text}"' for text in texts)) for key, texts in named)
+    return " and ".join(f"{key} = [{texts}]" for key, texts in lists if texts)
+
+
+def _parts(commands: tuple[Command, ...], policy: Policy, paths: Paths) -> list[_Step]:
+    moves = any(command.words and command.words[0].text in ("cd", "pushd", "popd") for command in commands)
+    steps: list[_Step] = []
     for command in commands:
-        if variables := unsafe_variables(command):
-            return Deny(f"setting {variables[0]} can change what programs do", _hint(None))
-    return _decide_writes(commands, policy, paths)
+        steps += _steps(command, policy, paths)
+        steps += [
+            _Step(f"> {target.text}", _write(target, policy, paths, moves=moves), "file")
+            for target in command.writes
+            if target.text not in _SINKS
+        ]
+    return steps
 
 
-def _decide_writes(commands: tuple[Command, ...], policy: Policy, paths: Paths) -> Decision:
-    moves = any(command.words and command.words[0].text == "cd" for command in commands)
-    for target in (target for command in commands for target in command.writes):
-        if target.text in _SINKS:
-            continue
-        if moves and not target.text.startswith("/"):
-            return Deny(f"after cd it is unclear where {target.text} is", "Redirect to an absolute path.")
-        path = paths.of_shell(target.text)
-        problem = _edit_problem(path, policy, paths) if path else "is no path"
-        if problem:
-            return Deny(f"{target.text} {problem}", _hint(_path_rule(path) if path else None))
-    return Allow()
+def _write(target: Word, policy: Policy, paths: Paths, *, moves: bool) -> Decision:
+    if moves and not target.text.startswith("/"):
+        reason = f"after cd it is unclear where {target.text} is"
+        return Ask(reason, "Redirect to an absolute path.", policy.by_mode)
+    path = paths.of_shell(target.text)
+    if path is None:
+        return Ask(f"{target.text} is no path", allowed_with(None), policy.by_mode)
+    return edit_verdict(target.text, path, policy, paths)
 
 
-def _may_run(command: Command, policy: Policy, paths: Paths, *, depth: int = 0) -> bool:
-    if not command.words or _any(policy.rules.allow, "bash", lambda rule: rule.fits_command(command.words)):
-        return True
-    if _is_editable_program(command.words[0].text, policy, paths):
-        return False
-    if is_read_only(command.words):
-        return True
-    inner = unwrap(command) if depth < _MAX_DEPTH else None
-    return inner is not None and all(
-        _may_run(c, policy, paths, depth=depth + 1) and not unsafe_variables(c) and not c.writes for c in inner
-    )
+def _steps(command: Command, policy: Policy, paths: Paths, *, depth: int = 0) -> Iterator[_Step]:
+    """The command, or those that a wrapper (`timeout`, `sh -c`) runs in its place, and the variables that it sets."""
+    if command.words:
+        rule = _first(policy.rules.allow, "bash", lambda rule: rule.fits_command(command.words))
+        inner = None if rule or depth == _MAX_DEPTH else _inside(command.words, policy, paths)
+        if inner is None:
+            yield _Step(_written(command.words), _run(command.words, rule, policy, paths))
+        for each in inner or ():
+            yield from _steps(each, policy, paths, depth=depth + 1)
+            if each.writes:  # where it would be depends on what runs around it
+                yield _Step(f"> {each.writes[0].text}", _ask(policy, "it redirects inside another command"))
+    for variable in unsafe_variables(command):
+        reason = f"setting {variable} can change what programs do"
+        yield _Step(f"{variable}=…", Ask(reason, allowed_with(None), policy.by_mode), "setting")
+
+
+def _inside(words: tuple[Word, ...], policy: Policy, paths: Paths) -> tuple[Command, ...] | None:
+    """The commands that the program runs in its place; None when it is judged itself."""
+    if is_read_only(words) or _is_editable_program(words[0].text, policy, paths):
+        return None
+    return unwrap(Command(words))
+
+
+def _run(words: tuple[Word, ...], rule: Rule | None, policy: Policy, paths: Paths) -> Decision:
+    if rule is not None:
+        return Allow(rule.by)
+    if _is_editable_program(words[0].text, policy, paths):
+        return _ask(policy, "it runs a file that an edit could have put there", words)
+    return Allow(_NOTHING) if is_read_only(words) else _ask(policy, "it may change things", words)
+
+
+def _ask(policy: Policy, reason: str, words: tuple[Word, ...] = ()) -> Ask:
+    wanted = offer(words) if words else ""
+    rules = (f"bash({wanted})",) if wanted else ()
+    return Ask(reason, allowed_with(_settings(rules) if rules else None), policy.by_mode, rules)
 
 
 def _is_editable_program(name: str, policy: Policy, paths: Paths) -> bool:
@@ -219,26 +240,25 @@ def _is_editable_program(name: str, policy: Policy, paths: Paths) -> bool:
     path = paths.of_program(name)
     if path is None or path.startswith(SYSTEM_FOLDERS):
         return False
-    return _edit_problem(path, policy, paths) is None
+    return is_edited_unasked(path, policy, paths)
 
 
-def _any(rules: tuple[Rule, ...], tool: str, fits: Callable[[Rule], bool] = lambda rule: rule.argument is None) -> bool:
-    return any(rule.is_about(tool) and fits(rule) for rule in rules)
+def _first(
+    rules: tuple[Rule, ...], tool: str, fits: Callable[[Rule], bool] = lambda rule: rule.argument is None
+) -> Rule | None:
+    return next((rule for rule in rules if rule.is_about(tool) and fits(rule)), None)
 
 
 def _written(words: tuple[Word, ...]) -> str:
-    text = " ".join(word.text for word in words)
-    return text if len(text) <= 120 else text[:119] + "…"
+    return _shortened(" ".join(_quoted(word) for word in words))
 
 
-def _path_rule(path: str) -> str:
-    return f'permissions.allow = ["write({path})"]'
+def _quoted(word: Word) -> str:
+    """The word with quotes where its value, which is known, would fall apart without."""
+    if not word.known or _BARE.fullmatch(word.text):
+        return word.text
+    return "'" + word.text.replace("'", "'\\''") + "'"
 
 
-def _denied_by_rule(what: str) -> Deny:
-    return Deny(f"a rule of permissions.deny refuses {what!r}", "Go on without it, or say what you need.")
-
-
-def _hint(rule: str | None) -> str:
-    ways = f"--permission full, or the setting {rule}" if rule else "--permission full"
-    return f"It isn't asked about in this mode; a person allows it with {ways}. Go on without it, or say what you need."
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

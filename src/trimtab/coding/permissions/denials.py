@@ -27,15 +27,15 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.ASCII | re.DOTALL)
 Words = tuple[Word, ...]
 
 
-def denied(commands: Sequence[Command], rules: Sequence[Rule]) -> Words | None:
-    """Return the words of the first command that one of `rules` fits in some guise, None when there is none.
+def denied(commands: Sequence[Command], rules: Sequence[Rule]) -> tuple[Words, Rule] | None:
+    """Return the words of the first command that one of `rules` fits in some guise, and that rule; None when there is none.
 
     Raises `Unclear` for a script inside that can't be read.
     """
     for command in commands:
         for words in _carried(command.words):
-            if any(_fits(rule, words) for rule in rules):
-                return words
+            if rule := next((rule for rule in rules if _fits(rule, words)), None):
+                return words, rule
     return None
 
 

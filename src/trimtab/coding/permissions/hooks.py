@@ -1,33 +1,58 @@
-"""The hook that answers a refused call, so that the turn goes on.
+"""The hook in front of every call: lets it run, asks a person, or answers it, so that the turn goes on.
 
-Resolving links touches the disk, so it happens in a thread.
+    call ─judge─▶ Allow ─▶ it runs
+                  Ask ──▶ one question at a time ─▶ judged again (an answer before may allow it now) ─▶ the person ─▶ it runs, its rules are kept, or it is answered
+                  Deny ─▶ it is answered
+
+Resolving links, reading files and keeping rules touch the disk, so they happen in threads. The one rule: only an answer that was offered lets a call run.
 """
 
 import os
 import shutil
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import anyio
 
-from trimtab.agent.ports import Answer, Proceed, ToolOutput
-from trimtab.coding.permissions.decide import Deny, Policy, decide
+from trimtab.agent.ports import Answer, Proceed, ToolOutput, meanwhile
+from trimtab.coding.permissions.asking import SETTLED, WHY, question
+from trimtab.coding.permissions.decide import judge
+from trimtab.coding.permissions.policy import Mode, Policy
+from trimtab.coding.permissions.preview import preview
+from trimtab.coding.permissions.rules import TOOLS, Rule, Rules, parse_rule
+from trimtab.coding.permissions.verdicts import Allow, Ask, Judgement
+from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.tools.failures import ToolFailure
 from trimtab.coding.tools.paths import Workspace, identity
+from trimtab.types.errors import ConfigError
 from trimtab.types.messages import ToolCall
+from trimtab.types.text import scrub
+
+Where: TypeAlias = Literal["here", "always"]
+"""For which projects a rule is kept beyond the session."""
+Keep: TypeAlias = Callable[[str, Where], str]
+"""Keeps a rule for later sessions and says where it stands then. Raises `ConfigError`."""
+SESSION = "an answer in this session"
+"""The origin of rules that hold until the session ends."""
+_CHOSEN = "set in this session"
+_ROUNDS = 3
+"""How often one call is asked about, when what is asked changes under the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspacePaths:
-    """Real paths of what a call names in this workspace (a `decide.Paths`). `search` is the PATH of commands."""
+    """Real paths of what a call names in this workspace (a `policy.Paths`). `search` is the PATH of commands."""
 
     workspace: Workspace
     search: str = os.defpath
 
-    def of_tool(self, text: str) -> str | None:
-        """As the writing tools find it."""
+    def of_tool(self, text: str, tool: str) -> str | None:
+        """As the tool finds it: `edit` takes a file that is there under a like name."""
+        find = self.workspace.locate if tool == "edit" else self.workspace.place
         try:
-            return identity(self.workspace.place(text))
+            return identity(find(text))
         except (ToolFailure, OSError):
             return None
 
@@ -49,23 +74,116 @@ class WorkspacePaths:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PermissionHooks:
-    """Answers every call that `policy` refuses with an error for the model; lets the others pass."""
+    """Judges every call by `policy`, the rules that answers added to it, and those that `granted` gives for now; asks `person` where that is allowed.
+
+    `keep` keeps a rule beyond the session; without it none is. `tell` says something to whoever watches. What is `granted` opens no place that is kept apart.
+    """
 
     policy: Policy
     workspace: Workspace
     search: str = os.defpath
+    person: Person = NOBODY
+    keep: Keep | None = None
+    granted: Callable[[], Rules] = Rules
+    tell: Callable[[str], Awaitable[None]] | None = None
+    answers: tuple[Rule, ...] = ()
+    """Rules that answers of a person added in this session, the newest last."""
+    _turn: anyio.Lock = field(default_factory=anyio.Lock, repr=False)
+
+    @property
+    def current(self) -> Policy:
+        """All that holds now."""
+        granted = self.granted()
+        lent = Rules(tuple(replace(rule, of_project=True) for rule in granted.allow), granted.deny)
+        return replace(self.policy, rules=Rules(allow=self.answers) + self.policy.rules + lent)
+
+    @property
+    def chosen_mode(self) -> Mode | None:
+        """The mode, where a person set it in this session."""
+        return self.policy.mode if self.policy.mode_origin == _CHOSEN else None
+
+    def set_mode(self, mode: Mode) -> None:
+        """Let another mode hold from the next call on."""
+        self.policy = replace(self.policy, mode=mode, mode_origin=_CHOSEN)
+
+    def forget(self, text: str) -> bool:
+        """Take back an answer of this session; False when none added that rule."""
+        left = tuple(rule for rule in self.answers if rule.text != text)
+        found, self.answers = left != self.answers, left
+        return found
+
+    def judge(self, call: ToolCall) -> Judgement:
+        """Return the verdict on `call` as things are now. Touches the disk."""
+        return judge(call, self.current, WorkspacePaths(self.workspace, self.search))
 
     async def before_tool(self, call: ToolCall) -> Proceed | Answer:
         """Let `call` run, or answer it."""
-        paths = WorkspacePaths(self.workspace, self.search)
-        decision = await anyio.to_thread.run_sync(decide, call, self.policy, paths)
-        if isinstance(decision, Deny):
-            text = f"Not run: {decision.reason}.\n{decision.hint}"
-            return Answer(ToolOutput.text(text, is_error=True, details={"permission": "denied"}))
-        return Proceed()
+        judgement = await anyio.to_thread.run_sync(self.judge, call)
+        if isinstance(judgement.decision, Ask) and self.person is not NOBODY:
+            meanwhile()
+            async with self._turn:
+                return await self._ask(call)
+        return _verdict(judgement)
 
     async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
         """Change nothing."""
         return output
+
+    async def _ask(self, call: ToolCall) -> Proceed | Answer:
+        """Ask until the verdict on which an answer was given is the one that still holds: links, rules and the mode may change meanwhile."""
+        judgement = await anyio.to_thread.run_sync(self.judge, call)
+        for _ in range(_ROUNDS):
+            if not isinstance(judgement.decision, Ask):
+                break
+            key = await self._put(call, judgement)
+            if key == "tell":
+                return _refused((await self.person.ask(WHY) or "").strip())
+            if key == "no":
+                return _refused("")
+            if key not in SETTLED:
+                break
+            now = await anyio.to_thread.run_sync(self.judge, call)
+            if now == judgement:
+                await self._remember(judgement.decision.rules, key)
+                return Proceed()
+            judgement = now
+        return _verdict(judgement)
+
+    async def _put(self, call: ToolCall, judgement: Judgement) -> str | None:
+        """The answer to the question about `call`; None when nobody gave one that was offered, or there is too much to read."""
+        lines = await anyio.to_thread.run_sync(preview, call, self.workspace)
+        kept = self.keep is not None and (call.name in TOOLS or "__" in call.name)
+        asked = question(call, judgement, self.current, lines, kept=kept)
+        key = await self.person.ask(asked) if asked else None
+        return key if asked and key in {option.key for option in asked.options} else None
+
+    async def _remember(self, rules: tuple[str, ...], key: str) -> None:
+        """Let `rules` hold from now on, and beyond the session, as the answer says."""
+        for text in () if key == "once" else rules:
+            origin = SESSION
+            where: Where | None = "here" if key == "here" else "always" if key == "always" else None
+            if self.keep is not None and where is not None:
+                try:
+                    origin = await anyio.to_thread.run_sync(self.keep, text, where)
+                except ConfigError as error:
+                    if self.tell is not None:
+                        await self.tell(f"{text} holds for this session only: {error.message}")
+            self.answers = (*self.answers, replace(parse_rule(text), origin=origin))
+
+
+def _verdict(judgement: Judgement) -> Proceed | Answer:
+    decision = judgement.decision
+    return Proceed() if isinstance(decision, Allow) else _answer(f"{decision.reason}.\n{decision.hint}")
+
+
+def _refused(words: str) -> Answer:
+    """What the model reads when a person said no."""
+    said = f"the person said no: {scrub(words)}" if words else "the person said no."
+    return _answer(f"{said}\nDon't do it in another way either; go on without it, or ask what they want.", by="person")
+
+
+def _answer(text: str, *, by: str = "rules") -> Answer:
+    details = {"permission": "denied"} if by == "rules" else {"permission": "denied", "by": by}
+    return Answer(ToolOutput.text(f"Not run: {text}", is_error=True, details=details))

@@ -1,12 +1,13 @@
 """The rule that would let a refused command run: as wide as is harmless, else word for word.
 
-`pytest -q x` is offered as `pytest`, `npm test -- --watch` as `npm test`, `rm -rf build` as just that. No rule is offered that would
+`pytest -q x` is offered as `pytest`, `npm test -- --watch` as `npm test`, `rm -rf build` as just that with `$`, the end. No rule is offered that would
 open a dangerous program as a whole, nor for words that a rule can't say (blanks, wildcards, what only the shell knows).
 """
 
 import re
 
 from trimtab.coding.permissions.programs import programs
+from trimtab.coding.permissions.rules import END
 from trimtab.coding.permissions.shell import Word
 
 _PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
@@ -15,7 +16,7 @@ _LONGEST = 100
 
 
 def offer(words: tuple[Word, ...]) -> str:
-    """Return the first words for `tools.bash.allow` that cover a command with these words; "" when no rule is fit."""
+    """Return the words for `tools.bash.allow` that cover a command with these words; "" when no rule is fit."""
     facts = programs().offer
     texts = [word.text for word in words if word.known and _PLAIN.fullmatch(word.text)]
     plain = len(texts) == len(words)
@@ -27,4 +28,5 @@ def offer(words: tuple[Word, ...]) -> str:
     if _PYTHON.fullmatch(name) and second == "-m" and third in facts.modules:
         return f"{name} -m {third}"
     whole = " ".join(texts)
-    return whole if plain and whole not in facts.never and len(whole) <= _LONGEST else ""
+    fit = plain and "=" not in name and whole not in facts.never and len(whole) <= _LONGEST
+    return f"{whole} {END}" if fit else ""

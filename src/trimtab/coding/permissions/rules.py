@@ -1,6 +1,7 @@
 """Rules: what a person allows or denies, in one line each.
 
     bash(npm test)     commands that begin with these words; `*` stands for any one word, at the end for any rest
+    bash(rm a $)       this command and no more words: `$` is the end
     write(docs/**)     files by glob, relative to the project; /absolute and ~ too; `edit` and `write` are one tool here
     grep               every call of that tool; `mcp__files__*` of every tool with such a name
 
@@ -14,16 +15,21 @@ The one rule: a rule that could never act is an error, not silence.
 """
 
 import difflib
+import os.path
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from itertools import takewhile
 
 from trimtab.coding.permissions.shell import Word
-from trimtab.coding.tools.glob import compile_glob
+from trimtab.coding.permissions.verdicts import By
+from trimtab.coding.tools.glob import compile_glob, is_wild
 from trimtab.types.errors import ConfigError
 
 _RULE = re.compile(r"\s*([\w*-]+)\s*(?:\(\s*(\S(?:.*?\S)?)\s*\))?\s*", re.DOTALL)
+END = "$"
+"""As the last word of a rule for commands: nothing follows."""
 WRITING = frozenset({"write", "edit"})
 WITH_ARGUMENT = WRITING | {"bash"}
 TOOLS = frozenset({"read", "write", "edit", "bash", "grep", "find", "ls", "todo"})
@@ -32,10 +38,25 @@ TOOLS = frozenset({"read", "write", "edit", "bash", "grep", "find", "ls", "todo"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: a tool (or `*`) and, for some calls of it only, words of a command or a glob of paths."""
+    """One rule: a tool (or `*`) and, for some calls of it only, words of a command or a glob of paths.
+
+    `origin` says where it stands; `of_project`: a file that the project brought lends it.
+    """
 
     tool: str
     argument: str | None = None
+    origin: str = field(default="", compare=False)
+    of_project: bool = field(default=False, compare=False)
+
+    @property
+    def text(self) -> str:
+        """The rule as it is written."""
+        return self.tool if self.argument is None else f"{self.tool}({self.argument})"
+
+    @property
+    def by(self) -> By:
+        """The rule as what decided."""
+        return By("rule", self.text, self.origin)
 
     def is_about(self, tool: str) -> bool:
         """Tell whether the rule speaks of this tool; whoever may write may edit."""
@@ -46,9 +67,8 @@ class Rule:
         if self.argument is None:
             return True
         wanted = self.argument.split()
-        if wanted[-1] == "*" and len(wanted) > 1:
-            wanted.pop()
-        if len(words) < len(wanted):
+        last = wanted.pop() if len(wanted) > 1 and wanted[-1] in ("*", END) else ""
+        if len(words) < len(wanted) or (last == END and len(words) > len(wanted)):
             return False
         return all(w.known and fnmatchcase(w.text, want) for w, want in zip(words, wanted, strict=False))
 
@@ -56,19 +76,31 @@ class Rule:
         """Tell whether the real path `path` matches the glob."""
         if self.argument is None:
             return True
-        pattern = home + self.argument[1:] if self.argument.startswith("~/") else self.argument
+        pattern = self._pattern(home)
         if pattern.startswith("/"):
             return compile_glob("root" + pattern)("root" + path)
         inside = path.startswith(project + "/")
         return inside and compile_glob(pattern)(path[len(project) + 1 :])
 
+    def literal_path(self, *, project: str, home: str) -> str:
+        """The folder or file that the glob names before its first wildcard, as an absolute path."""
+        named = takewhile(lambda part: not is_wild(part), self._pattern(home).split("/"))
+        return os.path.join(project, "/".join(named)).rstrip("/")
+
+    def _pattern(self, home: str) -> str:
+        text = self.argument or ""
+        return home.rstrip("/") + text[1:] if text.startswith("~/") else text
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """All rules. Order doesn't matter."""
+    """All rules. Order changes no verdict; of several that fit, the first is named as what decided."""
 
     allow: tuple[Rule, ...] = ()
     deny: tuple[Rule, ...] = ()
+
+    def __add__(self, other: "Rules") -> "Rules":
+        return Rules((*self.allow, *other.allow), (*self.deny, *other.deny))
 
 
 _OPERATOR = re.compile(r"[|&;<>()\n`]|\$\(")
@@ -96,7 +128,10 @@ def parse_rules(texts: Sequence[str], *, key: str, origin: str, tools: Collectio
     A tool whose name holds `__` comes from elsewhere (`mcp__SERVER__TOOL`) and need not be among `tools`. Raises `ConfigError` that names
     the item for one that is no rule or could never act.
     """
-    return tuple(_checked(text, _place(key, at, origin), tools) for at, text in enumerate(texts))
+    return tuple(
+        replace(_checked(text, _place(key, at, origin), tools), origin=_stands(key, at, origin))
+        for at, text in enumerate(texts)
+    )
 
 
 def command_rules(texts: Sequence[str], *, key: str, origin: str) -> tuple[Rule, ...]:
@@ -106,7 +141,11 @@ def command_rules(texts: Sequence[str], *, key: str, origin: str) -> tuple[Rule,
             hint = 'write the first words of a command, as in "npm test"'
             raise ConfigError(f"{_place(key, at, origin)}: it is empty", hint=hint)
         _refuse_line(text, _place(key, at, origin))
-    return tuple(Rule("bash", text.strip()) for text in texts)
+    return tuple(Rule("bash", text.strip(), _stands(key, at, origin)) for at, text in enumerate(texts))
+
+
+def _stands(key: str, at: int, origin: str) -> str:
+    return f"{key}[{at}], {origin}" if origin else f"{key}[{at}]"
 
 
 def _place(key: str, at: int, origin: str) -> str:

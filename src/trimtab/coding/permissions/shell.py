@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 MAX_CHARACTERS = 10_000
 _MAX_DEPTH = 20
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\U000e0000-\U000e007f]"
+)
 _TRANSPARENT = frozenset({"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "!", "{", "}", "time"})
 _OPAQUE = frozenset({"case", "esac", "select", "function", "coproc", "[[", "in"})
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=", re.ASCII)
@@ -151,10 +153,11 @@ class _Reader:
         words: list[Word] = []
         assigns: list[str] = []
         writes: list[Word] = []
+        redirected = False
         while True:
             self._skip_blanks()
             if redirect := _REDIRECT.match(self._text, self._at):
-                self._at = redirect.end()
+                self._at, redirected = redirect.end(), True
                 writes += self._redirect(redirect[1], redirect[2])
                 continue
             if self._peek() in ("", "\n", ";", "&", "|", ")"):
@@ -164,7 +167,7 @@ class _Reader:
             word, assigned = self._word()
             if assigned and not words:
                 assigns.append(assigned)
-            elif not (words or assigns or writes or word.quoted) and self._keyword(word.text):
+            elif not (words or assigns or redirected or word.quoted) and self._keyword(word.text):
                 break
             else:
                 words.append(word)

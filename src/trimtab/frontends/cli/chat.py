@@ -23,7 +23,7 @@ from trimtab.coding.choose import AtFile, Choice, New
 from trimtab.coding.commands.registry import parse, run_command
 from trimtab.coding.project import Project
 from trimtab.coding.session import Session
-from trimtab.coding.switching import Candidate, prepare
+from trimtab.coding.switching import Candidate, carry_over, prepare
 from trimtab.coding.telling.tables import shortened
 from trimtab.coding.toolset import removed_variables
 from trimtab.config.hide import hide_variables
@@ -61,13 +61,16 @@ async def converse(project: Project, choice: Choice, *, takeover: bool = False) 
     with person.reading(lines.next):
         here: Candidate | None = await prepare(project, choice, person=person, takeover=takeover)
     while here is not None:
+        left = here.session
         async with here.stack:
-            following = await _sit(here.session, printer, person, lines, goes_on=goes_on)
+            following = await _sit(left, printer, person, lines, goes_on=goes_on)
         if isinstance(following, Reopening):
             with person.reading(lines.next):
                 here, goes_on = await _reopened(following, printer, person), False
         else:
             here, goes_on = following, True
+        if here is not None:
+            carry_over(left, here.session, reopened=isinstance(following, Reopening))
     printer.leave()
     return 0
 
@@ -262,7 +265,7 @@ class ChatLoop:
     def interrupt(self) -> bool:
         """Ctrl-C: leave a question unanswered, go on without a summary that is waited for, else stop the turn, or warn. Returns False when it means to leave."""
         if self._person.give_up():
-            self.tell("not answered")
+            self.tell("not answered" + ("; Ctrl-C again stops the turn" if self.session.busy else ""))
             return True
         if self.session.skip_summary():
             self.tell("going on without that summary; Ctrl-C again stops the turn")

@@ -12,6 +12,7 @@ COMMANDS: Mapping[str, str] = {
     "demo": "watch the main job, offline",
     "doctor": "what is configured, what answers, what is missing",
     "models": "list models",
+    "permissions": "what may run unasked, and why",
     "replay": "recorded sessions under another context policy",
     "report": "what benches and training found, as one page",
     "sessions": "list and show sessions",
