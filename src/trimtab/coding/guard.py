@@ -5,13 +5,16 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from trimtab.coding.permissions import PermissionHooks, Policy, Rule, Rules
+from trimtab.coding.permissions.grants import Granted, nothing
 from trimtab.coding.permissions.rules import TOOLS, command_rules, parse_rules
 from trimtab.coding.project import Project
 from trimtab.coding.tools.paths import Workspace
 
 
-def permission_hooks(project: Project, workspace: Workspace, *, more_tools: Iterable[str] = ()) -> PermissionHooks:
-    """Return the hook for this project. `more_tools` are names of tools beside our own.
+def permission_hooks(
+    project: Project, workspace: Workspace, *, more_tools: Iterable[str] = (), granted: Granted = nothing
+) -> PermissionHooks:
+    """Return the hook for this project. `more_tools` are names of tools beside our own; `granted` is what loaded skills may use.
 
     Raises `ConfigError` for a rule that can't be read or could never act.
     """
@@ -29,7 +32,7 @@ def permission_hooks(project: Project, workspace: Workspace, *, more_tools: Iter
     )
     own = tuple(os.path.realpath(folder) for folder in (project.home.config, project.home.data))
     policy = Policy(settings.permissions.mode, str(project.cwd), os.path.realpath(workspace.home), given, own=own)
-    return PermissionHooks(policy, workspace, project.env.get("PATH", os.defpath))
+    return PermissionHooks(policy, workspace, project.env.get("PATH", os.defpath), granted)
 
 
 def workspace_of(project: Project) -> Workspace:

@@ -26,7 +26,7 @@ Mode: TypeAlias = Literal["ask", "auto-edit", "full", "plan"]
 CONTEXT_TOOLS = frozenset({"archive", "memo", "recall", "plan", "edit_context", "memory", "context_status"})
 """What the model does to its own context: nothing of the project changes, and every edit can be taken back."""
 READING_TOOLS = frozenset({"read", "ls", "grep", "find", "todo"}) | CONTEXT_TOOLS
-PROTECTED = frozenset({".git", ".trimtab"})
+PROTECTED = frozenset({".git", ".trimtab", ".agents"})
 """Folders whose files can make programs run: not edited without a person, wherever they are in the project."""
 
 _SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})

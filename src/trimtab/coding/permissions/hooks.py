@@ -12,6 +12,7 @@ import anyio
 
 from trimtab.agent.ports import Answer, Proceed, ToolOutput
 from trimtab.coding.permissions.decide import Deny, Policy, decide
+from trimtab.coding.permissions.grants import Granted, nothing, with_grant
 from trimtab.coding.tools.failures import ToolFailure
 from trimtab.coding.tools.paths import Workspace, identity
 from trimtab.types.messages import ToolCall
@@ -51,16 +52,17 @@ class WorkspacePaths:
 
 @dataclass(frozen=True, slots=True)
 class PermissionHooks:
-    """Answers every call that `policy` refuses with an error for the model; lets the others pass."""
+    """Answers every call that `policy`, with what is `granted` for the moment, refuses with an error for the model; lets the others pass."""
 
     policy: Policy
     workspace: Workspace
     search: str = os.defpath
+    granted: Granted = nothing
 
     async def before_tool(self, call: ToolCall) -> Proceed | Answer:
         """Let `call` run, or answer it."""
         paths = WorkspacePaths(self.workspace, self.search)
-        decision = await anyio.to_thread.run_sync(decide, call, self.policy, paths)
+        decision = await anyio.to_thread.run_sync(decide, call, with_grant(self.policy, self.granted()), paths)
         if isinstance(decision, Deny):
             text = f"Not run: {decision.reason}.\n{decision.hint}"
             return Answer(ToolOutput.text(text, is_error=True, details={"permission": "denied"}))
