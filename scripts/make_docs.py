@@ -58,6 +58,7 @@ def settings_page() -> str:
         ("permissions", settings.PermissionSettings),
         ("sandbox", settings.SandboxSettings),
         ("context", settings.ContextSettings),
+        ("instructions", settings.InstructionSettings),
         ("verify", settings.VerifySettings),
     ]
     return INTROS["settings"] + "\n".join(_settings_table(path, struct) for path, struct in tables)
