@@ -123,7 +123,7 @@ async def test_skills_are_listed_with_source_cost_and_what_is_hidden_in_them(pla
         always = count("Fills forms.")
         loaded = count(session.instructions.found.skills["pdf"].text)
     assert text.splitlines() == [
-        f"pdf (project, {always} tokens always, {loaded} when loaded): Fills forms.",
+        f"pdf (project, {always} tokens always, {loaded} when loaded; only you can load it): Fills forms.",
         f"  {path}",
         "  runs unasked once it is loaded: Bash(git:*)",
         "  license: MIT; needs: git",

@@ -180,6 +180,16 @@ async def test_the_model_changing_its_own_instructions_is_seen_at_once(place: Pl
     assert told == ["instructions: AGENTS.md changed"]
 
 
+@pytest.mark.parametrize("path", ["AGENTS.md", "api/AGENTS.md"])
+async def test_instructions_that_the_model_writes_hold_at_once(place: Place, path: str) -> None:
+    place.write("work/api/x.py", "x\n")
+    new = {"path": path, "content": "new rule\n"}
+    model = script([("read", {"path": "api/x.py"})], [("write", new)], [])
+    async with place.session(model) as session:
+        await session.prompt("go")
+    assert ["new rule" in request.system for request in model.requests] == [False, False, True]
+
+
 async def test_what_is_wrong_is_said_once_and_stops_nothing(place: Place) -> None:
     place.write("work/AGENTS.md", b"\0\1")
     place.write("home/skills/bad/SKILL.md", "nothing")

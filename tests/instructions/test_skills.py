@@ -90,12 +90,23 @@ def test_a_bom_and_crlf_are_no_reason_to_leave_a_skill_out(place: Place) -> None
 
 
 def test_the_model_learns_name_description_and_path_and_only_of_those_that_it_may_load(place: Place) -> None:
-    pdf = place.write("home/skills/pdf/SKILL.md", skill(description="Fills\u202e forms."))
+    pdf = place.write("home/skills/pdf/SKILL.md", skill())
     place.write("home/skills/own/SKILL.md", skill("own", more="disable-model-invocation: yes\n"))
     instructions, _ = place.look()
     section = next(s for s in instructions.sections(READ, window=200_000) if s.name == "skills")
     assert section.text.splitlines()[1:] == [f"- pdf: Fills forms. ({pdf})"]
     assert all(s.name != "skills" for s in instructions.sections((), window=200_000)), "no tool reads them"
+
+
+@pytest.mark.parametrize("hidden", ["\U000e0041\U000e0042", "\u202e", "\x1b[8m"], ids=["tags", "direction", "terminal"])
+def test_a_skill_that_hides_text_is_loaded_by_a_person_alone(place: Place, hidden: str) -> None:
+    path = place.write("home/skills/pdf/SKILL.md", skill(body=f"Fine.{hidden}"))
+    instructions, told = place.look()
+    (found,) = instructions.found.skills.values()
+    assert (found.text, found.model_may_load, len(found.hidden)) == ("Fine.\n", False, 1)
+    assert all(s.name != "skills" for s in instructions.sections(READ, window=200_000))
+    assert told[0].startswith(f"{path} holds hidden text, which is left out: ")
+    assert told[1].startswith(f"{path}: only you can load it (/skill:pdf)")
 
 
 def test_a_long_list_gets_shorter_descriptions_and_then_says_what_is_left_out(place: Place) -> None:

@@ -62,6 +62,7 @@ from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError, UsageError
 from trimtab.types.messages import Assistant, Text, User
 from trimtab.types.models import ModelInfo
+from trimtab.types.text import scrub
 
 if TYPE_CHECKING:
     from trimtab.context.summary.job import SummaryOutcome

@@ -9,6 +9,7 @@ The one rule: each file is told once, whatever names lead to it.
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -61,10 +62,7 @@ class Finder:
                 yield Guidance(one_line(shown_name(name)), one_line(scope), found)
 
     def _first(self, folder: Path, top: Path | None) -> SourceText | None:
-        for name in self.names:
-            path = named(folder, name)
-            if path is None:
-                continue
+        for path in named(folder, self.names):
             try:
                 source = self.texts.read(path, most=self.most, inside=top)
             except Unread as why:
@@ -81,17 +79,20 @@ class Finder:
         return None
 
 
-def named(folder: Path, name: str) -> Path | None:
-    """The file of that name, or of another case where only one has it; None when there is none."""
-    exact = folder / name
-    if os.path.lexists(exact):
-        return exact
-    try:
-        with os.scandir(folder) as entries:
-            alike = [e.name for e in islice(entries, _LISTED) if e.name.casefold() == name.casefold()]
-    except (OSError, ValueError):
-        return None
-    return folder / alike[0] if len(alike) == 1 else None
+def named(folder: Path, names: Sequence[str]) -> Iterator[Path]:
+    """The files of these names, in this order; one of another case where only one file has it."""
+    there = {name for name in names if os.path.lexists(folder / name)}
+    alike: dict[str, list[str]] = {name.casefold(): [] for name in names if name not in there}
+    if alike:
+        with suppress(OSError, ValueError), os.scandir(folder) as entries:
+            for entry in islice(entries, _LISTED):
+                if (folded := entry.name.casefold()) in alike:
+                    alike[folded].append(entry.name)
+    for name in names:
+        if name in there:
+            yield folder / name
+        elif len(found := alike[name.casefold()]) == 1:
+            yield folder / found[0]
 
 
 def guidance_sections(found: Sequence[Guidance], *, most: int) -> Iterator[Section]:

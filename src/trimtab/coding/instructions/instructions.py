@@ -57,6 +57,7 @@ class Instructions:
         self._skills_at: dict[str, Skill] = {}
         self._reach = Reach()
         self._below: dict[Path, None] = {}
+        self._empty: set[Path] = set()
         self._told: frozenset[str] = frozenset()
         self._begun = False
         self._granted: dict[str, Grant] = {}
@@ -75,6 +76,7 @@ class Instructions:
         if not settings.enabled:
             return ()
         self._reach = reach = reach_of(self.project)
+        self._empty.clear()
         remarks: list[Remark] = []
         if reach.untold is not None and self._has_files(reach.untold):
             remarks.append(
@@ -111,14 +113,21 @@ class Instructions:
         """Whether instructions are to be looked at again because these files (real paths) were read or changed. Touches the disk."""
         if not self.project.settings.instructions.enabled:
             return False
-        sources = {os.path.realpath(g.source.path) for g in self.found.guidance}
+        known = {os.path.realpath(g.source.path) for g in self.found.guidance}
+        names = {name.casefold() for name in self.project.settings.instructions.files}
         again = False
         for path in paths:
-            again = again or path in sources
+            folder_of, name = os.path.split(path)
+            is_one = name.casefold() in names
+            again = again or path in known or (is_one and Path(folder_of) in self._reach.folders)
             for folder in self._reach.below(path):
-                if folder not in self._below and self._has_files(folder):
+                if folder in self._below or (folder in self._empty and not is_one):
+                    continue
+                if self._has_files(folder):
                     self._below[folder] = None
                     again = True
+                else:
+                    self._empty.add(folder)
         return again
 
     def sections(self, tools: tuple[Tool, ...], *, window: int) -> tuple[Section, ...]:
@@ -164,7 +173,7 @@ class Instructions:
         return sum(self._granted.values(), Grant())
 
     def _has_files(self, folder: Path) -> bool:
-        return any(named(folder, name) for name in self.project.settings.instructions.files)
+        return any(True for _ in named(folder, self.project.settings.instructions.files))
 
 
 async def _nobody_listens(news: tuple[str, ...]) -> None:

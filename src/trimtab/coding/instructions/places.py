@@ -55,7 +55,7 @@ def find_skills(places: Iterator[Place], texts: Texts, remarks: list[Remark]) ->
     found: dict[str, Skill] = {}
     for place in _once(places):
         for entry in _entries(place.folder, "skills", remarks):
-            path = named(entry, "SKILL.md") if entry.is_dir() else None
+            path = next(named(entry, ["SKILL.md"]), None) if os.path.isdir(entry) else None
             if path is None:
                 continue
             try:
@@ -65,6 +65,9 @@ def find_skills(places: Iterator[Place], texts: Texts, remarks: list[Remark]) ->
                 remarks.append(Remark(str(why), "skills"))
                 continue
             remarks += [Remark(note, "skills", left_out=False) for note in source.notes]
+            if skill.spoilt:
+                why = f"{source.shown}: only you can load it (/skill:{skill.name}), since a model that reads it would see what you don't"
+                remarks.append(Remark(why, "skills", left_out=False))
             found[skill.name] = skill
     return dict(sorted(found.items()))
 

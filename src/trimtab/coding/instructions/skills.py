@@ -22,7 +22,8 @@ _LONGEST_NAME, _LONGEST_DESCRIPTION, _LONGEST_COMPATIBILITY = 64, 1024, 500
 class Skill:
     """One skill. `text` is what stands behind the front matter; `rest` the line from which the file goes on, where it was cut.
 
-    `model_may_load` is False where only a person may call for it; `allowed_tools` is the field as it was written.
+    `model_may_load` is False where only a person may call for it: since the skill says so, or since it is `spoilt`: what a person doesn't see stands in
+    its file. `allowed_tools` is the field as it was written.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Skill:
     metadata: tuple[tuple[str, str], ...] = ()
     allowed_tools: str = ""
     model_may_load: bool = True
+    spoilt: bool = False
     hidden: tuple[str, ...] = ()
     rest: int | None = None
 
@@ -64,6 +66,7 @@ def _skill(source: SourceText, fields: dict[str, Field], text: str, whose: Whose
     metadata = fields.get("metadata", {})
     pairs = tuple((key, str(value)) for key, value in metadata.items()) if isinstance(metadata, dict) else ()
     tools = fields.get("allowed-tools", "")
+    disabled = str(fields.get("disable-model-invocation", "")).lower() in ("true", "yes", "on")
     return Skill(
         name,
         " ".join(_text(fields, "description", _LONGEST_DESCRIPTION).split()),
@@ -74,7 +77,8 @@ def _skill(source: SourceText, fields: dict[str, Field], text: str, whose: Whose
         compatibility=_text(fields, "compatibility", _LONGEST_COMPATIBILITY, required=False),
         metadata=pairs,
         allowed_tools=" ".join(map(str, tools)) if isinstance(tools, list) else str(tools),
-        model_may_load=str(fields.get("disable-model-invocation", "")).lower() not in ("true", "yes", "on"),
+        model_may_load=not (disabled or source.spoilt),
+        spoilt=source.spoilt,
         hidden=source.hidden,
         rest=source.rest,
     )

@@ -27,7 +27,7 @@ Mark: TypeAlias = tuple[int, int, int, int]
 class SourceText:
     """A file as it was read. `size` is in bytes; `rest` is the line from which it goes on where it was cut; `notes` say what is unusual.
 
-    `hidden` is what stood in it unseen, comments too; `text` is without what no editor shows.
+    `hidden` is what stood in it unseen, comments too; `text` is without what no editor shows, of which there was some where the file is `spoilt`.
     """
 
     path: Path
@@ -37,6 +37,7 @@ class SourceText:
     rest: int | None = None
     notes: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    spoilt: bool = False
 
     @property
     def shown(self) -> str:
@@ -102,7 +103,14 @@ def _read(path: Path, shown: str, most: int) -> SourceText:
         text = text[: text.rfind("\n") + 1] or text
     rest = text.count("\n") + 1 if cut else None
     return SourceText(
-        path, text, max(status.st_size, len(data)), (status.st_dev, status.st_ino), rest, tuple(notes), every
+        path,
+        text,
+        max(status.st_size, len(data)),
+        (status.st_dev, status.st_ino),
+        rest,
+        tuple(notes),
+        every,
+        bool(hidden),
     )
 
 
