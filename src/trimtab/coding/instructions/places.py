@@ -7,6 +7,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def find_skills(places: Iterator[Place], texts: Texts, remarks: list[Remark]) ->
                 continue
             try:
                 source = texts.read(path, most=_MOST_BYTES, inside=place.inside)
-                skill = parse_skill(source, whose=place.whose)
+                skill = texts.parsed(source, partial(parse_skill, whose=place.whose))
             except Unread as why:
                 remarks.append(Remark(str(why), "skills"))
                 continue
@@ -81,7 +82,7 @@ def find_templates(places: Iterator[Place], texts: Texts, remarks: list[Remark])
                 continue
             try:
                 source = texts.read(entry, most=_MOST_BYTES, inside=place.inside)
-                template = parse_template(source, whose=place.whose)
+                template = texts.parsed(source, partial(parse_template, whose=place.whose))
             except Unread as why:
                 remarks.append(Remark(str(why), "prompts"))
                 continue

@@ -7,9 +7,10 @@ The one rule: a file that can't be read is a sentence for a person, and stops no
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from trimtab.coding.telling.hidden import hidden_text, invisible_text, without_invisible
 from trimtab.coding.telling.printable import one_line
@@ -19,6 +20,7 @@ from trimtab.coding.tools.paths import shown_name
 from trimtab.coding.tools.text_files import sniff
 from trimtab.types.text import scrub
 
+T = TypeVar("T")
 Mark: TypeAlias = tuple[int, int, int, int]
 """What differs once a file was written: device, inode, bytes, time of the change in ns."""
 
@@ -54,6 +56,17 @@ class Texts:
     """Reads files, each once for each time that it changes."""
 
     _known: dict[tuple[Path, int], tuple[Mark, SourceText]] = field(default_factory=dict)
+    _parsed: dict[Path, tuple[SourceText, Any]] = field(default_factory=dict)
+
+    def parsed(self, source: SourceText, parse: Callable[[SourceText], T]) -> T:
+        """What `parse` makes of a text, or the `Unread` that it raises: remembered as long as the file stays the same. One `parse` for each path."""
+        known = self._parsed.get(source.path)
+        if known is None or known[0] is not source:
+            known = self._parsed[source.path] = (source, _outcome(source, parse))
+        if isinstance(known[1], Unread):
+            raise known[1]
+        value: T = known[1]
+        return value
 
     def read(self, path: Path, *, most: int, inside: Path | None = None) -> SourceText:
         """The file's text, of at most `most` bytes. `inside` is the folder that links must not lead out of.
@@ -76,6 +89,13 @@ class Texts:
         except (OSError, ValueError) as error:
             raise Unread(f"{shown} can't be read: {getattr(error, 'strerror', None) or error}") from None
         return known[1]
+
+
+def _outcome(source: SourceText, parse: Callable[[SourceText], T]) -> T | Unread:
+    try:
+        return parse(source)
+    except Unread as why:
+        return why
 
 
 def shown_path(path: Path) -> str:
