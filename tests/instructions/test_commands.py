@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.agent_fakes import Script, ends, says
+from support.agent_fakes import Script, Step, calls, ends, says
 from support.cli import Cli, local, said
 from support.instructed import Desk, Place, skill
 from support.servers import FakeServer
@@ -57,6 +57,39 @@ async def test_a_skill_is_a_command_and_comes_whole_with_the_request(place: Plac
     (prompt,) = prompts(model)
     assert "Use qpdf.\n</skill>\n\njoin a and b" in prompt
     assert "pdf: Fills forms." not in model.requests[0].system
+
+
+async def test_a_skill_that_a_person_calls_for_may_use_its_tools_in_that_turn_alone(place: Place) -> None:
+    place.write("home/skills/mk/SKILL.md", skill("mk", more="allowed-tools: Bash(touch:*)\n"))
+
+    def touches(name: str) -> list[Step]:
+        return [*calls("bash", f'{{"command": "touch {name}"}}', call_id=name), *ends("tool_use")]
+
+    end = [*says("done"), *ends()]
+    model = Script(touches("before"), end, touches("during"), end, touches("after"), end)
+    async with place.session(model) as session:
+        await session.prompt("go")
+        await typed(session, "/skill:mk go")
+        await session.prompt("go")
+    assert [name for name in ("before", "during", "after") if (place.cwd / name).exists()] == ["during"]
+
+
+async def test_while_a_turn_runs_a_skill_is_told_and_holds_at_once(place: Place) -> None:
+    place.write("home/skills/mk/SKILL.md", skill("mk", more="allowed-tools: Bash(touch:*)\n"))
+    model = Script(
+        [*says("hm"), *ends()],
+        [*calls("bash", '{"command": "touch made"}', call_id="c"), *ends("tool_use")],
+        [*says("done"), *ends()],
+    )
+    async with place.session(model) as session:
+        desk = Desk(session)
+
+        async def meanwhile() -> None:
+            await run_command(desk, "skill:mk", "now")
+
+        model.answers[0].insert(0, meanwhile)
+        await session.prompt("go")
+    assert (place.cwd / "made").exists()
 
 
 async def test_while_a_turn_runs_a_template_steers_it(place: Place) -> None:

@@ -88,8 +88,8 @@ COMMANDS: Mapping[str, Command] = {
 
 
 def commands_of(session: Session) -> Mapping[str, Command]:
-    """All commands of a session: ours, then the templates and skills that were found. None of these takes the place of one of ours."""
-    return {**COMMANDS, **template_commands(session), **skill_commands(session), **COMMANDS}
+    """All commands of a session: ours, then the templates and skills that were found, none of which has the name of one of ours."""
+    return {**COMMANDS, **template_commands(session), **skill_commands(session)}
 
 
 def parse(line: str, commands: Mapping[str, Command] = COMMANDS) -> tuple[str, str] | None:
