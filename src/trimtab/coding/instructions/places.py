@@ -67,8 +67,8 @@ def find_skills(places: Iterator[Place], texts: Texts, remarks: list[Remark]) ->
                 continue
             remarks += [Remark(note, "skills", left_out=False) for note in source.notes]
             if skill.spoilt:
-                why = f"{source.shown}: only you can load it (/skill:{skill.name}), since a model that reads it would see what you don't"
-                remarks.append(Remark(why, "skills", left_out=False))
+                who = f"{source.shown}: only you can load it (/skill:{skill.name}), since a model that reads it would see what you don't"
+                remarks.append(Remark(who, "skills", left_out=False))
             found[skill.name] = skill
     return dict(sorted(found.items()))
 
