@@ -46,17 +46,24 @@ def test_before_trust_nothing_of_a_project_is_told_and_the_persons_own_is(place:
     assert "theirs" not in instructions.system((), window=200_000)
 
 
-def test_trust_in_a_folder_of_a_repository_is_no_trust_in_the_repository_and_that_is_said(place: Place) -> None:
+@pytest.mark.parametrize("said_in", ["work", "work/sub"])
+def test_trust_in_a_repository_counts_wherever_in_it_one_works(place: Place, said_in: str) -> None:
     place.write("work/AGENTS.md", "of the root")
     place.write("work/sub/AGENTS.md", "of sub")
     (place.cwd / ".git").mkdir()
-    instructions, told = place.look(cwd="work/sub", trust="folder")
-    assert [g.name for g in instructions.found.guidance] == ["AGENTS.md"]
-    assert "of the root" not in instructions.system((), window=200_000)
-    assert len(told) == 1
-    assert f"instructions in {place.cwd} are ignored" in told[0]
-    place.project(trust="folder")
+    place.project(cwd=said_in, trust="folder")
     assert place.names(cwd="work/sub", trust=None) == ["AGENTS.md", "sub/AGENTS.md"]
+
+
+def test_trust_in_a_repository_is_no_trust_in_one_inside_it(place: Place) -> None:
+    place.write("work/.git/HEAD", "ref")
+    place.write("work/AGENTS.md", "mine")
+    place.write("work/vendored/.git/HEAD", "ref")
+    place.write("work/vendored/AGENTS.md", "theirs")
+    place.project(trust="folder")
+    assert place.names(cwd="work/vendored", trust=None) == []
+    assert place.names(cwd="work/vendored", trust="once") == ["AGENTS.md"]
+    assert "mine" not in place.system(cwd="work/vendored", trust="once")
 
 
 def test_claude_md_is_read_where_no_agents_md_is_beside_it(place: Place) -> None:

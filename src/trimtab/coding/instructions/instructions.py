@@ -78,13 +78,6 @@ class Instructions:
         self._reach = reach = reach_of(self.project)
         self._empty.clear()
         remarks: list[Remark] = []
-        if reach.untold is not None and self._has_files(reach.untold):
-            remarks.append(
-                Remark(
-                    f"instructions in {shown_path(reach.untold)} are ignored: only {shown_path(reach.folders[0])} is trusted (a run there with --trust folder trusts it)",
-                    "files",
-                )
-            )
         finder = Finder(self._texts, settings.files, settings.max_bytes, remarks)
         top = reach.folders[0] if reach.folders else None
         guidance = [

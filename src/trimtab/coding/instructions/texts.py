@@ -18,6 +18,7 @@ from trimtab.coding.tools.disk import open_regular
 from trimtab.coding.tools.failures import ToolFailure
 from trimtab.coding.tools.paths import shown_name
 from trimtab.coding.tools.text_files import sniff
+from trimtab.coding.trust.place import is_foreign
 from trimtab.types.text import scrub
 
 T = TypeVar("T")
@@ -74,7 +75,7 @@ class Texts:
         Raises `Unread`. Blocks on the disk: call it in a thread.
         """
         shown = shown_path(path)
-        if inside is not None and not _is_in(real := os.path.realpath(path), inside):
+        if inside is not None and is_foreign(real := os.path.realpath(path), os.path.realpath(inside)):
             raise Unread(
                 f"{shown} is left out: it is a link to {shown_path(Path(real))}, outside of {shown_path(inside)}"
             )
@@ -132,8 +133,3 @@ def _read(path: Path, shown: str, most: int) -> SourceText:
         every,
         bool(hidden),
     )
-
-
-def _is_in(path: str, folder: Path) -> bool:
-    root = os.path.realpath(folder)
-    return path == root or path.startswith(root.rstrip("/") + "/")
