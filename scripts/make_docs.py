@@ -59,6 +59,7 @@ def settings_page() -> str:
         ('projects."PATH".permissions', settings.ProjectPermissions),
         ("sandbox", settings.SandboxSettings),
         ("context", settings.ContextSettings),
+        ("instructions", settings.InstructionSettings),
         ("verify", settings.VerifySettings),
     ]
     return INTROS["settings"] + "\n".join(_settings_table(path, struct) for path, struct in tables)

@@ -119,7 +119,9 @@ def test_settings_are_read_again(cli: Cli) -> None:
 def test_settings_that_became_wrong_leave_the_session_as_it_was(cli: Cli) -> None:
     write = {"tool_calls": [{"name": "bash", "arguments": {"command": f"echo 'modle = 1' > {cli.home}/config.toml"}}]}
     model = cli.script(write, said("one"), said("two"))
-    outcome = talk(cli, "first", "/reload", "second", model=model, flags=("--permission", "full", "--set", "sandbox.mode=off"))
+    outcome = talk(
+        cli, "first", "/reload", "second", model=model, flags=("--permission", "full", "--set", "sandbox.mode=off")
+    )
     assert "unknown setting 'modle'" in outcome.err
     assert outcome.out.split() == ["one", "two"]
 

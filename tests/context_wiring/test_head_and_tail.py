@@ -7,8 +7,8 @@ import pytest
 from msgspec import structs
 
 from support.small_window import Heard, SmallRoom, calls, says
-from trimtab.coding import session as composition
 from trimtab.coding.choose import Fork, New, Resume
+from trimtab.coding.instructions import standing
 from trimtab.coding.session import Session
 from trimtab.context.actions import Action
 from trimtab.context.cycle.notice import HEAD
@@ -36,7 +36,7 @@ def cached(session: Session) -> None:
 
 
 def on(monkeypatch: pytest.MonkeyPatch, day: int) -> None:
-    monkeypatch.setattr(composition, "now", lambda: datetime(2026, 3, day, tzinfo=UTC))
+    monkeypatch.setattr(standing, "now", lambda: datetime(2026, 3, day, tzinfo=UTC))
 
 
 async def test_at_midnight_the_head_stays_and_the_new_date_is_told(

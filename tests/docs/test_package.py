@@ -16,7 +16,7 @@ PATTERNS = [pattern.removeprefix("/") for pattern in TARGETS["sdist"]["include"]
 
 
 def test_the_wheel_is_the_whole_package_data_files_too() -> None:
-    assert TARGETS["wheel"] == {"packages": ["src/trimtab"]}
+    assert TARGETS["wheel"] == {"packages": ["src/trimtab"], "force-include": {"docs": "trimtab/docs"}}
     data = {path.suffix for path in (ROOT / "src" / "trimtab").rglob("*") if path.is_file()} - {".py", ".pyc"}
     assert data == {".css", ".json", ".md", ".toml", ".typed"}
     ignored = (ROOT / ".gitignore").read_text("utf-8")

@@ -447,3 +447,14 @@ async def test_call_ids_that_the_view_no_longer_shows_are_not_used_again():
     agent, _ = agent_of(script, tool("look"), seen=["call_0"])
     await agent.prompt("go")
     assert [c.id for m in agent.messages if isinstance(m, Assistant) for c in m.tool_calls] == ["call_0_2"]
+
+
+async def test_a_running_turn_takes_another_system_prompt_with_its_next_request():
+    async def change(arguments, run):
+        agent.system = "Be kind."
+        return ToolOutput.text("done")
+
+    script = Script([*calls("change", call_id="c"), *ends("tool_use")], [*says("ok"), *ends()])
+    agent, _ = agent_of(script, tool("change", change), system="Be brief.")
+    await agent.prompt("go")
+    assert [request.system for request in script.requests] == ["Be brief.", "Be kind."]

@@ -94,6 +94,17 @@ def test_a_model_without_http_loads_no_http_client(tmp_path: Path) -> None:
     assert roots(seen) & {"httpx2", "httpcore2", "h11"} == set()
 
 
+def test_who_has_no_skills_and_no_templates_loads_no_yaml(tmp_path: Path) -> None:
+    """Instruction files are plain text; front matter is read where there is some."""
+    cli = Cli.at(tmp_path)
+    cli.file("AGENTS.md", "Be brief.")
+    model = cli.script({"text": "hello"}, {"text": "hello"})
+    argv = ["-p", "hi", "--trust", "once", "--model", model]
+    assert "yaml" not in loaded(cli, _COMMAND.format(argv=argv))
+    cli.file(".agents/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: d\n---\n")
+    assert "yaml" in loaded(cli, _COMMAND.format(argv=argv))
+
+
 SELDOM = (
     "trimtab.context.counting.anchor",
     "trimtab.context.counting.counter",

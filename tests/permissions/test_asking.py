@@ -12,6 +12,7 @@ import pytest
 from trimtab.agent.ports import Answer, Proceed
 from trimtab.coding.permissions import Mode, PermissionHooks, Policy, Rules, parse_rule
 from trimtab.coding.permissions.asking import visible
+from trimtab.coding.permissions.grants import Grant
 from trimtab.coding.permissions.hooks import Keep, Where
 from trimtab.coding.person import NOBODY, Person, Question
 from trimtab.coding.tools.paths import Workspace
@@ -360,12 +361,12 @@ async def test_a_cancelled_question_leaves_the_next_one_free(tmp_path: Path) -> 
 
 
 async def test_rules_that_are_granted_for_now_hold_as_long_as_they_are(tmp_path: Path) -> None:
-    grants = [Rules(allow=(parse_rule("bash(npm test)"),))]
-    granted: Callable[[], Rules] = lambda: grants[0]  # noqa: E731
+    grants = [Grant((parse_rule("bash(npm test)"),))]
+    granted: Callable[[], Grant] = lambda: grants[0]  # noqa: E731
     hooks = hooks_at(tmp_path, NOBODY, deny=("bash(npm test --all)",), granted=granted)
     assert await hooks.before_tool(bash("npm test")) == Proceed()
     assert isinstance(await hooks.before_tool(bash("npm test --all")), Answer)
-    grants[0] = Rules()
+    grants[0] = Grant()
     assert isinstance(await hooks.before_tool(bash("npm test")), Answer)
 
 
@@ -413,7 +414,7 @@ async def test_a_mode_that_is_set_while_a_question_is_open_holds_for_its_call(tm
 
 
 async def test_what_is_granted_for_now_opens_no_place_that_is_kept_apart(tmp_path: Path) -> None:
-    granted = Rules(allow=(parse_rule("write(.git/**)"), parse_rule("write(/tmp/x)")))
+    granted = Grant((parse_rule("write(.git/**)"), parse_rule("write(/tmp/x)")))
     hooks = hooks_at(tmp_path, NOBODY, granted=lambda: granted)
     assert isinstance(await hooks.before_tool(call("write", path=".git/hooks/x", content="")), Answer)
     assert await hooks.before_tool(call("write", path="/tmp/x", content="")) == Proceed()

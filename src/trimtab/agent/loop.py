@@ -11,7 +11,7 @@ A cancel leaves `scope` (or whatever scope is outside it). On the way out the pa
 so the conversation is always whole: the next request needs no repair.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -36,14 +36,14 @@ _REDUCIBLE = frozenset({"overflow", "request_too_large_for_tier", "output_cap", 
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """All that a turn works with. `seen` are the call ids of the session so far; it grows. `max_output` in tokens."""
+    """All that a turn works with. `seen` are the call ids of the session so far; it grows. `system` is asked before each request. `max_output` in tokens."""
 
     provider: Provider
     model: ModelInfo
     bench: Bench
     inbox: Inbox = field(default_factory=Inbox)
     seen: set[str] = field(default_factory=set)
-    system: str = ""
+    system: Callable[[], str] = str
     thinking: str | None = None
     max_output: int | None = None
     max_steps: int | None = None
@@ -177,7 +177,7 @@ def _request(kit: Kit) -> ModelRequest:
     return ModelRequest(
         model=kit.model,
         messages=(),
-        system=kit.system,
+        system=kit.system(),
         tools=tuple(tool.spec for tool in kit.bench.tools.values()),
         max_output=kit.max_output,
         thinking=kit.thinking,

@@ -43,7 +43,7 @@ class Agent:
     transcript that wait for a person, with their questions; who reopens a session passes them, and in `seen` the ids of all calls it
     holds, shown or not (default: those it shows). `max_output` is in tokens.
     `limits` hold for all turns together; `closer` is asked before a turn ends well. `feed`: give one with a clock for events that carry a time. The attributes may be set between turns; a running turn keeps what it
-    began with.
+    began with, but for `system`, which its next request has.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class Agent:
             bench=bench,
             inbox=self.inbox,
             seen=self._seen,
-            system=self.system,
+            system=lambda: self.system,
             thinking=self.thinking,
             max_output=self.max_output,
             max_steps=self.max_steps,

@@ -34,6 +34,17 @@ def attach(name: str, project: Project) -> tuple[Part, ...]:
     return (*pictures, Text(f'<file path="{name}">\n{text}\n</file>\n'))
 
 
+def attached(text: str, project: Project) -> tuple[Part, ...]:
+    """The parts for the files that a text of a person names with `@`. Raises `UsageError` for one that can't be read."""
+    names = dict.fromkeys(word[1:] for word in text.split() if names_file(word))
+    return tuple(part for name in names for part in attach(name, project))
+
+
+def names_file(word: str) -> bool:
+    """Whether a word is `@` and a name."""
+    return word.startswith("@") and bool(word[1:2].strip())
+
+
 def unseen_pictures(prompt: User, model: ModelInfo) -> str:
     """What to tell the person when `prompt` holds pictures and `model` takes none; empty otherwise."""
     pictures = [part for part in prompt.parts if isinstance(part, Image)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from trimtab.coding.kept_rules import RuleKeeper, rules_of
 from trimtab.coding.permissions import PermissionHooks, Policy
+from trimtab.coding.permissions.grants import Granted, nothing
 from trimtab.coding.permissions.rules import TOOLS
 from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
@@ -13,9 +14,14 @@ from trimtab.coding.tools.paths import Workspace
 
 
 def permission_hooks(
-    project: Project, workspace: Workspace, *, more_tools: Iterable[str] = (), person: Person = NOBODY
+    project: Project,
+    workspace: Workspace,
+    *,
+    more_tools: Iterable[str] = (),
+    person: Person = NOBODY,
+    granted: Granted = nothing,
 ) -> PermissionHooks:
-    """Return the hook for this project. `more_tools` are names of tools beside our own; `person` is who can be asked.
+    """Return the hook for this project. `more_tools` are names of tools beside our own; `person` is who can be asked; `granted` is what loaded skills may use.
 
     Raises `ConfigError` for a rule that can't be read or could never act.
     """
@@ -35,6 +41,7 @@ def permission_hooks(
         project.env.get("PATH", os.defpath),
         person,
         keep=keeper_of(project).keep,
+        granted=granted,
     )
 
 

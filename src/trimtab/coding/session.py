@@ -6,7 +6,7 @@
 This is the only module that knows all siblings. Frontends get events from `feed` and call methods here; they decide nothing.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,9 @@ from trimtab.coding.context.marker_guard import MarkerGuard
 from trimtab.coding.context.open import OpenContext, open_context
 from trimtab.coding.context_check import require_manageable
 from trimtab.coding.guard import permission_hooks, workspace_of
+from trimtab.coding.instructions.hooks import TOUCHING, InstructionHooks, paths_of
+from trimtab.coding.instructions.instructions import Instructions
+from trimtab.coding.instructions.section import Section
 from trimtab.coding.limits import limits_of, require_price
 from trimtab.coding.logs import (
     Opened,
@@ -49,17 +52,17 @@ from trimtab.coding.permissions.hooks import PermissionHooks
 from trimtab.coding.permissions.policy import MODE_WORDS, Mode
 from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
-from trimtab.coding.prompts import describe_tools, load_prompt
 from trimtab.coding.refusals import RefusalRecorder
 from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.tools.capture import PrivateFolder
+from trimtab.coding.tools.paths import Workspace
 from trimtab.coding.toolset import build_tools
 from trimtab.coding.trust.question import settle_trust
 from trimtab.coding.verify.open import open_verifier
 from trimtab.coding.verify.verifier import Verifier
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError, UsageError
-from trimtab.types.messages import Text, User, user
+from trimtab.types.messages import Assistant, Text, User, user
 from trimtab.types.models import ModelInfo
 from trimtab.types.text import scrub
 
@@ -99,12 +102,15 @@ class Session:
         self.log = log
         self.agent = agent
         self.context = context
+        self.instructions = kit.instructions
         self._kit = kit
         self._stack = stack
         self._notices = notices
+        self._tools = agent.tools
         context.transcript.wait.tell = self.tell
         self.permissions.tell = self.tell
         self._opened_mode = self.permissions.policy.mode
+        kit.instructions.changed = self._change_instructions
 
     @property
     def feed(self) -> Feed:
@@ -155,7 +161,8 @@ class Session:
     async def prompt(self, prompt: str | User) -> Turn:
         """Say something and run until idle. Raises `AgentBusy` while a turn runs; failures end the turn instead of raising."""
         await self._record_choices()
-        self.agent.system = self._system_prompt()  # another day, or another model's tools
+        if not self.busy:
+            await self._begin_turn()
         with suppress(StoreError, SessionError):  # as above
             await self.context.recollect()
         if isinstance(prompt, User) and (note := unseen_pictures(prompt, self.model)):
@@ -164,6 +171,21 @@ class Session:
             return await self.agent.prompt(self._with_news(prompt))
         finally:
             await self._tell_rest()
+
+    async def _begin_turn(self) -> None:
+        """Look at the instructions again, and say what changed: files, the day, another model's tools."""
+        instructions = self.instructions
+        instructions.begin_turn()
+        for note in await anyio.to_thread.run_sync(instructions.refresh):
+            await self.tell(note)
+        self._tools = self.agent.tools
+        self.agent.system = self._system_prompt()
+
+    async def _change_instructions(self, news: tuple[str, ...]) -> None:
+        """In the middle of a turn: let its next request have the instructions as they are now. `news` is for the person."""
+        for note in news:
+            await self.tell(note)
+        self.agent.system = self._system_prompt()
 
     async def answer(self, call_id: str, text: str) -> Turn:
         """Answer a parked call and go on. Raises `UsageError` when no such call waits."""
@@ -181,6 +203,8 @@ class Session:
 
     async def _tell_rest(self) -> None:
         """After each turn, what no later request told: news of the context, and one notice about the calls that weren't allowed."""
+        if not self.busy:
+            self.instructions.end_turn()
         with anyio.CancelScope(shield=True):
             for event in self.context.transcript.take_news():
                 await self.feed.publish(event)
@@ -308,7 +332,7 @@ class Session:
         """What stands in front. The mode is a part of it where it matters beyond the answer to a refused call: in plan, and once it was changed."""
         mode = self.permissions.policy.mode
         words = f"\n{MODE_WORDS[mode]}\n" if mode == "plan" or mode != self._opened_mode else ""
-        return system_prompt(self.project, self.agent.tools, self._closing.schema) + words
+        return self.instructions.system(self._tools, window=self.model.context_window) + words
 
     async def _record_choices(self) -> None:
         """Say in the log which model answers from here on, in which window, and which policy decides, when the log doesn't say so yet."""
@@ -383,15 +407,23 @@ async def open_session(
         verifier = open_verifier(project, kit.hooks, kit.confiner, kit.outputs, log, context.transcript.book, stack)
         checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
         closing = _Closing(verifier, SchemaCloser(output_schema) if output_schema is not None else None)
+        instructions = kit.instructions
+        told = await anyio.to_thread.run_sync(instructions.begin, lambda: _touched(log, workspace_of(project)))
+        if closing.schema is not None:
+            instructions.last = (Section("schema", "--output-schema", prompt_section(closing.schema.schema)),)
         agent = Agent(
             kit.model.provider,
             model=kit.model.info,
-            system=system_prompt(project, tools, closing.schema),
+            system=instructions.system(tools, window=kit.model.info.context_window),
             tools=tools,
             transcript=context.transcript,
             parked={p.call_id: p.question for p in log.parked},
             seen=await anyio.to_thread.run_sync(log.call_ids),
-            hooks=MarkerGuard(checkpoints.recorder if checkpoints else kit.hooks, context.refuse),
+            hooks=InstructionHooks(
+                MarkerGuard(checkpoints.recorder if checkpoints else kit.hooks, context.refuse),
+                instructions,
+                workspace_of(project),
+            ),
             feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
             thinking=_thinking_of(project, opened, kit.model),
             max_steps=project.settings.max_steps,
@@ -401,7 +433,7 @@ async def open_session(
         )
         context.attach(agent)
         stack.callback(agent.feed.close)
-        notices = (*project.notices, *opened.notices, *kit.model.notes)
+        notices = (*project.notices, *opened.notices, *kit.model.notes, *told)
         yield Session(
             project,
             log,
@@ -441,9 +473,10 @@ class _Closing:
 
 @dataclass(frozen=True, slots=True)
 class _Kit:
-    """What a session needs beside its log: a model, the tools that fit it, and how to make those that fit another one."""
+    """What a session needs beside its log: a model, the tools that fit it, how to make those that fit another one, and what it is told."""
 
     model: OpenModel
+    instructions: Instructions
     hooks: ChangeRecorder
     permissions: PermissionHooks
     refusals: RefusalRecorder
@@ -463,8 +496,11 @@ async def _kit(
     person: Person,
 ) -> _Kit:
     workspace = workspace_of(project)
+    instructions = Instructions(project, taken=_command_names)
     more_tools = [tool.spec.name for tool in extra]
-    permissions = permission_hooks(project, workspace, more_tools=more_tools, person=person)
+    permissions = permission_hooks(
+        project, workspace, more_tools=more_tools, person=person, granted=instructions.granted
+    )
     refusals = RefusalRecorder(permissions)
     confiner, outputs = confiner_of(project), PrivateFolder()
     stack.callback(outputs.close)
@@ -476,18 +512,17 @@ async def _kit(
         return (*build_tools(project, outputs, images="image" in info.input, confiner=confiner), *extra)
 
     hooks = ChangeRecorder(refusals, workspace)
-    return _Kit(model, hooks, permissions, refusals, confiner, outputs, tools_for(model.info), tools_for)
+    return _Kit(model, instructions, hooks, permissions, refusals, confiner, outputs, tools_for(model.info), tools_for)
 
 
-def system_prompt(project: Project, tools: tuple[Tool, ...], schema: SchemaCloser | None = None) -> str:
-    """The system prompt: ours or the person's, then what was appended, then what the last answer has to look like."""
-    settings = project.settings
-    values: Mapping[str, str] = {
-        "tools": describe_tools(tools),
-        "cwd": scrub(str(project.cwd)),
-        "platform": project.platform,
-        "date": now().strftime("%Y-%m-%d"),
-    }
-    base = settings.system_prompt if settings.system_prompt is not None else load_prompt("system", values)
-    more = (settings.append_system_prompt, prompt_section(schema.schema) if schema else None)
-    return base + "".join(f"\n{text}\n" for text in more if text)
+def _command_names() -> Collection[str]:
+    from trimtab.coding.commands.registry import COMMANDS  # noqa: PLC0415 - commands know sessions, and only templates ask for their names
+
+    return COMMANDS.keys()
+
+
+def _touched(log: SessionLog, workspace: Workspace) -> Iterator[str]:
+    """The files that the session's calls have read and changed."""
+    calls = (call for message in log.view() if isinstance(message, Assistant) for call in message.tool_calls)
+    by_path = {str((call.arguments or {}).get("path")): call for call in calls if call.name in TOUCHING}
+    return (path for call in by_path.values() for path in paths_of(call, workspace))

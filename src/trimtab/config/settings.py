@@ -165,6 +165,21 @@ class CheckpointSettings(_Section, frozen=True):
     """Keep how files were before the agent changed them, for `/undo`, `/redo` and `/diff`."""
 
 
+class InstructionSettings(_Section, frozen=True):
+    """What is read beside the conversation: instruction files, skills, prompt templates."""
+
+    enabled: bool = True
+    """Whether any of it is read; without it the system prompt is Trimtab's own, or yours, and nothing else."""
+    files: tuple[str, ...] = ("AGENTS.md", "CLAUDE.md")
+    """Names of instruction files. Of each folder the first one counts that says something of its own."""
+    max_bytes: Positive = 32 * 1024
+    """Bytes of one instruction file that a model is told; what is cut says where the rest is."""
+    max_total_bytes: Positive = 64 * 1024
+    """Bytes of all of them together. At most one for each token of the model's window in any case, which is about a quarter of it."""
+    max_skills_bytes: Positive = 8 * 1024
+    """Bytes that the list of skills may have; descriptions get shorter first."""
+
+
 class ModelOverride(_Section, frozen=True):
     """Settings for one model, over those of its provider and the catalogue."""
 
@@ -204,6 +219,7 @@ class Settings(_Section, frozen=True):
     sandbox: SandboxSettings = SandboxSettings()
     projects: dict[str, ProjectSettings] = {}
     context: ContextSettings = ContextSettings()
+    instructions: InstructionSettings = InstructionSettings()
     verify: VerifySettings = VerifySettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
 
@@ -212,6 +228,7 @@ __all__ = [
     "BashTool",
     "CheckpointSettings",
     "ContextSettings",
+    "InstructionSettings",
     "ModelConfig",
     "ModelOverride",
     "Permission",

@@ -1,6 +1,10 @@
 """Which commands there are, and which of them a line means.
 
-`/etc/passwd is a file` is no command but text: a command's name is one word of letters.
+    COMMANDS (Trimtab's own) ─┐
+    prompt templates ─────────┼─ commands_of(session) ──parse──▶ the one that a line begins with
+    skill:NAME ───────────────┘
+
+`/etc/passwd is a file` is no command but text: one of ours is a word of letters, and of the others only what is there counts.
 """
 
 import re
@@ -19,13 +23,16 @@ from trimtab.coding.commands import (
     models,
     new,
     permissions,
+    prompts,
     quit,
     redo,
     reload,
     resume,
     revert,
     settings,
+    skills,
     stats,
+    system,
     thinking,
     tools,
     tree,
@@ -35,10 +42,14 @@ from trimtab.coding.commands import (
 )
 from trimtab.coding.commands.command import Command, Desk
 from trimtab.coding.commands.help import help_command
+from trimtab.coding.commands.prompts import template_commands
+from trimtab.coding.commands.skills import skill_commands
+from trimtab.coding.session import Session
 from trimtab.coding.telling.nearest import nearest
 from trimtab.types.errors import UsageError
 
-_COMMAND = re.compile(r"/([a-z]*)(?:\s+(.*))?", re.S)
+_COMMAND = re.compile(r"/([a-z]*|skill:\S*)(?:\s+(.*))?", re.S)
+_ANY = re.compile(r"/([\w-]+)(?:\s+(.*))?", re.S)
 
 COMMANDS: Mapping[str, Command] = {
     command.name: command
@@ -68,24 +79,35 @@ COMMANDS: Mapping[str, Command] = {
         trust.COMMAND,
         permissions.COMMAND,
         answer.COMMAND,
-        help_command(lambda: COMMANDS),
+        system.COMMAND,
+        skills.COMMAND,
+        prompts.COMMAND,
+        help_command(lambda session: commands_of(session)),
         quit.COMMAND,
     )
 }
 """By name, in the order in which help lists them."""
 
 
-def parse(line: str) -> tuple[str, str] | None:
-    """`line` as a command's name and what follows it; None when it is text."""
-    found = _COMMAND.fullmatch(line)
+def commands_of(session: Session) -> Mapping[str, Command]:
+    """All commands of a session: ours, then the templates and skills that were found, none of which has the name of one of ours."""
+    return {**COMMANDS, **template_commands(session), **skill_commands(session)}
+
+
+def parse(line: str, commands: Mapping[str, Command] = COMMANDS) -> tuple[str, str] | None:
+    """`line` as a command's name and what follows it; None when it is text. `commands` are those that there are beside ours."""
+    found = _ANY.fullmatch(line)
+    if found is None or found[1] not in commands:
+        found = _COMMAND.fullmatch(line)
     return (found[1], (found[2] or "").strip()) if found else None
 
 
 async def run_command(desk: Desk, name: str, rest: str) -> None:
     """Run the command of that name. Raises `UsageError` when there is none."""
-    command = COMMANDS.get(name)
+    commands = commands_of(desk.session)
+    command = commands.get(name)
     if command is None:
-        meant = nearest(name, COMMANDS)
+        meant = nearest(name, commands)
         guess = f"Did you mean /{meant}? " if meant else ""
         raise UsageError(
             f"no command /{name}", hint=f"{guess}/help lists them. To send it as text, put a space before it."

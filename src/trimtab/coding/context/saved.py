@@ -18,10 +18,10 @@ from trimtab.coding.context.chosen import chosen_tools
 from trimtab.coding.context.engine import build_engine, context_settings
 from trimtab.coding.context.open import archive_beside
 from trimtab.coding.context.tools import agent_tools
+from trimtab.coding.instructions.instructions import Instructions
 from trimtab.coding.logs import now, policy_of, session_folder
 from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
-from trimtab.coding.session import system_prompt
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import build_tools
 from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded, run_plan
@@ -216,7 +216,10 @@ def _request(project: Project, engine: Engine) -> ModelRequest:
     )
     own = build_tools(project, PrivateFolder(), images="image" in engine.model.input)
     tools = (*own, *agent_tools(chosen_tools(context_settings(project, engine.model), project.settings.tools), host))
-    return ModelRequest(engine.model, (), system=system_prompt(project, tools), tools=tuple(t.spec for t in tools))
+    instructions = Instructions(project)
+    instructions.refresh()
+    system = instructions.system(tools, window=engine.model.context_window)
+    return ModelRequest(engine.model, (), system=system, tools=tuple(t.spec for t in tools))
 
 
 def _refuse_to_drive(_plan: object) -> NoReturn:

@@ -1,6 +1,7 @@
 """What a call may do: rules, a reading of shell commands, verdicts, and the hook that asks a person or answers what is refused."""
 
 from trimtab.coding.permissions.decide import decide, judge
+from trimtab.coding.permissions.grants import Grant, Granted
 from trimtab.coding.permissions.hooks import PermissionHooks
 from trimtab.coding.permissions.policy import Mode, Policy
 from trimtab.coding.permissions.rules import Rule, Rules, parse_rule
@@ -13,6 +14,8 @@ __all__ = [
     "By",
     "Decision",
     "Deny",
+    "Grant",
+    "Granted",
     "Judgement",
     "Mode",
     "Part",

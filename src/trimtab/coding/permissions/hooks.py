@@ -19,6 +19,7 @@ import anyio
 from trimtab.agent.ports import Answer, Proceed, ToolOutput, meanwhile
 from trimtab.coding.permissions.asking import SETTLED, WHY, question
 from trimtab.coding.permissions.decide import judge
+from trimtab.coding.permissions.grants import Granted, nothing, with_grant
 from trimtab.coding.permissions.policy import Mode, Policy
 from trimtab.coding.permissions.preview import preview
 from trimtab.coding.permissions.rules import TOOLS, Rule, Rules, parse_rule
@@ -86,7 +87,7 @@ class PermissionHooks:
     search: str = os.defpath
     person: Person = NOBODY
     keep: Keep | None = None
-    granted: Callable[[], Rules] = Rules
+    granted: Granted = nothing
     tell: Callable[[str], Awaitable[None]] | None = None
     answers: tuple[Rule, ...] = ()
     """Rules that answers of a person added in this session, the newest last."""
@@ -95,9 +96,8 @@ class PermissionHooks:
     @property
     def current(self) -> Policy:
         """All that holds now."""
-        granted = self.granted()
-        lent = Rules(tuple(replace(rule, of_project=True) for rule in granted.allow), granted.deny)
-        return replace(self.policy, rules=Rules(allow=self.answers) + self.policy.rules + lent)
+        answered = replace(self.policy, rules=Rules(allow=self.answers) + self.policy.rules)
+        return with_grant(answered, self.granted())
 
     @property
     def chosen_mode(self) -> Mode | None:

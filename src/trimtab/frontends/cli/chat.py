@@ -20,7 +20,7 @@ import click
 
 from trimtab.agent.run import AgentBusy
 from trimtab.coding.choose import AtFile, Choice, New
-from trimtab.coding.commands.registry import parse, run_command
+from trimtab.coding.commands.registry import commands_of, parse, run_command
 from trimtab.coding.project import Project
 from trimtab.coding.session import Session
 from trimtab.coding.switching import Candidate, carry_over, prepare
@@ -190,7 +190,7 @@ class ChatLoop:
     async def _take(self, line: str) -> None:
         if self._person.waiting:
             self._person.hear(line)
-        elif (command := parse(line.rstrip())) is not None:
+        elif (command := parse(line.rstrip(), commands_of(self.session))) is not None:
             await run_command(self, *command)
         elif text := line.strip():
             parts = line_parts(text, self.session.project)

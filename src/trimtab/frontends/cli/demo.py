@@ -71,6 +71,7 @@ async def _demo(folder: Path, *, keep: bool) -> int:
     overrides = {
         "model": "scripted/demo",
         "permissions": {"mode": "full"},
+        "instructions": {"enabled": False},
         "providers": {"scripted": scripted},
     }
     env = demo_env(environment(), home)
@@ -78,7 +79,7 @@ async def _demo(folder: Path, *, keep: bool) -> int:
     async with open_session(project, New(), provider=ScriptedProvider(script_lines())) as session:
         # The path of a temp folder is another one each time. Its name is enough here: every path in a call is relative.
         said = session.agent.system.replace(str(project.cwd), project.cwd.name)
-        session.project = open_project(work, overrides={**overrides, "system_prompt": said}, env=env)
+        session.instructions.project = open_project(work, overrides={**overrides, "system_prompt": said}, env=env)
         printer = TextPrinter(live=True, progress=True)
         async with anyio.create_task_group() as group:
             group.start_soon(printer.follow, session.feed.subscribe())

@@ -9,7 +9,7 @@ import stat
 import sys
 from collections.abc import Sequence
 
-from trimtab.coding.attachments import attach
+from trimtab.coding.attachments import attach, attached, names_file
 from trimtab.coding.project import Project
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Part, Text
@@ -21,8 +21,8 @@ MAX_STDIN = 10_000_000
 
 def prompt_parts(words: Sequence[str], project: Project) -> tuple[tuple[Part, ...], tuple[str, ...]]:
     """Return the prompt's parts and notices. A word `-` waits for standard input. Raises `UsageError` when there is nothing to ask."""
-    text_words = [w for w in words if not _is_file(w) and w != "-"]
-    files = [w[1:] for w in words if _is_file(w)]
+    text_words = [w for w in words if not names_file(w) and w != "-"]
+    files = [w[1:] for w in words if names_file(w)]
     piped, notices = _piped(wait="-" in words or not (text_words or files))
     parts: list[Part] = []
     if text_words:
@@ -40,13 +40,8 @@ def prompt_parts(words: Sequence[str], project: Project) -> tuple[tuple[Part, ..
 
 def line_parts(line: str, project: Project) -> tuple[Part, ...]:
     """The parts of one line of a talk: the line as it is, then the files that it names with `@`. Raises `UsageError` for one that can't be read."""
-    files = dict.fromkeys(word[1:] for word in line.split() if _is_file(word))
-    attached = [part for name in files for part in attach(name, project)]
-    return (Text(scrub(line) + ("\n\n" if attached else "")), *attached)
-
-
-def _is_file(word: str) -> bool:
-    return word.startswith("@") and bool(word[1:2].strip())
+    files = attached(line, project)
+    return (Text(scrub(line) + ("\n\n" if files else "")), *files)
 
 
 def _piped(*, wait: bool) -> tuple[str, tuple[str, ...]]:

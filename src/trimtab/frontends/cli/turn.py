@@ -16,6 +16,7 @@ import anyio
 
 from trimtab.agent.loop import Turn
 from trimtab.coding.choose import Choice
+from trimtab.coding.commands.saying import Said, expand, prompt
 from trimtab.coding.output_schema import json_in, load_schema
 from trimtab.coding.project import Project
 from trimtab.coding.session import Session, open_session
@@ -24,7 +25,7 @@ from trimtab.frontends.cli.json_lines import write_events
 from trimtab.frontends.cli.options import Flags
 from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.text import TextPrinter
-from trimtab.types.messages import User
+from trimtab.types.messages import Part, Text
 from trimtab.types.usage import Usage
 
 _CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -39,9 +40,20 @@ def one_turn(words: Sequence[str], *, flags: Flags, mode: str, output_schema: st
     async def work(session: Session) -> Turn:
         for text in notices:
             await session.tell(text)
-        return await session.prompt(User(parts))
+        said = await anyio.to_thread.run_sync(_command, words, parts, session)
+        return await prompt(session, said)
 
     return anyio.run(partial(drive, project, flags.choice(), mode, work, takeover=flags.takeover, output_schema=schema))
+
+
+def _command(words: Sequence[str], parts: tuple[Part, ...], session: Session) -> Said:
+    """What is said: the parts as they are, unless the words begin with a template's or a skill's command. Piped text is never one."""
+    first = parts[0]
+    if not words or not words[0].startswith("/") or not isinstance(first, Text):
+        return Said(parts)
+    said = expand(first.text.strip(), session)
+    gap = (Text("\n\n"),) if len(parts) > 1 else ()
+    return Said((*said.parts, *gap, *parts[1:]), said.skill) if said else Said(parts)
 
 
 async def drive(

@@ -136,7 +136,13 @@ def _project(folder: Path, assignment: Assignment, limits: Limits) -> Project:
     home.mkdir()
     _write(cwd, assignment.files)
     bash = {"allow": ["python3 -m unittest"], "timeout_s": _TESTS_S, "max_timeout_s": _TESTS_S}
-    settings = {**_NO_MODEL, "permissions": {"mode": "auto-edit"}, "tools": {"bash": bash}, "max_steps": limits.steps}
+    settings = {
+        **_NO_MODEL,
+        "permissions": {"mode": "auto-edit"},
+        "tools": {"bash": bash},
+        "max_steps": limits.steps,
+        "instructions": {"enabled": False},
+    }
     return open_project(cwd, overrides=settings, env=command_env(home))
 
 

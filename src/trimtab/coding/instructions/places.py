@@ -1,0 +1,115 @@
+"""Where skills and prompt templates lie, the weakest first: of two with one name, the later place's holds.
+
+~/.agents/skills, HOME/skills, HOME/prompts       the person's own
+.agents/skills, .trimtab/skills, .trimtab/prompts   of each folder from the project's root to the working folder, where it is trusted
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from trimtab.coding.instructions.guidance import named
+from trimtab.coding.instructions.reach import Reach
+from trimtab.coding.instructions.remark import About, Remark
+from trimtab.coding.instructions.skills import Skill, Whose, parse_skill
+from trimtab.coding.instructions.templates import Template, parse_template
+from trimtab.coding.instructions.texts import Texts, Unread, shown_path
+from trimtab.coding.project import Project
+
+_MOST = 500
+"""Entries of one folder that are looked at."""
+_MOST_BYTES = 256 * 1024
+"""Of one file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One folder of skills or templates. `inside` is the folder that links must not lead out of, for what is a project's."""
+
+    folder: Path
+    whose: Whose
+    inside: Path | None = None
+
+
+def skill_places(project: Project, reach: Reach) -> Iterator[Place]:
+    """The folders of skills, the weakest first."""
+    if home := project.env.get("HOME"):
+        yield Place(Path(home) / ".agents" / "skills", "user")
+    yield Place(project.home.config / "skills", "user")
+    for folder in reach.folders:
+        for name in (".agents", ".trimtab"):
+            yield Place(folder / name / "skills", "project", reach.folders[0])
+
+
+def template_places(project: Project, reach: Reach) -> Iterator[Place]:
+    """The folders of prompt templates, the weakest first."""
+    yield Place(project.home.config / "prompts", "user")
+    for folder in reach.folders:
+        yield Place(folder / ".trimtab" / "prompts", "project", reach.folders[0])
+
+
+def find_skills(places: Iterator[Place], texts: Texts, remarks: list[Remark]) -> dict[str, Skill]:
+    """The skills by name; what is wrong with others goes to `remarks`."""
+    found: dict[str, Skill] = {}
+    for place in _once(places):
+        for entry in _entries(place.folder, "skills", remarks):
+            path = next(named(entry, ["SKILL.md"]), None) if os.path.isdir(entry) else None
+            if path is None:
+                continue
+            try:
+                source = texts.read(path, most=_MOST_BYTES, inside=place.inside)
+                skill = texts.parsed(source, partial(parse_skill, whose=place.whose))
+            except Unread as why:
+                remarks.append(Remark(str(why), "skills"))
+                continue
+            remarks += [Remark(note, "skills", left_out=False) for note in source.notes]
+            if skill.spoilt:
+                who = f"{source.shown}: only you can load it (/skill:{skill.name}), since a model that reads it would see what you don't"
+                remarks.append(Remark(who, "skills", left_out=False))
+            found[skill.name] = skill
+    return dict(sorted(found.items()))
+
+
+def find_templates(places: Iterator[Place], texts: Texts, remarks: list[Remark]) -> dict[str, Template]:
+    """The templates by name; what is wrong with others goes to `remarks`."""
+    found: dict[str, Template] = {}
+    for place in _once(places):
+        for entry in _entries(place.folder, "prompts", remarks):
+            if entry.suffix.lower() != ".md":
+                continue
+            try:
+                source = texts.read(entry, most=_MOST_BYTES, inside=place.inside)
+                template = texts.parsed(source, partial(parse_template, whose=place.whose))
+            except Unread as why:
+                remarks.append(Remark(str(why), "prompts"))
+                continue
+            remarks += [Remark(note, "prompts", left_out=False) for note in source.notes]
+            found[template.name] = template
+    return dict(sorted(found.items()))
+
+
+def _once(places: Iterator[Place]) -> Iterator[Place]:
+    """Each folder the first time only: the home folder may be the project."""
+    seen: set[str] = set()
+    for place in places:
+        real = os.path.realpath(place.folder)
+        if real not in seen:
+            seen.add(real)
+            yield place
+
+
+def _entries(folder: Path, about: About, remarks: list[Remark]) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in islice(entries, _MOST + 1) if not entry.name.startswith(".")]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        remarks.append(Remark(f"{shown_path(folder)} can't be read: {error.strerror}", about))
+        return []
+    if len(names) > _MOST:
+        remarks.append(Remark(f"{shown_path(folder)} has more than {_MOST} entries; the rest is left out", about))
+    return [folder / name for name in sorted(names)[:_MOST]]
