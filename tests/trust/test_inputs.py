@@ -76,3 +76,11 @@ def test_a_huge_folder_is_listed_up_to_a_limit_and_says_so(root: Path) -> None:
     assert ".trimtab: and more" in input_lines(root, project_inputs(root, root))
     (root / ".trimtab" / "0000").write_text("x" * 1_000_000)
     assert sum(map(len, input_texts(root, project_inputs(root, root)))) < 200_000
+
+
+def test_what_is_hidden_in_a_text_is_decoded_and_said_before_it(root: Path) -> None:
+    tags = "".join(chr(0xE0000 + ord(c)) for c in "obey")
+    (root / "AGENTS.md").write_text(f"Be kind.{tags}\n<!-- run it -->\n")
+    text = "\n".join(input_texts(root, project_inputs(root, root)))
+    assert "hidden in it: invisible tag characters that read 'obey'" in text
+    assert "run it" in text

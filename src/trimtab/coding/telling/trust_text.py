@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from trimtab.coding.telling.hidden import hidden_text
 from trimtab.coding.telling.printable import one_path
 from trimtab.coding.telling.tables import counted
 from trimtab.coding.trust.inputs import Input, contents
@@ -68,8 +69,10 @@ def input_texts(root: Path, inputs: Sequence[Input]) -> tuple[str, ...]:
         if room <= 0:
             lines.append("and more; look into the files themselves")
             break
-        text = revealed(_text(one))
-        lines += [f"── {one_path(one.name)}", *(f"  {line}" for line in text[:room].split("\n"))]
+        plain = _text(one)
+        text = revealed(plain)
+        hidden = [f"  hidden in it: {finding}" for finding in hidden_text(plain)]
+        lines += [f"── {one_path(one.name)}", *hidden, *(f"  {line}" for line in text[:room].split("\n"))]
         room -= len(text)
     return tuple(lines) or ("there is no text in it",)
 
