@@ -1,6 +1,7 @@
 """Which session a run continues, and what the commands about sessions show."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -184,3 +185,36 @@ def test_showing_the_last_session_where_none_is_points_to_other_folders(cli: Cli
     assert outcome.code == 2
     assert "--all" in outcome.err
     assert "--continue" not in outcome.err
+
+
+def test_twelve_runs_at_once_in_one_folder_are_all_listed_and_found_and_none_is_damaged(cli: Cli) -> None:
+    script = cli.script({"text": "An answer about giraffes."})
+
+    def run(number: int) -> int:
+        return cli.run("-p", f"question {number}", "--model", script).code
+
+    with ThreadPoolExecutor(12) as pool:
+        assert list(pool.map(run, range(12))) == [0] * 12
+        asked = list(
+            pool.map(lambda n: cli.run("sessions", *(("list",), ("search", "giraffes"))[n % 2], "--json"), range(6))
+        )
+    assert [outcome.err for outcome in asked] == [""] * 6
+    for outcome in asked[::2]:
+        rows = json.loads(outcome.out)
+        assert sorted(row["title"] for row in rows) == sorted(f"question {n}" for n in range(12))
+        assert {row["damage"] for row in rows} == {0}
+    for outcome in asked[1::2]:
+        assert len({hit["session"] for hit in json.loads(outcome.out)["hits"]}) == 12
+
+
+def test_a_search_shows_where_something_was_said(cli: Cli) -> None:
+    ask(cli, "why \x1b[31mgiraffes?", "Because of their necks.")
+    found = cli.inside("sessions", "search", "necks")
+    assert "why giraffes?" in found.out.splitlines()[0]
+    assert "Because of their necks." in found.out.splitlines()[1]
+    assert "\x1b" not in found.out
+    nothing = cli.inside("sessions", "search", "zebra")
+    assert (nothing.code, nothing.out) == (0, "")
+    assert "--all" in nothing.err
+    data = json.loads(cli.inside("sessions", "search", "--json", "--all", "neck*").out)
+    assert [(hit["role"], hit["snippet"]) for hit in data["hits"]] == [("assistant", "Because of their necks.")]

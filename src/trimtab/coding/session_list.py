@@ -1,5 +1,6 @@
-"""Sessions as rows that a person can choose from."""
+"""Sessions as rows that a person can choose from, and what was said in them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -7,6 +8,9 @@ from trimtab.coding.logs import now, session_folder
 from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
 from trimtab.context.stores.summary import SessionSummary
+from trimtab.sessions.index.index import SessionIndex
+from trimtab.sessions.index.query import parse
+from trimtab.sessions.index.searching import Hits
 from trimtab.types.errors import TrimtabError
 from trimtab.types.models import Price
 
@@ -20,11 +24,27 @@ class Row:
     cost_usd: float | None
 
 
-def list_sessions(project: Project, *, everywhere: bool) -> tuple[tuple[Row, ...], tuple[str, ...]]:
-    """The sessions of this folder (or of all), newest first, and notes about files that can't be read."""
-    listing = session_folder(project).listing(None if everywhere else str(project.cwd))
+Tell = Callable[[str], None]
+
+
+def session_index(project: Project, *, tell: Tell | None = None) -> SessionIndex:
+    """The index over all sessions of this user."""
+    return SessionIndex(project.home.index, session_folder(project), tell=tell)
+
+
+def list_sessions(
+    project: Project, *, everywhere: bool, tell: Tell | None = None
+) -> tuple[tuple[Row, ...], tuple[str, ...]]:
+    """The sessions of this folder (or of all), newest first, and notes about files that can't be read. `tell` hears when that takes a while."""
+    listing = session_index(project, tell=tell).listing(None if everywhere else str(project.cwd))
     at, prices = now(), _Prices(project)
     return tuple(_row(s, at, prices) for s in listing.sessions), listing.notes
+
+
+def search_sessions(project: Project, query: str, *, everywhere: bool, limit: int, tell: Tell | None = None) -> Hits:
+    """What was said in the sessions of this folder (or of all) that fits `query`. Raises `TrimtabError` where this Python can't search."""
+    index = session_index(project, tell=tell)
+    return index.search(parse(query), None if everywhere else str(project.cwd), limit=limit)
 
 
 def _row(summary: SessionSummary, at: datetime, prices: "_Prices") -> Row:

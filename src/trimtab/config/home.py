@@ -55,6 +55,11 @@ class Home:
         return self.data / "sessions"
 
     @property
+    def index(self) -> Path:
+        """What is known of all sessions; made anew when it is gone."""
+        return self.cache / "index.sqlite"
+
+    @property
     def bodies(self) -> Path:
         """Large bodies, by content hash."""
         return self.data / "bodies"

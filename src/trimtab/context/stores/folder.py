@@ -3,8 +3,8 @@
     SESSIONS/SLUG-HASH8/TIME_ID.jsonl     SLUG for people, HASH8 of the exact real path of the project: `/a/b_c` is not `/a/b-c`
     BODIES/sha256-…                       large bodies of all of them
 
-There is no index to get out of step: names are found by looking at file names, and a list reads each file once. A file that
-can't be read is a note in the list, never its end.
+Nothing here goes by an index: names are found by looking at file names, and a list reads each file once (the index in front of it, in `trimtab.sessions.index`,
+is a cache of that). A file that can't be read is a note in the list, never its end.
 """
 
 import hashlib
@@ -88,7 +88,7 @@ class SessionFolder:
         """List the sessions of one project, or all."""
         found: list[SessionSummary] = []
         notes: list[str] = []
-        for path in self._paths(cwd):
+        for path in self.paths(cwd):
             try:
                 found.append(summarise(path))
             except SessionError as exc:
@@ -108,7 +108,7 @@ class SessionFolder:
             if path.is_file():
                 return path
             raise UnknownSession(f"no session file {ref!r}", hint="`trimtab sessions list` shows what there is")
-        by_id = [(id_from_name(path), path) for path in self._paths(None)]
+        by_id = [(id_from_name(path), path) for path in self.paths(None)]
         hits = [p for i, p in by_id if i == ref] or [p for i, p in by_id if ref and i.startswith(ref)]
         if len(hits) == 1:
             return hits[0]
@@ -157,7 +157,7 @@ class SessionFolder:
         """The session of this project that was written last; one that was moved here is found by what it says."""
         real = scrub(os.path.realpath(cwd))  # as a file can say it: a name that isn't UTF-8 loses its odd bytes there
         for scope in (cwd, None):
-            for path in sorted(self._paths(scope), key=modified_at, reverse=True):
+            for path in sorted(self.paths(scope), key=modified_at, reverse=True):
                 with suppress(SessionError):
                     summary = summarise(path)
                     if summary.entries and summary.cwd and scrub(os.path.realpath(summary.cwd)) == real:
@@ -167,7 +167,8 @@ class SessionFolder:
             hint='trimtab -p "…" starts one; `trimtab sessions list --all` shows those of other folders',
         )
 
-    def _paths(self, cwd: str | None) -> Iterator[Path]:
+    def paths(self, cwd: str | None) -> Iterator[Path]:
+        """The files that may be sessions: of one project, or all."""
         folders = [self.folder_of(cwd)] if cwd is not None else _entries_of(self.sessions)
         for folder in folders:
             yield from (path for path in _entries_of(folder) if path.suffix == ".jsonl")

@@ -23,14 +23,17 @@ from trimtab.types.usage import Usage
 
 _FILE = re.compile(r'<file path="(.+)">')
 _TITLE = 80
+_READ = 2_000
+"""Characters of a first line that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
     """What a list shows of a session.
 
-    `cwd` is the one recorded last; `created` is as the file says, `modified` that of the file; `answers` maps `provider/model` to what was reported
-    for each answer, `summaries` are the requests beside them; `damage` counts what opening it would repair.
+    `title` is the one that was given, else the first prompt; `model` (`provider/model`) answered last; `cwd` is the one recorded last; `created` is as the file
+    says, `modified` that of the file; `answers` maps `provider/model` to what was reported for each answer, `summaries` are the requests beside them; `damage`
+    counts what opening it would repair. Title and prompt hold no secrets: lists are copied and shown.
     """
 
     id: str
@@ -44,6 +47,8 @@ class SessionSummary:
     summaries: tuple[Written, ...]
     parent_session: str | None
     damage: int
+    prompt: str = ""
+    model: str = ""
 
     @property
     def usage(self) -> Usage:
@@ -79,12 +84,16 @@ _line = msgspec.json.Decoder(_Line)
 
 def summarise(path: Path) -> SessionSummary:
     """Read one session for a list. Raises `SessionError` when it can't be read."""
-    file = SessionFile.read(path)
-    modified = modified_at(path)
+    return summary_of(SessionFile.read(path), modified_at(path))
+
+
+def summary_of(file: SessionFile, modified: float) -> SessionSummary:
+    """Sum up a file that is read already; `modified` in seconds since 1970."""
+    path = file.path
     archive = Archive()
     answers: dict[str, list[Usage]] = {}
     summaries: list[Written] = []
-    prompt = ""
+    prompt = model = ""
     for number, entry in file.found.numbered():
         if archive.add(entry, line=number) is None:
             continue
@@ -95,13 +104,17 @@ def summarise(path: Path) -> SessionSummary:
         answer = _answer(entry)
         if answer is None or (answer.role == "user" and not prompt):
             prompt = prompt or _prompt(entry)
-        elif answer.usage is not None:
-            answers.setdefault(f"{answer.provider}/{answer.model}", []).append(answer.usage)
+        elif answer.role == "assistant":
+            model = f"{answer.provider}/{answer.model}" if answer.model else model
+            if answer.usage is not None:
+                answers.setdefault(f"{answer.provider}/{answer.model}", []).append(answer.usage)
     return SessionSummary(
         id=file.header.id,
         path=path,
         cwd=archive.cwd or file.header.cwd,
         title=_plain(archive.title or prompt),
+        prompt=_plain(prompt),
+        model=model,
         created=file.header.created,
         modified=datetime.fromtimestamp(modified, UTC),
         entries=len(archive),
@@ -138,5 +151,10 @@ def _prompt(entry: Entry) -> str:
 
 
 def _plain(title: str) -> str:
-    """One short line without control characters: a title is shown in terminals."""
+    """One short line without control characters and secrets: a title is shown in terminals."""
+    if not title:
+        return ""
+    from trimtab.context.summary.redact import redact  # noqa: PLC0415 - whoever goes on with a session needs no patterns
+
+    title = redact(title[:_READ])
     return " ".join("".join(c if c.isprintable() else " " for c in title).split())[:_TITLE]

@@ -4,6 +4,10 @@ import os
 import textwrap
 from typing import TextIO
 
+import click
+
+from trimtab.types.text import strip_terminal
+
 
 def width_of(stream: TextIO) -> int | None:
     """Columns of the terminal behind `stream`; None when there is none."""
@@ -11,6 +15,11 @@ def width_of(stream: TextIO) -> int | None:
         return os.get_terminal_size(stream.fileno()).columns or None if stream.isatty() else None
     except (OSError, ValueError):
         return None
+
+
+def note(text: str) -> None:
+    """Say something beside the output, on standard error."""
+    click.echo(strip_terminal(f"note: {text}"), err=True)
 
 
 def wrapped(text: str, width: int | None) -> str:

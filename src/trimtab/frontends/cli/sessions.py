@@ -1,4 +1,8 @@
-"""`trimtab sessions`: what was said before, and where."""
+"""`trimtab sessions`: what was said before, and where.
+
+list, show                  here
+search                      sessions_search.py
+"""
 
 import json
 import sys
@@ -13,9 +17,9 @@ from trimtab.coding.project import open_project
 from trimtab.coding.session_list import Row, list_sessions
 from trimtab.coding.telling.tables import table
 from trimtab.context.stores.disk import timestamp
-from trimtab.frontends.cli import completers
+from trimtab.frontends.cli import completers, sessions_search
 from trimtab.frontends.cli.messages import message_text
-from trimtab.frontends.cli.screen import width_of
+from trimtab.frontends.cli.screen import note, width_of
 from trimtab.types.text import strip_terminal
 
 _TITLE = 5
@@ -25,7 +29,7 @@ _TITLE = 5
 @click.group("sessions", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """List and show sessions."""
+    """Find, show, export, import, check and remove sessions."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
@@ -35,15 +39,15 @@ def command(ctx: click.Context) -> None:
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def list_(*, everywhere: bool, as_json: bool) -> int:
     """List this folder's sessions, the newest first."""
-    rows, notes = list_sessions(open_project(Path(".")), everywhere=everywhere)
+    rows, notes = list_sessions(open_project(Path(".")), everywhere=everywhere, tell=note)
     if as_json:
         click.echo(json.dumps([_json(row) for row in rows], indent=2))
     elif rows:
         _table(rows, everywhere=everywhere)
     else:
         click.echo("no sessions here yet" + ("" if everywhere else "; --all looks everywhere"), err=True)
-    for note in notes:
-        click.echo(strip_terminal(f"note: {note}"), err=True)
+    for text in notes:
+        note(text)
     return 0
 
 
@@ -69,11 +73,17 @@ def show(session: str, *, as_json: bool) -> int:
     return 0
 
 
+for module in (sessions_search,):
+    command.add_command(module.command)
+
+
 def _json(row: Row) -> dict[str, object]:
     s = row.summary
     return {
         "id": s.id,
         "title": s.title,
+        "prompt": s.prompt,
+        "model": s.model,
         "cwd": s.cwd,
         "file": str(s.path),
         "created": s.created,
