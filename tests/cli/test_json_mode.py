@@ -65,7 +65,8 @@ def test_changed_files_are_in_the_result(cli: Cli) -> None:
 def test_every_acknowledged_entry_is_in_the_file_in_order(cli: Cli) -> None:
     calls = [{"name": "ls", "arguments": {}}] * 3
     outcome = cli.inside("-p", "go", "--mode", "json", "--model", cli.script({"tool_calls": calls}, {"text": "ok"}))
-    written = [json.loads(line)["id"] for line in cli.sessions[0].read_bytes().splitlines()[1:]]
+    lines = map(json.loads, cli.sessions[0].read_bytes().splitlines()[1:])
+    written = [line["id"] for line in lines if line["type"] == "message"]
     assert outcome.acknowledged == written
 
 

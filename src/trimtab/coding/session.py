@@ -46,6 +46,7 @@ from trimtab.coding.logs import (
     writes_at_once,
 )
 from trimtab.coding.models import OpenModel, close_provider, open_model, pick_model
+from trimtab.coding.naming import Naming
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.output_schema import SchemaCloser, prompt_section
 from trimtab.coding.permissions.hooks import PermissionHooks
@@ -107,6 +108,8 @@ class Session:
         self._stack = stack
         self._notices = notices
         self._tools = agent.tools
+        self._naming = Naming(project, log, context.transcript.book, self._settle)
+        self._beside: Start | None = None
         context.transcript.wait.tell = self.tell
         self.permissions.tell = self.tell
         self._opened_mode = self.permissions.policy.mode
@@ -168,9 +171,12 @@ class Session:
         if isinstance(prompt, User) and (note := unseen_pictures(prompt, self.model)):
             await self.tell(note)
         try:
-            return await self.agent.prompt(self._with_news(prompt))
+            turn = await self.agent.prompt(self._with_news(prompt))
         finally:
             await self._tell_rest()
+        with anyio.CancelScope(shield=True):
+            await self._naming.after_turn(self.agent.provider, self.model, self._beside)
+        return turn
 
     async def _begin_turn(self) -> None:
         """Look at the instructions again, and say what changed: files, the day, another model's tools."""
@@ -195,11 +201,17 @@ class Session:
             await self._tell_rest()
 
     def work_beside(self, start: Start, *, between_turns: bool = False) -> None:
-        """Lend a task group (its `start_soon`) for summaries that are written before they are needed; `between_turns`: a person talks on after a turn.
+        """Lend a task group (its `start_soon`) for summaries that are written before they are needed, and for a name; `between_turns`: a person talks on after a turn.
 
         Cancel the group before the session closes.
         """
         self.context.transcript.background.lend(start, between_turns=between_turns)
+        self._beside = start if between_turns else None
+
+    async def _settle(self) -> None:
+        """What was asked beside the conversation stands in the log, though no turn may follow; one that runs sees to it itself."""
+        if not self.busy:
+            await self.context.transcript.settle_up()
 
     async def _tell_rest(self) -> None:
         """After each turn, what no later request told: news of the context, and one notice about the calls that weren't allowed."""

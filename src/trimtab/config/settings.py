@@ -14,6 +14,7 @@ Permission = Literal["ask", "auto-edit", "full", "plan"]
 ToolProfile = Literal["off", "archive", "pilot"]
 SandboxMode = Literal["auto", "off", "required"]
 SandboxBackend = Literal["auto", "landlock", "bubblewrap", "seatbelt"]
+SessionName = Literal["prompt", "model", "off"]
 
 
 class _Section(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
@@ -180,6 +181,13 @@ class InstructionSettings(_Section, frozen=True):
     """Bytes that the list of skills may have; descriptions get shorter first."""
 
 
+class SessionSettings(_Section, frozen=True):
+    """What is kept of a talk, and how it is found again."""
+
+    name: SessionName = "prompt"
+    """What names a session after its first turn. `prompt`: its first line. `model`: `context.summary_model`, else the session's own, asked in the background of a talk, for a few tokens; a single run goes by its prompt. `off`: nothing; lists then show the prompt."""
+
+
 class ModelOverride(_Section, frozen=True):
     """Settings for one model, over those of its provider and the catalogue."""
 
@@ -222,6 +230,7 @@ class Settings(_Section, frozen=True):
     instructions: InstructionSettings = InstructionSettings()
     verify: VerifySettings = VerifySettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
+    sessions: SessionSettings = SessionSettings()
 
 
 __all__ = [
@@ -241,6 +250,8 @@ __all__ = [
     "SandboxMode",
     "SandboxSettings",
     "SearchTool",
+    "SessionName",
+    "SessionSettings",
     "Settings",
     "ToolProfile",
     "ToolSettings",
