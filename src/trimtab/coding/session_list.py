@@ -51,6 +51,11 @@ def _row(summary: SessionSummary, at: datetime, prices: "_Prices") -> Row:
     return Row(summary, max((at - summary.modified).total_seconds(), 0.0), summary.cost_usd(prices.of))
 
 
+def cost_of(project: Project, summary: SessionSummary) -> float | None:
+    """What a session cost, in USD, at the prices of now; None when one isn't known."""
+    return summary.cost_usd(_Prices(project).of)
+
+
 class _Prices:
     """Looks each model up once, as a session does: settings first, then the catalogue. One that there is no more has no price."""
 

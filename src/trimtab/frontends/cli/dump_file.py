@@ -1,4 +1,4 @@
-"""The file that a dump goes to: never one that is being read, and whole or not there.
+"""The file that a dump or an export goes to: never one that is being read, and whole or not there.
 
 lines ──▶ a new file beside it ──done──▶ takes its place          a device or pipe is written as it is
                                 └─no lines: what was there stays
@@ -18,8 +18,8 @@ Write = Callable[[bytes], object]
 
 
 @contextmanager
-def dump_file(name: str | None, inputs: Sequence[Path]) -> Iterator[Write | None]:
-    """Give the function that writes to the file `name`; None where none is wanted. What stood in the file is replaced once all is written, if anything is.
+def dump_file(name: str | None, inputs: Sequence[Path], *, option: str = "--dump ") -> Iterator[Write | None]:
+    """Give the function that writes to the file `name`, which `option` named; None where none is wanted. What stood in the file is replaced once all is written, if anything is.
 
     Raises `UsageError` when the file is one of `inputs`, or when it can't be written.
     """
@@ -29,7 +29,7 @@ def dump_file(name: str | None, inputs: Sequence[Path]) -> Iterator[Write | None
     path = Path(os.path.realpath(name))
     for given in inputs:
         if _same(path, given):
-            raise UsageError(f"--dump {name} is one of the files that are read", hint="Name another file.")
+            raise UsageError(f"{option}{name} is one of the files that are read", hint="Name another file.")
     try:
         file, made = _opened(path)
         try:

@@ -17,7 +17,7 @@ from trimtab.coding.project import open_project
 from trimtab.coding.session_list import Row, list_sessions
 from trimtab.coding.telling.tables import table
 from trimtab.context.stores.disk import timestamp
-from trimtab.frontends.cli import completers, sessions_search
+from trimtab.frontends.cli import completers, sessions_export, sessions_search
 from trimtab.frontends.cli.messages import message_text
 from trimtab.frontends.cli.screen import note, width_of
 from trimtab.types.text import strip_terminal
@@ -73,7 +73,7 @@ def show(session: str, *, as_json: bool) -> int:
     return 0
 
 
-for module in (sessions_search,):
+for module in (sessions_search, sessions_export):
     command.add_command(module.command)
 
 

@@ -1,0 +1,51 @@
+"""A session of this user, written down for others.
+
+SESSION ──▶ log, read only ──▶ story ──▶ html | md | openai | anthropic | jsonl, as bytes
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, TypeAlias, assert_never
+
+from trimtab.coding.logs import session_folder
+from trimtab.coding.project import Project
+from trimtab.coding.session_list import cost_of
+from trimtab.context.stores.bodies import Bodies
+from trimtab.context.stores.log import SessionLog
+from trimtab.context.stores.summary import summarise
+from trimtab.sessions.export.facts import facts_of
+from trimtab.sessions.export.lines import session_lines, vendor_lines
+from trimtab.sessions.export.markdown import markdown
+from trimtab.sessions.export.page import page
+from trimtab.sessions.export.story import story_of
+
+Format: TypeAlias = Literal["html", "md", "openai", "anthropic", "jsonl"]
+ENDINGS: dict[Format, str] = {"html": ".html", "md": ".md", "openai": ".openai.jsonl", "anthropic": ".anthropic.jsonl", "jsonl": ".jsonl"}  # fmt: skip
+"""How a file of each format is called."""
+
+
+def export(project: Project, path: Path, format: Format) -> Iterator[bytes]:
+    """Yield the session in the file `path`, without secrets. Raises `SessionError` when it can't be read, before anything is yielded."""
+    folder = session_folder(project)
+    log = folder.open(path, read_only=True)
+    try:
+        yield from _written(project, log, folder.bodies_of(path), format)
+    finally:
+        log.close()
+
+
+def _written(project: Project, log: SessionLog, bodies: Bodies, format: Format) -> Iterator[bytes]:
+    assert log.path is not None
+    match format:
+        case "html" | "md":
+            steps = story_of(log.archive, bodies)
+            summary = summarise(log.path)
+            facts = facts_of(summary, steps, cost_usd=cost_of(project, summary))
+            write = page if format == "html" else markdown
+            yield from (piece.encode("utf-8", "replace") for piece in write(facts, steps))
+        case "openai" | "anthropic":
+            yield from vendor_lines(log.archive, bodies, format)
+        case "jsonl":
+            yield from session_lines(log.header, log.archive, bodies)
+        case _:
+            assert_never(format)

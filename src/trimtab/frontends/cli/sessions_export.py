@@ -1,0 +1,57 @@
+"""`trimtab sessions export`: a session as a page, as Markdown, as JSON lines."""
+
+import sys
+from pathlib import Path
+from typing import cast, get_args
+
+import click
+
+from trimtab.coding.logs import session_folder
+from trimtab.coding.project import open_project
+from trimtab.coding.session_export import ENDINGS, Format, export
+from trimtab.context.stores.jsonl import id_from_name
+from trimtab.frontends.cli import completers
+from trimtab.frontends.cli.dump_file import dump_file
+from trimtab.frontends.cli.screen import note
+from trimtab.types.errors import UsageError
+
+_STDOUT = "-"
+
+
+@click.command("export", short_help="Write a session down for others.")
+@click.argument("session", shell_complete=completers.sessions)
+@click.argument("file", required=False, shell_complete=completers.files)
+@click.option(
+    "--format", "format_", type=click.Choice(get_args(Format)), help="By default what FILE ends with, else html."
+)
+def command(session: str, file: str | None, *, format_: str | None) -> int:
+    """Write a session down for others, without secrets.
+
+    SESSION is an id, the start of one, a path, or last. FILE is named after it when none is given; - is standard output. html is a page that needs nothing else;
+    openai and anthropic are the messages as JSON lines; jsonl is a session file with nothing beside it.
+    """
+    project = open_project(Path("."))
+    folder = session_folder(project)
+    path = folder.find(session, str(project.cwd))
+    chosen = cast("Format", format_) if format_ else _by_ending(file)
+    if file == _STDOUT:
+        for piece in export(project, path, chosen):
+            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
+        return 0
+    name = file or f"trimtab-{id_from_name(path)}{ENDINGS[chosen]}"
+    if Path(name).is_dir():
+        raise UsageError(f"{name} is a folder", hint="Name a file.")
+    with dump_file(name, [path], option="") as write:
+        for piece in export(project, path, chosen):
+            assert write is not None
+            write(piece)
+    note(f"written to {name}")
+    return 0
+
+
+def _by_ending(file: str | None) -> Format:
+    """The format that a file of that name has; the longest ending decides."""
+    fitting = [one for one in ENDINGS if file is not None and file.lower().endswith(ENDINGS[one])]
+    markdown: list[Format] = ["md"] if file is not None and file.lower().endswith(".markdown") else []
+    return max([*fitting, *markdown], key=lambda one: len(ENDINGS[one]), default="html")
