@@ -100,7 +100,7 @@ def _flock(fd: int, path: Path, session: Path, owner: Owner) -> None:
         try:
             return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if not _is_dead(_read(fd), owner):
+            if not is_dead(_read(fd), owner):
                 break
             time.sleep(_TRY_EVERY_S)
         except OSError as exc:
@@ -108,7 +108,7 @@ def _flock(fd: int, path: Path, session: Path, owner: Owner) -> None:
     raise _locked(session, _read(fd), "--fork goes on in a copy; the other process frees it when it ends")
 
 
-def _is_dead(holder: Owner | None, owner: Owner) -> bool:
+def is_dead(holder: Owner | None, owner: Owner) -> bool:
     """Say whether `holder` was a process of this machine that is no more."""
     if holder is None or (holder.host, holder.boot_id) != (owner.host, owner.boot_id):
         return False

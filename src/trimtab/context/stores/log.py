@@ -247,6 +247,12 @@ class SessionLog:
         """Record how many tokens prompt and answer may have together from here on, and how many the answer."""
         return self._one(SessionInfoEntry(**_BLANK, window=window, max_output=max_output))
 
+    def mend(self) -> int:
+        """Write the repair entries that the next append would begin with; return how many. Raises as `append` does."""
+        before = len(self.archive)
+        self._commits.append(())
+        return len(self.archive) - before
+
     def close(self) -> None:
         """Close the file and free the lock. Closing twice is fine."""
         with self._commits.guard:
@@ -281,7 +287,8 @@ class SessionLog:
             self._stamp(batch, RepairEntry(**_BLANK, kind=kind, detail=detail))
         for ticket in tickets:
             ticket.ids = tuple(self._stamp(batch, value) for value in ticket.values)
-        self._sink.append([entry.raw for entry, _ in batch.entries])
+        if batch.entries:
+            self._sink.append([entry.raw for entry, _ in batch.entries])
         self._owed = []
         with self._state_guard:
             for entry, message in batch.entries:

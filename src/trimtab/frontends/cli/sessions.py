@@ -17,7 +17,7 @@ from trimtab.coding.project import open_project
 from trimtab.coding.session_list import Row, list_sessions
 from trimtab.coding.telling.tables import table
 from trimtab.context.stores.disk import timestamp
-from trimtab.frontends.cli import completers, sessions_export, sessions_search
+from trimtab.frontends.cli import completers, sessions_check, sessions_export, sessions_import, sessions_search
 from trimtab.frontends.cli.messages import message_text
 from trimtab.frontends.cli.screen import note, width_of
 from trimtab.types.text import strip_terminal
@@ -73,8 +73,14 @@ def show(session: str, *, as_json: bool) -> int:
     return 0
 
 
-for module in (sessions_search, sessions_export):
-    command.add_command(module.command)
+for one in (
+    sessions_search.command,
+    sessions_export.command,
+    sessions_import.command,
+    sessions_check.doctor,
+    sessions_check.remove_,
+):
+    command.add_command(one)
 
 
 def _json(row: Row) -> dict[str, object]:
