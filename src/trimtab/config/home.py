@@ -55,6 +55,11 @@ class Home:
         return self.data / "sessions"
 
     @property
+    def checkpoints(self) -> Path:
+        """How files were before turns changed them, a folder a project."""
+        return self.data / "checkpoints"
+
+    @property
     def index(self) -> Path:
         """What is known of all sessions; made anew when it is gone."""
         return self.cache / "index.sqlite"

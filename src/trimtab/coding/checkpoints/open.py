@@ -30,7 +30,7 @@ class Checkpoints:
 
 def checkpoint_folder(project: Project) -> Path:
     """Where the contents of a project's files are kept, for all its sessions."""
-    return project.home.data / "checkpoints" / name_of(project)
+    return project.home.checkpoints / name_of(project)
 
 
 def open_checkpoints(project: Project, log: SessionLog, inner: Hooks, stack: AsyncExitStack) -> Checkpoints | None:

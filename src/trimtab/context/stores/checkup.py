@@ -70,11 +70,17 @@ def mend(folder: SessionFolder, path: Path) -> int:
         log.close()
 
 
-def leftovers(folder: SessionFolder, *, now: Now) -> tuple[Leftover, ...]:
-    """What lies in the folders of all sessions, and among the bodies, and belongs to nothing."""
+def leftovers(folder: SessionFolder, checkpoints: Path, *, now: Now) -> tuple[Leftover, ...]:
+    """What lies in the folders of all sessions, among the bodies and among the `checkpoints`, and belongs to nothing."""
     me = this_process(now)
     found = [one for place in _folders(folder.sessions) for one in _in_folder(place, me)]
-    return tuple(sorted([*found, *_bodies(folder)], key=lambda one: str(one.path)))
+    inhabited = {path.parent.name for path in folder.paths(None)}
+    undoable = [
+        Leftover(path, "for /undo in a project that has no session here any more", size_of(path))
+        for path in _folders(checkpoints)
+        if path.name not in inhabited
+    ]
+    return tuple(sorted([*found, *undoable, *_bodies(folder)], key=lambda one: str(one.path)))
 
 
 def _folders(root: Path) -> list[Path]:

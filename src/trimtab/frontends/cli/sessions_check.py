@@ -49,7 +49,7 @@ def doctor(sessions: tuple[str, ...], *, everywhere: bool, fix: bool, as_json: b
             errors.append(problem.message)
         else:
             checked.append(found)
-    left = () if sessions else leftovers(folder, now=now)
+    left = () if sessions else leftovers(folder, project.home.checkpoints, now=now)
     if as_json:
         click.echo(json_text(_data(checked, left, errors)))
     else:

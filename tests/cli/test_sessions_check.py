@@ -1,0 +1,129 @@
+"""What is damaged, what lies around, and taking sessions away."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from support.cli import Cli
+from support.sessions import header, line, now, write
+from trimtab.context.stores.folder import SessionFolder
+from trimtab.context.stores.log import SessionLog
+
+BROKEN = (line("a", None), b"\0\0\0\0", b'{"type":"message","id":"torn', line("a", "a", "twice"), line("c", "nowhere"))
+
+
+@pytest.fixture
+def damaged(cli: Cli) -> Path:
+    """A session file with damage of several kinds."""
+    folder = SessionFolder(cli.home / "sessions", cli.home / "bodies", now=now).folder_of(str(cli.project))
+    folder.mkdir(parents=True)
+    return write(folder / "T_dama9ed.jsonl", header(), *BROKEN, end=b"")
+
+
+def test_the_doctor_names_each_damaged_line_and_changes_nothing(cli: Cli, damaged: Path) -> None:
+    before = damaged.read_bytes()
+    outcome = cli.inside("sessions", "doctor")
+    assert (outcome.code, damaged.read_bytes()) == (1, before)
+    for words in (
+        "line 3: unreadable",
+        "line 4: unreadable",
+        "line 5: duplicate id: a",
+        "line 6: bad parent",
+        "line 6: no newline",
+    ):
+        assert words in outcome.out
+    assert "0 sessions whole, 1 with damage" in outcome.out
+    assert "--fix" in outcome.out
+
+
+def test_a_fix_appends_repair_entries_and_keeps_every_byte(cli: Cli, damaged: Path) -> None:
+    before = damaged.read_bytes()
+    outcome = cli.inside("sessions", "doctor", "--fix")
+    after = damaged.read_bytes()
+    assert (outcome.code, after.startswith(before)) == (0, True)
+    added = [json.loads(one) for one in after[len(before) :].splitlines() if one]
+    assert {(entry["type"], entry["kind"]) for entry in added} == {
+        ("repair", kind) for kind in ("unreadable", "duplicate_id", "bad_parent", "no_newline")
+    }
+    assert (cli.inside("sessions", "doctor", "--fix").code, damaged.read_bytes()) == (0, after)
+
+
+def test_a_session_that_is_open_is_neither_mended_nor_removed(cli: Cli, damaged: Path) -> None:
+    log = SessionLog.open(damaged, now=now)
+    before = damaged.read_bytes()
+    assert cli.run("sessions", "doctor", "--fix").code == 1
+    refused = cli.run("sessions", "rm", "dama9ed", "--yes")
+    assert (refused.code, "in use" in refused.err, damaged.read_bytes()) == (2, True, before)
+    log.close()
+    assert cli.run("sessions", "rm", "dama9ed", "--yes").code == 0
+    assert not damaged.exists()
+
+
+def test_a_whole_session_is_left_as_it_is_by_a_fix(cli: Cli) -> None:
+    assert cli.inside("-p", "hi", "--model", cli.script({"text": "x"})).code == 0
+    (session,) = cli.sessions
+    before = session.read_bytes()
+    outcome = cli.inside("sessions", "doctor", "last", "--fix", "--json")
+    assert (outcome.code, session.read_bytes()) == (0, before)
+    assert json.loads(outcome.out) == {"checked": 1, "damaged": [], "errors": [], "leftovers": []}
+
+
+def test_what_belongs_to_nothing_is_named_with_its_size(cli: Cli, damaged: Path) -> None:
+    folder = damaged.parent
+    (folder / "T_gone.jsonl.outputs").mkdir()
+    (folder / "T_gone.jsonl.outputs" / "o.txt").write_text("x" * 500)
+    (folder / "T_dama9ed.jsonl.outputs").mkdir()
+    (folder / f".T_x.jsonl.{2**22 + 5}.part").write_text("half")
+    (folder / f".T_y.jsonl.{os.getpid()}.part").write_text("still being made")
+    dead = {"pid": 2**22 + 5, "boot_id": "another", "host": os.uname().nodename, "started": ""}
+    (folder / "T_z.jsonl.lock").write_text(json.dumps(dead))
+    (folder / "T_w.jsonl.lock").write_text(json.dumps({**dead, "host": "elsewhere"}))
+    (cli.home / "bodies").mkdir()
+    (cli.home / "bodies" / ("sha256-" + "0" * 64)).write_text("y" * 70)
+    (cli.home / "bodies" / ("sha256-" + "1" * 64)).write_text("named")
+    for name in (folder.name, "gone-12345678"):
+        (cli.home / "checkpoints" / name).mkdir(parents=True)
+        (cli.home / "checkpoints" / name / "content").write_text("before")
+    with damaged.open("ab") as file:
+        file.write(b"\n" + line("n", None, "sha256-" + "1" * 64) + b"\n")
+    rest = json.loads(cli.inside("sessions", "doctor", "--json").out)["leftovers"]
+    assert {(Path(one["path"]).name, one["bytes"]) for one in rest} == {
+        ("T_gone.jsonl.outputs", 500),
+        (f".T_x.jsonl.{2**22 + 5}.part", 4),
+        ("T_z.jsonl.lock", len(json.dumps(dead))),
+        ("sha256-" + "0" * 64, 70),
+        ("gone-12345678", 6),
+    }
+    assert "rm -r" in cli.inside("sessions", "doctor").out
+
+
+def test_removing_takes_the_session_and_its_outputs_and_follows_no_link(cli: Cli) -> None:
+    script = cli.script({"text": "x"})
+    for prompt in ("one", "two"):
+        assert cli.inside("-p", prompt, "--model", script).code == 0
+    first, _ = sorted(cli.sessions, key=lambda path: path.stat().st_mtime)
+    outputs = first.with_name(first.name + ".outputs")
+    outputs.mkdir()
+    (outputs / "long.txt").write_text("x")
+    (cli.root / "precious").mkdir()
+    (cli.root / "precious" / "file").write_text("y")
+    (outputs / "link").symlink_to(cli.root / "precious")
+    first.with_name(first.name + ".archive").symlink_to(cli.root / "precious")
+    beside = set(first.parent.iterdir())
+    ref = first.stem.rpartition("_")[2]
+    asked = cli.inside("sessions", "rm", ref)
+    assert (asked.code, "--yes" in asked.err, first.exists()) == (2, True, True)
+    done = cli.inside("sessions", "rm", ref, "--yes")
+    assert (done.code, done.out) == (0, "")
+    gone = beside - set(first.parent.iterdir())
+    assert gone == {first, outputs, first.with_name(first.name + ".archive")}
+    assert (cli.root / "precious" / "file").read_text() == "y"
+    assert [row["title"] for row in json.loads(cli.inside("sessions", "list", "--json").out)] == ["two"]
+
+
+def test_a_file_that_is_no_session_is_not_removed(cli: Cli) -> None:
+    (cli.project / "notes.txt").write_text("mine")
+    assert cli.inside("sessions", "rm", "./notes.txt", "--yes").code == 2
+    assert (cli.project / "notes.txt").exists()
