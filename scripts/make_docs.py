@@ -61,6 +61,7 @@ def settings_page() -> str:
         ("context", settings.ContextSettings),
         ("instructions", settings.InstructionSettings),
         ("verify", settings.VerifySettings),
+        ("sessions", settings.SessionSettings),
     ]
     return INTROS["settings"] + "\n".join(_settings_table(path, struct) for path, struct in tables)
 
