@@ -12,6 +12,7 @@ import msgspec
 from trimtab.context.archive import Archive
 from trimtab.context.stores.bodies import BodyStore, inflate
 from trimtab.context.vendor.formats import format_named
+from trimtab.context.vendor.turns import nothing_known
 from trimtab.sessions.export.redacted import value_without_secrets, without_secrets
 from trimtab.sessions.export.story import messages_of
 from trimtab.types.codec import Entry, encode_entry
@@ -20,7 +21,7 @@ from trimtab.types.entries import Header, MessageEntry
 
 def vendor_lines(archive: Archive, bodies: BodyStore, name: str) -> Iterator[bytes]:
     """Yield the conversation in the format `openai` or `anthropic`, a message a line. Edits leave no trace: it is what was said, not what was shown."""
-    for message in format_named(name).encode(messages_of(archive, bodies)):
+    for message in format_named(name).encode(messages_of(archive, bodies), nothing_known):
         yield msgspec.json.encode(message) + b"\n"
 
 

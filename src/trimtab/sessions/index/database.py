@@ -79,13 +79,6 @@ def open_memory(path: Path | None) -> Connection:
                     return copy
             finally:
                 kept.close()
-    return empty_memory()
-
-
-def empty_memory() -> Connection:
-    """Open an index that is kept nowhere and knows nothing. Raises `sqlite3.Error`."""
-    import sqlite3  # noqa: PLC0415 - as above
-
     database = _set_up(sqlite3.connect(":memory:", isolation_level=None))
     database.executescript(f"BEGIN; {_TABLES} COMMIT;")
     return database

@@ -20,7 +20,7 @@ import msgspec
 from trimtab.context.stores.disk import make_folder
 from trimtab.context.stores.exclusive import exclusive
 from trimtab.context.stores.folder import Listing, SessionFolder
-from trimtab.sessions.index.database import discard, empty_memory, is_damage, open_file, open_memory
+from trimtab.sessions.index.database import discard, is_damage, open_file, open_memory
 from trimtab.sessions.index.kept import unpacked
 from trimtab.sessions.index.query import Query
 from trimtab.sessions.index.refresh import Refreshed, refresh
@@ -90,9 +90,9 @@ class SessionIndex:
                     break
                 if again and not self._discarded():
                     break
-        for memory in (lambda: open_memory(self.path), empty_memory):
+        for path in (self.path, None):
             try:
-                database = memory()
+                database = open_memory(path)
                 try:
                     result = refresh(database, self.folder, cwd, texts=texts, over=lambda: False)
                     return ask(database, result)
