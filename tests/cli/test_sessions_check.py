@@ -115,8 +115,8 @@ def test_removing_takes_the_session_and_its_outputs_and_follows_no_link(cli: Cli
     ref = first.stem.rpartition("_")[2]
     asked = cli.inside("sessions", "rm", ref)
     assert (asked.code, "--yes" in asked.err, first.exists()) == (2, True, True)
-    done = cli.inside("sessions", "rm", ref, "--yes")
-    assert (done.code, done.out) == (0, "")
+    done = cli.inside("sessions", "rm", ref, "--yes", "--json")
+    assert (done.code, [row["session"] for row in json.loads(done.out)]) == (0, [ref])
     gone = beside - set(first.parent.iterdir())
     assert gone == {first, outputs, first.with_name(first.name + ".archive")}
     assert (cli.root / "precious" / "file").read_text() == "y"

@@ -99,7 +99,8 @@ def _say(checked: Sequence[Checked], left: Sequence[Leftover], errors: Sequence[
 @click.command("rm", short_help="Remove sessions.")
 @click.argument("sessions", nargs=-1, required=True, shell_complete=completers.sessions)
 @click.option("--yes", is_flag=True, help="Without a question.")
-def remove_(sessions: tuple[str, ...], *, yes: bool) -> int:
+@click.option("--json", "as_json", is_flag=True, help="Say as JSON what was removed.")
+def remove_(sessions: tuple[str, ...], *, yes: bool, as_json: bool) -> int:
     """Remove SESSIONS with the outputs under their names; nothing else goes. One that is open is refused."""
     project = open_project(Path("."))
     folder = session_folder(project)
@@ -111,9 +112,15 @@ def remove_(sessions: tuple[str, ...], *, yes: bool) -> int:
             raise UsageError("nobody is there to ask", hint="Add --yes.")
         click.confirm(f"Remove {counted(len(paths), 'session')} for good?", abort=True, err=True)
     _require_sessions(folder, paths)
-    for path in paths:
-        size = remove(path, now=now)
-        note(f"removed {id_from_name(path)}, {_size(size)}")
+    gone: list[dict[str, object]] = []
+    try:
+        for path in paths:
+            gone.append({"session": id_from_name(path), "file": str(path), "bytes": remove(path, now=now)})
+    finally:
+        if as_json:
+            click.echo(json_text(gone))
+        for one in () if as_json else gone:
+            note(f"removed {one['session']}, {one['bytes']:,} bytes")
     return 0
 
 

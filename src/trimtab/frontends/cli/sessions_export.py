@@ -9,6 +9,7 @@ import click
 from trimtab.coding.logs import session_folder
 from trimtab.coding.project import open_project
 from trimtab.coding.session_export import ENDINGS, Format, export
+from trimtab.coding.telling.printable import json_text
 from trimtab.context.stores.jsonl import id_from_name
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.dump_file import dump_file
@@ -24,7 +25,8 @@ _STDOUT = "-"
 @click.option(
     "--format", "format_", type=click.Choice(get_args(Format)), help="By default what FILE ends with, else html."
 )
-def command(session: str, file: str | None, *, format_: str | None) -> int:
+@click.option("--json", "as_json", is_flag=True, help="Say as JSON what was written.")
+def command(session: str, file: str | None, *, format_: str | None, as_json: bool) -> int:
     """Write a session down for others, without secrets.
 
     SESSION is an id, the start of one, a path, or last. FILE is named after it when none is given; - is standard output. html is a page that needs nothing else;
@@ -35,6 +37,8 @@ def command(session: str, file: str | None, *, format_: str | None) -> int:
     path = folder.find(session, str(project.cwd))
     chosen = cast("Format", format_) if format_ else _by_ending(file)
     if file == _STDOUT:
+        if as_json:
+            raise UsageError("standard output can't hold both", hint="Name a file, or leave --json out.")
         for piece in export(project, path, chosen):
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
@@ -46,7 +50,10 @@ def command(session: str, file: str | None, *, format_: str | None) -> int:
         for piece in export(project, path, chosen):
             assert write is not None
             write(piece)
-    note(f"written to {name}")
+    if as_json:
+        click.echo(json_text({"session": id_from_name(path), "file": str(Path(name).absolute()), "format": chosen}))
+    else:
+        note(f"written to {name}")
     return 0
 
 
