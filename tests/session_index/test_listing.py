@@ -184,3 +184,16 @@ def test_a_home_whose_name_is_no_utf8_works(tmp_path: Path):
     log, _ = home.begin("/proj")
     log.close()
     assert SessionIndex(root / "index.sqlite", home).listing() == home.listing()
+
+
+def test_many_sessions_are_taken_in_by_turns_and_the_person_is_told(
+    home: SessionFolder, said: Said, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(index_module, "_SLICE_S", 0.0)
+    monkeypatch.setattr("trimtab.sessions.index.refresh._WORTH", 0)
+    for number in range(5):
+        said(f"number {number}")
+    told: list[str] = []
+    index = SessionIndex(tmp_path / "index.sqlite", home, tell=told.append)
+    assert index.listing() == home.listing()
+    assert len(told) == 1

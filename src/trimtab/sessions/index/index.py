@@ -10,7 +10,6 @@ file can be deleted at any time, and no session is ever read from it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -94,7 +93,7 @@ class SessionIndex:
             try:
                 database = open_memory(path)
                 try:
-                    result = refresh(database, self.folder, cwd, texts=texts, over=lambda: False)
+                    result = refresh(database, self.folder, cwd, texts=texts)
                     return ask(database, result)
                 finally:
                     database.close()
@@ -109,7 +108,7 @@ class SessionIndex:
             with exclusive(self._lock, patience_s=_PATIENCE_S):
                 database = open_file(self.path)
                 try:
-                    result = self._slice(database, cwd, texts=texts)
+                    result = refresh(database, self.folder, cwd, texts=texts, slice_s=_SLICE_S)
                     if result.done:
                         return ask(database, result)
                 finally:
@@ -117,10 +116,6 @@ class SessionIndex:
             if self._tell is not None and not told:
                 told = True
                 self._tell("reading sessions that are new to the index; this takes a while once")
-
-    def _slice(self, database: Connection, cwd: str | None, *, texts: bool) -> Refreshed:
-        end = time.monotonic() + _SLICE_S
-        return refresh(database, self.folder, cwd, texts=texts, over=lambda: time.monotonic() > end)
 
     def _discarded(self) -> bool:
         try:

@@ -8,9 +8,10 @@ Files only grow, so lines that are in stay in: a checksum says whether the file 
 
 from __future__ import annotations
 
+import math
 import os
+import time
 import zlib
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,8 @@ from trimtab.types.errors import SessionError
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+_WORTH = 4
+"""So many times as long as looking takes, reading has to go on: else looking would be most of it."""
 _TAKE_OUT = "INSERT INTO words(words, rowid, said) VALUES ('delete', ?, ?)"
 
 
@@ -96,12 +99,14 @@ def refresh(
     cwd: str | None,
     *,
     texts: bool,
-    over: Callable[[], bool],
+    slice_s: float | None = None,
 ) -> Refreshed:
-    """Take in what changed of one project or all, the newest first, in one transaction; with `texts`, for a search. Stops early when `over` says so.
+    """Take in what changed of one project or all, the newest first, in one transaction; with `texts`, for a search. Stops after about `slice_s` seconds, or
+    a few times as long as it took to see what there is.
 
     Raises `sqlite3.Error`, and then nothing was changed.
     """
+    begun = time.monotonic()
     seen = sorted(look(folder, cwd), key=lambda file: file.mtime_ns, reverse=True)
     result = Refreshed(seen)
     took = False
@@ -111,11 +116,13 @@ def refresh(
         _take_out_the_gone(database, {file.key for file in seen}, scope)
         summaries = _stamps(database, "files")
         read = _stamps(database, "progress") if texts else {}
+        ready = time.monotonic()
+        end = math.inf if slice_s is None else ready + max(slice_s, _WORTH * (ready - begun))
         for file in seen:
             fresh = summaries.get(file.key) == file.stamp
             if fresh and (not texts or read.get(file.key) == file.stamp):
                 continue
-            if took and over():  # whoever gets a turn takes in one at least
+            if took and time.monotonic() > end:  # whoever gets a turn takes in one at least
                 result.done = False
                 break
             took = True
