@@ -110,8 +110,8 @@ def _table(rows: Sequence[Row], *, everywhere: bool) -> None:
         cost = "?" if row.cost_usd is None else f"${row.cost_usd:.2f}"
         cells.append((s.id, _age(row.age_s), str(s.entries), f"{s.tokens:,}", cost, s.title or "(empty)", s.cwd))
     shown = [c if everywhere else c[:-1] for c in cells]
-    rows = [[strip_terminal(c) for c in row] for row in shown]
-    click.echo("\n".join(table(rows, width_of(sys.stdout), elastic=_TITLE)))
+    lines = [[strip_terminal(c) for c in row] for row in shown]
+    click.echo("\n".join(table(lines, width_of(sys.stdout), elastic=_TITLE)))
 
 
 def _age(seconds: float) -> str:
