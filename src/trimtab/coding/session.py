@@ -6,7 +6,7 @@
 This is the only module that knows all siblings. Frontends get events from `feed` and call methods here; they decide nothing.
 """
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,24 +19,20 @@ from trimtab.agent.loop import Turn
 from trimtab.agent.ports import Provider, Tool
 from trimtab.agent.run import Agent, AgentBusy
 from trimtab.coding.attachments import unseen_pictures
-from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.checkpoints.open import Checkpoints, open_checkpoints
 from trimtab.coding.checkpoints.undo import Outcome, Rewinder, What
 from trimtab.coding.choose import Choice
 from trimtab.coding.closing import Closers
-from trimtab.coding.confine import confiner_of
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.marker_guard import MarkerGuard
 from trimtab.coding.context.open import OpenContext, open_context
-from trimtab.coding.context_check import require_manageable
-from trimtab.coding.guard import permission_hooks, workspace_of
-from trimtab.coding.instructions.hooks import TOUCHING, InstructionHooks, paths_of
-from trimtab.coding.instructions.instructions import Instructions
+from trimtab.coding.guard import workspace_of
+from trimtab.coding.instructions.hooks import InstructionHooks
 from trimtab.coding.instructions.section import Section
+from trimtab.coding.kit import Kit, make_kit, thinking_of, touched
 from trimtab.coding.limits import limits_of, require_price
 from trimtab.coding.logs import (
-    Opened,
     last_model,
     now,
     open_log,
@@ -45,7 +41,7 @@ from trimtab.coding.logs import (
     window_is_news,
     writes_at_once,
 )
-from trimtab.coding.models import OpenModel, close_provider, open_model, pick_model
+from trimtab.coding.models import close_provider, open_model
 from trimtab.coding.naming import Naming
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.output_schema import SchemaCloser, prompt_section
@@ -53,17 +49,12 @@ from trimtab.coding.permissions.hooks import PermissionHooks
 from trimtab.coding.permissions.policy import MODE_WORDS, Mode
 from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
-from trimtab.coding.refusals import RefusalRecorder
-from trimtab.coding.sandbox.confiner import Confiner
-from trimtab.coding.tools.capture import PrivateFolder
-from trimtab.coding.tools.paths import Workspace
-from trimtab.coding.toolset import build_tools
 from trimtab.coding.trust.question import settle_trust
 from trimtab.coding.verify.open import open_verifier
 from trimtab.coding.verify.verifier import Verifier
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError, UsageError
-from trimtab.types.messages import Assistant, Text, User, user
+from trimtab.types.messages import Text, User, user
 from trimtab.types.models import ModelInfo
 from trimtab.types.text import scrub
 
@@ -86,7 +77,7 @@ class Session:
         project: Project,
         log: SessionLog,
         agent: Agent,
-        kit: "_Kit",
+        kit: "Kit",
         context: OpenContext,
         stack: AsyncExitStack,
         *,
@@ -405,13 +396,13 @@ async def open_session(
         kit = None
         if early:
             project = await settle_trust(project, person)
-            kit = await _kit(project, None, stack, provider=provider, extra=extra_tools, person=person)
+            kit = await make_kit(project, None, stack, provider=provider, extra=extra_tools, person=person)
         opened = await anyio.to_thread.run_sync(lambda: open_log(project, choice, takeover=takeover))
         log, project = opened.log, opened.project
         stack.callback(log.close)
         if kit is None:
             project = await settle_trust(project, person)
-            kit = await _kit(project, opened.model_ref, stack, provider=provider, extra=extra_tools, person=person)
+            kit = await make_kit(project, opened.model_ref, stack, provider=provider, extra=extra_tools, person=person)
         kit.outputs.path = outputs_beside(log.path) if log.path else None
         context = await anyio.to_thread.run_sync(lambda: open_context(project, log, kit.model.info, stack))
         tools = (*kit.tools, *context.tools)
@@ -420,7 +411,7 @@ async def open_session(
         checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
         closing = _Closing(verifier, SchemaCloser(output_schema) if output_schema is not None else None)
         instructions = kit.instructions
-        told = await anyio.to_thread.run_sync(instructions.begin, lambda: _touched(log, workspace_of(project)))
+        told = await anyio.to_thread.run_sync(instructions.begin, lambda: touched(log, workspace_of(project)))
         if closing.schema is not None:
             instructions.last = (Section("schema", "--output-schema", prompt_section(closing.schema.schema)),)
         agent = Agent(
@@ -437,7 +428,7 @@ async def open_session(
                 workspace_of(project),
             ),
             feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
-            thinking=_thinking_of(project, opened, kit.model),
+            thinking=thinking_of(project, opened, kit.model),
             max_steps=project.settings.max_steps,
             session_id=log.header.id,
             limits=limits_of(project.settings),
@@ -460,14 +451,6 @@ async def open_session(
         )
 
 
-def _thinking_of(project: Project, opened: Opened, model: OpenModel) -> str | None:
-    """The level that the session was left at, where it goes on with the same model and the person names none now."""
-    named = project.named_now("model") or project.named_now("thinking")
-    level = opened.log.archive.thinking
-    same = opened.model_ref == model.info.ref and level in model.info.thinking
-    return level if same and not named else model.thinking
-
-
 def _named(outcome: Outcome) -> str:
     """The files that were put back, a few of them by name."""
     paths = [change.path for change in outcome.put_back]
@@ -481,60 +464,3 @@ class _Closing:
 
     verifier: Verifier
     schema: SchemaCloser | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Kit:
-    """What a session needs beside its log: a model, the tools that fit it, how to make those that fit another one, and what it is told."""
-
-    model: OpenModel
-    instructions: Instructions
-    hooks: ChangeRecorder
-    permissions: PermissionHooks
-    refusals: RefusalRecorder
-    confiner: Confiner
-    outputs: PrivateFolder
-    tools: tuple[Tool, ...]
-    tools_for: Callable[[ModelInfo], tuple[Tool, ...]]
-
-
-async def _kit(
-    project: Project,
-    session_ref: str | None,
-    stack: AsyncExitStack,
-    *,
-    provider: Provider | None,
-    extra: tuple[Tool, ...],
-    person: Person,
-) -> _Kit:
-    workspace = workspace_of(project)
-    instructions = Instructions(project, taken=_command_names)
-    more_tools = [tool.spec.name for tool in extra]
-    permissions = permission_hooks(
-        project, workspace, more_tools=more_tools, person=person, granted=instructions.granted
-    )
-    refusals = RefusalRecorder(permissions)
-    confiner, outputs = confiner_of(project), PrivateFolder()
-    stack.callback(outputs.close)
-    model = await pick_model(project, session_ref, provider=provider)
-    stack.push_async_callback(close_provider, model.provider)
-    require_manageable(project, model.info)
-
-    def tools_for(info: ModelInfo) -> tuple[Tool, ...]:
-        return (*build_tools(project, outputs, images="image" in info.input, confiner=confiner), *extra)
-
-    hooks = ChangeRecorder(refusals, workspace)
-    return _Kit(model, instructions, hooks, permissions, refusals, confiner, outputs, tools_for(model.info), tools_for)
-
-
-def _command_names() -> Collection[str]:
-    from trimtab.coding.commands.registry import COMMANDS  # noqa: PLC0415 - commands know sessions, and only templates ask for their names
-
-    return COMMANDS.keys()
-
-
-def _touched(log: SessionLog, workspace: Workspace) -> Iterator[str]:
-    """The files that the session's calls have read and changed."""
-    calls = (call for message in log.view() if isinstance(message, Assistant) for call in message.tool_calls)
-    by_path = {str((call.arguments or {}).get("path")): call for call in calls if call.name in TOUCHING}
-    return (path for call in by_path.values() for path in paths_of(call, workspace))

@@ -1,0 +1,95 @@
+"""What a session needs beside its log: a model, what it is told, what its calls go through, and its tools.
+
+Project ──▶ Kit: model ── tools that fit it ── hooks: change recorder ▸ refusals ▸ permissions ── sandbox ── instructions
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from trimtab.agent.ports import Provider, Tool
+from trimtab.coding.changes import ChangeRecorder
+from trimtab.coding.confine import confiner_of
+from trimtab.coding.context_check import require_manageable
+from trimtab.coding.guard import permission_hooks, workspace_of
+from trimtab.coding.instructions.hooks import TOUCHING, paths_of
+from trimtab.coding.instructions.instructions import Instructions
+from trimtab.coding.logs import Opened
+from trimtab.coding.models import OpenModel, close_provider, pick_model
+from trimtab.coding.permissions.hooks import PermissionHooks
+from trimtab.coding.person import Person
+from trimtab.coding.project import Project
+from trimtab.coding.refusals import RefusalRecorder
+from trimtab.coding.sandbox.confiner import Confiner
+from trimtab.coding.tools.capture import PrivateFolder
+from trimtab.coding.tools.paths import Workspace
+from trimtab.coding.toolset import build_tools
+from trimtab.context.stores.log import SessionLog
+from trimtab.types.messages import Assistant
+from trimtab.types.models import ModelInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What a session needs beside its log: a model, the tools that fit it, how to make those that fit another one, and what it is told."""
+
+    model: OpenModel
+    instructions: Instructions
+    hooks: ChangeRecorder
+    permissions: PermissionHooks
+    refusals: RefusalRecorder
+    confiner: Confiner
+    outputs: PrivateFolder
+    tools: tuple[Tool, ...]
+    tools_for: Callable[[ModelInfo], tuple[Tool, ...]]
+
+
+async def make_kit(
+    project: Project,
+    session_ref: str | None,
+    stack: AsyncExitStack,
+    *,
+    provider: Provider | None,
+    extra: tuple[Tool, ...],
+    person: Person,
+) -> Kit:
+    """Make it; what it opens is closed with `stack`. `provider` answers instead of the model's own. Raises `UnknownModel` or `ConfigError`."""
+    workspace = workspace_of(project)
+    instructions = Instructions(project, taken=_command_names)
+    more_tools = [tool.spec.name for tool in extra]
+    permissions = permission_hooks(
+        project, workspace, more_tools=more_tools, person=person, granted=instructions.granted
+    )
+    refusals = RefusalRecorder(permissions)
+    confiner, outputs = confiner_of(project), PrivateFolder()
+    stack.callback(outputs.close)
+    model = await pick_model(project, session_ref, provider=provider)
+    stack.push_async_callback(close_provider, model.provider)
+    require_manageable(project, model.info)
+
+    def tools_for(info: ModelInfo) -> tuple[Tool, ...]:
+        return (*build_tools(project, outputs, images="image" in info.input, confiner=confiner), *extra)
+
+    hooks = ChangeRecorder(refusals, workspace)
+    return Kit(model, instructions, hooks, permissions, refusals, confiner, outputs, tools_for(model.info), tools_for)
+
+
+def _command_names() -> Collection[str]:
+    from trimtab.coding.commands.registry import COMMANDS  # noqa: PLC0415 - commands know sessions, and only templates ask for their names
+
+    return COMMANDS.keys()
+
+
+def touched(log: SessionLog, workspace: Workspace) -> Iterator[str]:
+    """The files that the session's calls have read and changed."""
+    calls = (call for message in log.view() if isinstance(message, Assistant) for call in message.tool_calls)
+    by_path = {str((call.arguments or {}).get("path")): call for call in calls if call.name in TOUCHING}
+    return (path for call in by_path.values() for path in paths_of(call, workspace))
+
+
+def thinking_of(project: Project, opened: Opened, model: OpenModel) -> str | None:
+    """The level that the session was left at, where it goes on with the same model and the person names none now."""
+    named = project.named_now("model") or project.named_now("thinking")
+    level = opened.log.archive.thinking
+    same = opened.model_ref == model.info.ref and level in model.info.thinking
+    return level if same and not named else model.thinking
