@@ -82,6 +82,8 @@ def test_a_deleted_test_still_judges_and_the_model_is_told(cli: Cli) -> None:
     outcome = checked(cli, SPOIL, cheat, DONE, told, DONE, flags=flags)
     assert outcomes(outcome) == [("failed", 1), ("passed", 2)]
     assert (cli.project / "tests/check.sh").read_text() == "exit 0\n"
+    (notice,) = [event["message"] for event in outcome.of("notice") if "protected" in event["message"]]
+    assert notice == "protected files are not as they were: tests/check.sh was changed; the check ran with the old ones"
 
 
 def test_a_check_that_hangs_is_stopped_and_has_failed(cli: Cli) -> None:

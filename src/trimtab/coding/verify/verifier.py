@@ -100,14 +100,26 @@ class Verifier:
         if not problems:
             self.outcome = "passed"
             await emit(VerifyEnded(outcome="passed", round=self._round, detail=self._passed()))
+            await self._tell_of_protected(emit)
             return Closing()
         await emit(VerifyEnded(outcome="failed", round=self._round, detail=problems))
         if repairable and self._round <= self.settings.rounds:
             return Closing((user(_told(problems, left=self.settings.rounds - self._round), origin="verify"),))
+        await self._tell_of_protected(emit)
         head = problems.partition("\n")[0]
         return Closing(
             reason="verify_failed", error=Error(kind="verify", message=f"the check failed: {head}", hint=_HINT)
         )
+
+    async def _tell_of_protected(self, emit: Emit) -> None:
+        """Say to the person which protected files are not as they were: the check ran with the old ones, and what the turn made of them still stands in the project."""
+        changed = await anyio.to_thread.run_sync(self._protected.changed)
+        if changed:
+            more = f", and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
+            named = ", ".join(changed[:_NAMED]) + more
+            await emit(
+                Notice(message=f"protected files are not as they were: {named}; the check ran with the old ones")
+            )
 
     async def check(self, emit: Emit) -> str:
         """Run the commands now, in the project as it is; return what is wrong, in words. Raises `UsageError` when there are none."""

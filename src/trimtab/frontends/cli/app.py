@@ -136,7 +136,7 @@ def _ended_by(error: BaseException) -> int:
 def _help_for(error: click.ClickException) -> str:
     """Where the command that was meant, or the group of commands, says what there is."""
     ctx = error.ctx if isinstance(error, click.UsageError) else None
-    path = [] if ctx is None else ctx.command_path.split()[1:]
+    path = [] if ctx is None else [word for word in ctx.command_path.split()[1:] if word != _RUN]
     return f"{' '.join(('trimtab', *path))} --help lists what there is."
 
 

@@ -1,5 +1,6 @@
 """`trimtab sessions export`: a session as a page, as Markdown, as JSON lines."""
 
+import os
 import sys
 from pathlib import Path
 from typing import cast, get_args
@@ -25,8 +26,9 @@ _STDOUT = "-"
 @click.option(
     "--format", "format_", type=click.Choice(get_args(Format)), help="By default what FILE ends with, else html."
 )
+@click.option("--force", is_flag=True, help="Replace FILE where it is there already.")
 @click.option("--json", "as_json", is_flag=True, help="Say as JSON what was written.")
-def command(session: str, file: str | None, *, format_: str | None, as_json: bool) -> int:
+def command(session: str, file: str | None, *, format_: str | None, force: bool, as_json: bool) -> int:
     """Write a session down for others, without secrets.
 
     SESSION is an id, the start of one, a path, or last. FILE is named after it when none is given; - is standard output. html is a page that needs nothing else;
@@ -46,6 +48,8 @@ def command(session: str, file: str | None, *, format_: str | None, as_json: boo
     name = file or f"trimtab-{id_from_name(path)}{ENDINGS[chosen]}"
     if Path(name).is_dir():
         raise UsageError(f"{name} is a folder", hint="Name a file.")
+    if file is not None and os.path.lexists(name) and not force:
+        raise UsageError(f"{name} is there already", hint="Name another file, or add --force to replace it.")
     with dump_file(name, [path], option="") as write:
         for piece in export(project, path, chosen):
             assert write is not None

@@ -129,8 +129,10 @@ class TextPrinter:
         match event:
             case VerifyEnded(outcome="failed"):
                 return f"verify failed (round {event.round}): {shortened(event.detail.partition(chr(10))[0], _LINE)}"
+            case VerifyEnded(outcome="passed"):
+                return f"verify passed: {event.detail}" if self.progress else ""
             case VerifyEnded():
-                return f"verify {event.outcome}: {event.detail}" if self.progress else ""
+                return ""
             case ContextEdited():
                 said = self.mark and event.author == "user"  # by the command of the talk that did it
                 return f"context: {edit_words(event)}" if self.progress and not said else ""
