@@ -124,7 +124,8 @@ def test_what_was_not_allowed_is_shown_with_its_remedy_before_the_mark(cli: Cli)
         assert t.end().code == 0
     assert "[not allowed]" in t.screen
     assert "tools.bash.allow" in t.screen
-    assert max(map(len, t.screen.partition("> go")[2].splitlines())) <= 80
+    lines = t.screen.partition("> go")[2].splitlines()
+    assert max(len(line) for line in lines if str(cli.root) not in line) <= 80  # a long path stays whole
 
 
 @pytest.mark.parametrize("command", [["models"], ["sessions", "list"]])
@@ -188,7 +189,7 @@ def test_the_folder_of_a_session_that_goes_on_there_is_asked_about_and_not_the_o
     before = session.read_bytes()
     with Terminal(cli, "chat", "--model", model, "--resume", str(session)) as t:
         t.wait_for("Enter means later\\n")
-        assert f"Trust {other}?" in t.screen.replace("\n", " ").replace("  ", " ")
+        assert f"Trust {other}?" in " ".join(t.screen.split())
         assert session.read_bytes() == before
         t.type("\x03")
         assert t.end().code == 130

@@ -1,7 +1,7 @@
 """A name for a session: from its first prompt, or by a model that is asked beside the conversation.
 
-    first turn over ──prompt──▶ title_from(first prompt) ──▶ log
-                    ──model───▶ in the background of a talk: the model for summaries, else the session's own ──▶ log; what fails falls back on the prompt
+    first turn over ──prompt──▶ title_from(first prompt) ──▶ log                                            in the background of a talk
+                    ──model───▶ the model for summaries, else the session's own ──▶ log; what fails falls back on the prompt
 
 Nothing waits for a name, and a name that a person gave is never replaced.
 """
@@ -89,13 +89,14 @@ class Naming:
         prompt, answer = self._beginning()
         if not prompt:
             return
-        if way == "prompt" or start is None:
-            await self._keep(title_from(prompt))
-            return
         self.asked = True
+        if start is None:
+            await self._keep(await anyio.to_thread.run_sync(title_from, prompt))
+            return
 
         async def name() -> None:
-            title = await self._by_model(prompt, answer, provider, model) or title_from(prompt)
+            title = await self._by_model(prompt, answer, provider, model) if way == "model" else ""
+            title = title or await anyio.to_thread.run_sync(title_from, prompt)
             if self.log.archive.title is None:  # the person may have named it meanwhile
                 await self._keep(title)
             await self.settle()
