@@ -9,6 +9,7 @@ import pytest
 from support.bench_rows import ablation, folder, row, runs
 from trimtab.lab.bench.folder import Opened
 from trimtab.lab.report.reading import NoRows, NotARow, read
+from trimtab.lab.report.table import tables_beside
 from trimtab.types.errors import UsageError
 
 
@@ -34,6 +35,23 @@ def test_rows_that_the_bench_set_aside_are_not_read(tmp_path: Path) -> None:
     folder(tmp_path, [row("none")], extras=False)
     (tmp_path / "rows-0ld.jsonl").write_bytes(msgspec.json.encode(row("old")) + b"\n")
     assert [one.arm for one in read([tmp_path]).rows] == ["none"]
+
+
+def test_the_tables_of_a_page_that_was_written_into_a_folder_are_not_read(tmp_path: Path) -> None:
+    found = read([folder(tmp_path, [row("none")])])
+    page = tmp_path / "sub" / "page.html"
+    tables = tables_beside(page)
+    tables.mkdir(parents=True)
+    for name in ("ablation", "manifest", "record"):
+        (tables / f"{name}.csv").write_text("what\n")
+        (tables / f"{name}.json").write_text('{"a": "table"}')
+    assert read([tmp_path]) == found
+    (tmp_path / "sub").rename(tmp_path / "moved")
+    assert read([tmp_path]) == found
+
+
+def test_a_folder_that_is_called_tables_is_read_like_any_other(tmp_path: Path) -> None:
+    assert read([folder(tmp_path / "my-tables", [row("none")])]).ablation == ablation()
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

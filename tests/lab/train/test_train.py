@@ -4,6 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import shutil  # noqa: E402
 from collections.abc import Iterator  # noqa: E402
 from pathlib import Path  # noqa: E402
 
@@ -129,6 +130,22 @@ def test_the_first_step_moves_the_policy_and_the_anchor_stays(whole: script.Trai
     clones = read_weights((clone / "weights.json").read_bytes(), source="clone")
     assert clones.record["stage"] == "clone"
     assert clones.item.layers[0].weight[0][0] == float(first["network"]["item.0.weight"][0, 0])
+
+
+@pytest.mark.parametrize("stage", ["clone", "rl"])
+@pytest.mark.parametrize("lost", [("weights.json",), ("record.json",), ("record.json", "weights.json")])
+def test_a_run_that_lacks_what_came_of_it_is_not_done_and_comes_to_the_same_again(
+    whole: script.Trained, tmp_path: Path, stage: script.Stage, lost: tuple[str, ...]
+) -> None:
+    shutil.copytree(whole.folder.parent, tmp_path, dirs_exist_ok=True)
+    place = Place(tmp_path)
+    folder = train(TINY, place, stage=stage).folder
+    before = (folder / "weights.json").read_bytes()
+    for name in lost:
+        (folder / name).unlink()
+    train(TINY, place, stage=stage)
+    assert (folder / "record.json").is_file()
+    assert (folder / "weights.json").read_bytes() == before
 
 
 def test_without_a_teacher_there_is_nothing_to_learn_from(tmp_path: Path) -> None:

@@ -11,8 +11,11 @@ import ast
 import dataclasses
 import importlib
 import math
+import os
 import re
 from collections.abc import Callable, Mapping, Set
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -71,6 +74,20 @@ def find_policy(spec: str, **parameters: Any) -> Policy:
 def named_in(spec: str) -> str:
     """Return the name of the policy in the middle of `spec`, without parameters and wrappers. Raises `UsageError` when it names none."""
     return _parsed(_split(spec)[-1])[0]
+
+
+def files_named(spec: str) -> tuple[Path, ...]:
+    """Return the files that parameters of `spec` name, as they are read, and those of policies that stand within them: what an answer hangs on besides the text itself."""
+    texts = [text for part in _split(spec) for text in _parsed(part)[1].values() if isinstance(text, str)]
+    found: list[Path] = []
+    for text in texts:
+        file = os.path.expanduser(text)
+        if os.path.isfile(file):  # for any text: a name that is too long is no file
+            found.append(Path(file))
+            continue
+        with suppress(UsageError):
+            found += files_named(text)
+    return tuple(found)
 
 
 def policy_of(spec: str, named: Callable[[str, Mapping[str, Any]], Policy]) -> Policy:

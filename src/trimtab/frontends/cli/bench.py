@@ -3,7 +3,6 @@
 arms × (suite | recordings) ──jobs──▶ what DIR lacks is played ──rows──▶ DIR/rows.jsonl ──sections──▶ tables: printed, and as CSV and JSON in DIR
 """
 
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 
 PEERS = ("claude-code", "codex")
 """What of other agents is played, beside the baselines, where no arm is named."""
-_FILE = re.compile(r"""["']([^"']+)["']""")
-"""A parameter of an arm that may be a file: its weights."""
 _COUNT = click.IntRange(min=1, max=100_000)
 
 
@@ -187,11 +184,12 @@ def _against(names: Sequence[str], against: str | None) -> str:
 @contextmanager
 def _folder(path: Path, names: Sequence[str], wish: Wish, jobs: "Sequence[Job]") -> "Iterator[Folder]":
     """The folder of this bench, and of no other as long as it is open."""
+    from trimtab.context.policies.registry import files_named
     from trimtab.lab.bench.folder import open_folder
     from trimtab.lab.bench.playing import files_of_jobs
     from trimtab.lab.one_writer import one_writer
 
-    weights = {name: Path(found[1]) for name in names if (found := _FILE.search(name)) and Path(found[1]).is_file()}
+    weights = {name: files for name in names if (files := files_named(name))}
     with one_writer(path, "bench"):
         folder = open_folder(path, {"arms": " ".join(names), **wish.told()}, files_of_jobs(jobs), weights)
         for note in folder.notes:

@@ -10,9 +10,11 @@ other code are set aside under another name. A line that was cut off by whatever
 import hashlib
 import os
 import platform
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 
 import msgspec
@@ -32,10 +34,12 @@ PLAYERS = (
     *("lab/bench/measuring.py", "lab/bench/playing.py", "lab/bench/row.py"),
 )
 """What of the package decides what a row holds."""
+_CODE = re.compile(r"[\w-]{1,64}", re.ASCII)
+"""The name of a code, as a name of a file may have it: a manifest may say anything."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """How the rows beside it came about. `content`: of the code that played them; `files`: of each recording, and of each family of real material; `weights`: of the file that an arm names; `arguments`: of the last run."""
+    """How the rows beside it came about. `content`: of the code that played them; `files`: of each recording, and of each family of real material; `weights`: of the files that an arm names; `arguments`: of the last run."""
 
     content: str
     trimtab: str = __version__
@@ -97,7 +101,7 @@ def open_folder(
     path: Path,
     arguments: Mapping[str, str],
     files: Mapping[str, Sequence[Path]] | None = None,
-    weights: Mapping[str, Path] | None = None,
+    weights: Mapping[str, Sequence[Path]] | None = None,
 ) -> Folder:
     """Open a folder, or make it. `files`: what will be played is made of, by the names that its rows have (a recording, or a family of real material); `weights`: the files that arms name, by the arm.
     Raises `UsageError` and `StoreError`.
@@ -119,7 +123,7 @@ def open_folder(
         content=content,
         arguments=dict(arguments),
         files=_digests(files),
-        weights=_digests({arm: [one] for arm, one in (weights or {}).items()}),
+        weights=_digests(weights),
     )
     changed = _changed(known.files, now.files), _changed(known.weights, now.weights)
     if any(changed):
@@ -163,7 +167,9 @@ def _read(folder: Folder) -> list[Row]:
 
 def _set_aside(folder: Folder, content: str) -> None:
     path = folder.path / ROWS
-    aside = folder.path / f"rows-{content}.jsonl"
+    code = content if _CODE.fullmatch(content) else "unknown"
+    names = chain([f"rows-{code}.jsonl"], (f"rows-{code}-{number}.jsonl" for number in count(2)))
+    aside = next(one for one in (folder.path / name for name in names) if not os.path.lexists(one))
     with _told(aside):
         path.replace(aside)
     folder.notes.append(
@@ -192,7 +198,7 @@ def _drop(folder: Folder, files: set[str], arms: set[str]) -> None:
 
 def _made_of(row: Row) -> str:
     """The name under which the files of a row are known."""
-    return row.family if row.part == REAL_PART else row.story.partition("#")[0]
+    return row.family if row.part == REAL_PART else row.recording
 
 
 def _manifest(path: Path) -> Manifest | None:

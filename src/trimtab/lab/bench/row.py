@@ -23,11 +23,17 @@ READ_BY: Mapping[Tier, tuple[Bound, ...]] = {
 """By which bounds the rows of a tier are read."""
 CHANCES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Chances that a stub is noticed, for the sweep."""
+_IN = " in "
 
 
 def chance_key(chance: float) -> str:
     """The key of a chance in `Row.noticed`."""
     return f"{chance:g}"
+
+
+def slot_of_file(name: str, window: int | None) -> str:
+    """Return what rows of a recorded file have for a slot: the file in this window. None: of each recording its own."""
+    return f"{name}{_IN}{window or 'its own window'}"
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -105,6 +111,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"keeping everything costs {self.keep_all_usd:g}, which is no unit of cost")
         if missing := set(READ_BY[self.tier]) - self.judged.keys():
             raise ValueError(f"it isn't judged by {', '.join(sorted(missing))}")
+
+    @property
+    def recording(self) -> str:
+        """The name of the file that a recorded story was read from; empty for a story of another tier."""
+        return self.slot.rpartition(_IN)[0] if self.tier == "T1" else ""
 
     @property
     def group(self) -> tuple[str, int, int, str]:

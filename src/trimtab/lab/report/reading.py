@@ -7,7 +7,7 @@
     record.json       training's, of each run: how it was configured and how long it took; scores.json beside it: what it came to, task by task
     timings.jsonl     a `Timing` a line: commands that had a part in it, and how long each took
 
-A folder is read with all that lies below it. What can't be read is said in words, with file and line. The last line of a run that was broken off may be torn: it is left
+A folder is read with all that lies below it, but for tables of a page that was written there. What can't be read is said in words, with file and line. The last line of a run that was broken off may be torn: it is left
 out and told of. A line that is whole but no row is an error, since a page that leaves out what it doesn't understand would be about something else.
 """
 
@@ -20,6 +20,7 @@ import msgspec
 
 from trimtab.lab.bench.folder import Manifest, Opened
 from trimtab.lab.bench.row import Row
+from trimtab.lab.report.table import is_table
 from trimtab.lab.train.ablation_row import AblationRow
 from trimtab.types.errors import TrimtabError, UsageError
 
@@ -147,7 +148,8 @@ def _files(folders: Sequence[Path], pattern: str) -> list[Path]:
     """The files of a name, each once, in an order that doesn't depend on the file system."""
     found: dict[Path, Path] = {}
     for folder in folders:
-        here = [folder] if folder.match(pattern) else sorted(folder.rglob(pattern))
+        below = (path for path in folder.rglob(pattern) if not is_table(path))
+        here = [folder] if folder.match(pattern) else sorted(below)
         for path in filter(Path.is_file, here):
             found.setdefault(path.resolve(), path)
     return list(found.values())

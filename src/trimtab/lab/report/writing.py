@@ -16,6 +16,7 @@ from trimtab.lab.report import drawing
 from trimtab.lab.report.markup import Html, join, tag
 from trimtab.lab.report.page import Facts, page
 from trimtab.lab.report.sections import Figure, Report
+from trimtab.lab.report.table import tables_beside
 from trimtab.types.errors import TrimtabError, UsageError
 
 
@@ -55,7 +56,7 @@ def write(report: Report, facts: Facts, out: Path, *, told: Callable[[str], obje
         ]
         return join([tag("div", *keys, class_="legend") if keys else None, Html(svg)])
 
-    beside = out.with_name(f"{out.stem}-tables")
+    beside = tables_beside(out)
     with _told(out):
         beside.mkdir(parents=True, exist_ok=True)  # before anything is drawn, which takes a while
     whole = page(report, facts, picture).encode()

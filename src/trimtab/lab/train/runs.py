@@ -78,6 +78,10 @@ class RunFolder:
         with self.whole("record.json"):
             return msgspec.json.decode(data, type=dict[str, Any])
 
+    def finished(self, *names: str) -> bool:
+        """Whether the run came to its end, and what it left is still there: its record, which is written last, and `names`."""
+        return all(map(self.holds, ("record.json", *names)))
+
     def finish(self, record: dict[str, Any], weights: Weights | None) -> None:
         """Write what came of it. `weights`: None for a network that nothing but the lab can run."""
         if weights is not None:

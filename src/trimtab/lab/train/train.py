@@ -85,8 +85,7 @@ def cloned(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tu
     key = key_of("clone", config.seed, config.shape, cloning, _bytes(needed))
     folder = RunFolder(place.folder / f"clone-{key}")
     network = fresh_network(config.shape, eye.widths, seed=config.seed)
-    known = folder.state()
-    if known is not None:
+    if folder.finished(*_exports(config)) and (known := folder.state()) is not None:
         network.load_state_dict(known["network"])
         return network, folder
     lessons, about = _lessons(config, place, eye, needed)
@@ -101,6 +100,11 @@ def cloned(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tu
     record = {"stage": "clone", "code": version(), "seed": config.seed, **about, "fit": curve[-1]}
     folder.finish(record, _exported(network, eye, needed, record))
     return network, folder
+
+
+def _exports(config: Config) -> tuple[str, ...]:
+    """The file of what runs in the agent, where a network of this shape can run there."""
+    return () if config.shape.attention else ("weights.json",)
 
 
 def _exported(network: ChoiceNetwork, eye: Eye, needed: Weights | None, record: dict[str, Any]) -> Weights | None:
@@ -202,7 +206,8 @@ def reinforced(config: Config, place: Place, needed: Weights | None, clone: Choi
     folder = RunFolder(
         place.folder / f"rl-{key_of('rl', config, *(part.tobytes() for part in clone.arrays().values()))}"
     )
-    if (done := folder.record()) is not None and done["ended"] == "budget":
+    there = folder.finished("scores.json", *_exports(config))
+    if there and (done := folder.record()) is not None and done["ended"] == "budget":
         place.say(f"done before: {folder.path}")
         return Trained(folder.path, folder.weights(), "budget")
     folder.write("config.json", msgspec.json.format(msgspec.json.encode(config), indent=2))
