@@ -1,7 +1,9 @@
 """The folder of a bench: what is kept, and what is no longer true."""
 
 import json
+import os
 
+import msgspec
 import pytest
 
 from support.made_rows import made_row
@@ -178,6 +180,51 @@ def test_a_folder_in_place_of_a_file_is_told(tmp_path, name):
     (tmp_path / name).mkdir()
     with pytest.raises(StoreError, match=rf"{name}' can't be read"):
         open_folder(tmp_path, {})
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "manifest.json", "opened.jsonl"])
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "device"])
+def test_a_pipe_or_a_device_in_place_of_a_file_is_not_waited_for(tmp_path, name, make):
+    open_folder(tmp_path, {})
+    (tmp_path / name).unlink(missing_ok=True)
+    make(tmp_path / name)
+    with pytest.raises(StoreError, match=rf"{name}' can't be read: it is no regular file"):
+        open_folder(tmp_path, {}).opened()
+
+
+def test_a_pipe_in_place_of_what_is_played_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.jsonl")
+    assert open_folder(tmp_path / "out", {}, {"a.jsonl": [tmp_path / "a.jsonl"]}).rows == []
+
+
+def test_nesting_without_end_is_damage_like_any_other(tmp_path):
+    open_folder(tmp_path, {}).add(ROWS)
+    with (tmp_path / "rows.jsonl").open("ab") as file:
+        file.write(b'{"extra":' * 100_000 + b"\n")
+    again = open_folder(tmp_path, {})
+    assert (again.rows, len(again.notes)) == (ROWS, 1)
+    (tmp_path / "manifest.json").write_bytes(b'{"arguments":' * 100_000)
+    assert open_folder(tmp_path, {}).rows == []
+    (tmp_path / "opened.jsonl").write_bytes(b"[" * 100_000)
+    with pytest.raises(StoreError, match=r"opened\.jsonl"):
+        open_folder(tmp_path, {}).opened()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"keep_all_usd": usd} for usd in (0.0, -1.0, 1e-320, 1e308)),
+        *({"policy_ms": number} for number in (1e308, -1e16)),
+        *({"steps": 10**30}, {"curve": [10**30]}, {"extra": {"tools": 1e300}}, {"needs": {"lost": 10**30}}),
+        {"judged": {"expected": {"success": 1e308, "usd": 1.0, "reward": 1.0}}},
+    ],
+)
+def test_a_row_with_a_number_that_no_table_could_be_made_of_is_damaged(tmp_path, change):
+    open_folder(tmp_path, {}).add(ROWS)
+    with (tmp_path / "rows.jsonl").open("ab") as file:
+        file.write(json.dumps(msgspec.to_builtins(ROWS[0]) | {"story": "other"} | change).encode() + b"\n")
+    again = open_folder(tmp_path, {})
+    assert (again.rows, len(again.notes)) == (ROWS, 1)
 
 
 def test_a_file_is_no_folder(tmp_path):

@@ -127,3 +127,24 @@ def test_opening_the_test_part_twice_is_told(tmp_path: Path) -> None:
     found = read([tmp_path])
     assert found.candidate == "late"
     assert found.notes[0].startswith("The test part was opened 2 times")
+
+
+@pytest.mark.parametrize("text", ["[]", "[{}, {}]", "5", '{"config": {"learning": [5]}}', "[" * 100_000])
+def test_a_record_that_is_no_run_is_an_error_with_its_place(tmp_path: Path, text: str) -> None:
+    folder(tmp_path, [row("none")], extras=False)
+    (tmp_path / "record.json").write_text(text)
+    with pytest.raises(NotARow, match=r"record\.json is no Run of this version"):
+        read([tmp_path])
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "opened.jsonl", "timings.jsonl", "manifest.json", "ablation.json"])
+def test_nesting_without_end_is_told_like_whatever_is_no_json(tmp_path: Path, name: str) -> None:
+    folder(tmp_path, [row("none")], extras=False)
+    with (tmp_path / name).open("ab") as file:
+        file.write(b'{"x":' * 100_000 + b"\n")
+    if name.endswith(".json"):
+        with pytest.raises(NotARow, match=name):
+            read([tmp_path])
+    else:
+        (note,) = read([tmp_path]).notes
+        assert name in note

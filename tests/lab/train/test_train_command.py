@@ -238,17 +238,16 @@ def test_a_disk_that_is_full_at_any_file_ends_a_training_with_a_word_and_the_sam
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from support.training import short_suite
-    from trimtab.lab.train import runs
 
-    room, real = [0], os.replace
+    room, real = [0], Path.replace
 
-    def replace(source: str, target: Path) -> None:
+    def replace(source: Path, target: Path) -> None:
         if room[0] == 0:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         room[0] -= 1
         real(source, target)
 
-    monkeypatch.setattr(runs.os, "replace", replace)
+    monkeypatch.setattr(Path, "replace", replace)
     command = (*_SMALLEST, "--out", str(tmp_path / "full"))
     with short_suite():
         codes = []

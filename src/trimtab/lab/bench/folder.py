@@ -22,6 +22,7 @@ import msgspec
 from trimtab import __version__
 from trimtab.lab.bench.row import Row
 from trimtab.lab.corpora.cache import code_version
+from trimtab.lab.files import REFUSALS, bytes_of, replace
 from trimtab.lab.suite import REAL_PART
 from trimtab.lab.tasks.real.registry import REAL
 from trimtab.types.errors import StoreError, UsageError
@@ -75,12 +76,14 @@ class Folder:
     def opened(self) -> list[Opened]:
         """When the test part was opened before, the first time first."""
         try:
-            lines = (self.path / OPENED).read_bytes().splitlines()
+            lines = bytes_of(self.path / OPENED).splitlines()
         except FileNotFoundError:
             return []
+        except OSError as problem:
+            raise _unread(self.path / OPENED, problem) from problem
         try:
             return [msgspec.json.decode(line, type=Opened) for line in lines if line.strip()]
-        except msgspec.DecodeError as problem:
+        except REFUSALS as problem:
             raise StoreError(
                 f"{str(self.path / OPENED)!r} doesn't say any more when the test part was opened: {problem}",
                 hint="Mend its lines, or move it away and say so: what is opened again is known to be.",
@@ -94,7 +97,7 @@ class Folder:
     def write(self, name: str, data: bytes) -> None:
         """Write a file of tables, whole or not at all."""
         with _told(self.path / name) as path:
-            _replace(path, data)
+            replace(path, data)
 
 
 def open_folder(
@@ -115,7 +118,7 @@ def open_folder(
     folder = Folder(path)
     before = _manifest(path / MANIFEST)
     content = code_version(PLAYERS)
-    if (path / ROWS).exists() and (before is None or before.content != content):
+    if os.path.lexists(path / ROWS) and (before is None or before.content != content):
         _set_aside(folder, before.content if before else "unknown")
     folder.rows = _read(folder)
     known = before if before is not None and before.content == content else Manifest(content=content)
@@ -141,7 +144,7 @@ def rows_in(path: Path) -> list[Row]:
 def _read(folder: Folder) -> list[Row]:
     path = folder.path / ROWS
     try:
-        data = path.read_bytes()
+        data = bytes_of(path)
     except FileNotFoundError:
         return []
     except OSError as problem:
@@ -156,7 +159,7 @@ def _read(folder: Folder) -> list[Row]:
     for line in lines:
         try:
             row = msgspec.json.decode(line, type=Row)
-        except msgspec.DecodeError:
+        except REFUSALS:
             damaged += 1
             continue
         rows[row.arm, row.part, row.slot, *row.group] = row
@@ -203,15 +206,17 @@ def _made_of(row: Row) -> str:
 
 def _manifest(path: Path) -> Manifest | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Manifest)
-    except (FileNotFoundError, msgspec.DecodeError):
+        return msgspec.json.decode(bytes_of(path), type=Manifest)
+    except (FileNotFoundError, *REFUSALS):
         return None
     except OSError as problem:
         raise _unread(path, problem) from problem
 
 
 def _unread(path: Path, problem: OSError) -> StoreError:
-    return StoreError(f"{str(path)!r} can't be read: {problem.strerror}", hint="Name another folder with --out.")
+    return StoreError(
+        f"{str(path)!r} can't be read: {problem.strerror}", hint="Move it away, or name another folder with --out."
+    )
 
 
 def _digests(files: Mapping[str, Sequence[Path]] | None) -> dict[str, str]:
@@ -219,17 +224,10 @@ def _digests(files: Mapping[str, Sequence[Path]] | None) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, paths in (files or {}).items():
         try:
-            found[name] = hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
+            found[name] = hashlib.sha256(b"".join(map(bytes_of, paths))).hexdigest()[:16]
         except OSError:
             found[name] = ""
     return found
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Whole or not at all."""
-    new = path.with_name(f".{path.name}.new")
-    new.write_bytes(data)
-    new.replace(path)
 
 
 @contextmanager
