@@ -128,3 +128,8 @@ def test_the_files_that_a_policy_names_are_found_as_they_are_read_however_they_a
         "mask(keep=10, batch=1)": (),
     }.items():
         assert files_named(spec) == files, spec
+
+
+def test_more_wrappers_than_anybody_means_are_refused():
+    with pytest.raises(UsageError, match="3,000 wrappers stand in front of a policy"):
+        find_policy("cost-gate:" * 3_000 + "mask")

@@ -60,6 +60,7 @@ _LATE: Mapping[str, tuple[str, str]] = {
 """Module and class of a policy, and of a wrapper, that is imported when somebody names it."""
 _PEERS = {row.name: row for row in PEERS}
 _PARTS = re.compile(r"\s*([A-Za-z0-9_.-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_MOST_AROUND = 50
 _FIXED = frozenset({"name", "inner", "manners"})
 
 
@@ -96,6 +97,8 @@ def policy_of(spec: str, named: Callable[[str, Mapping[str, Any]], Policy]) -> P
     For whoever knows names of their own and wants them written as ours are. Raises `UsageError` as `find_policy` does.
     """
     *around, inner = _split(spec)
+    if len(around) > _MOST_AROUND:
+        raise UsageError(f"{len(around):,} wrappers stand in front of a policy", hint=f"Name {_MOST_AROUND} at most.")
     policy = named(*_parsed(inner))
     for one in reversed(around):
         wrapper, stated = _parsed(one)
