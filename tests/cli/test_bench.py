@@ -395,3 +395,61 @@ def test_of_nothing_and_to_nobody_no_progress_is_told():
 class Terminal(io.StringIO):
     def isatty(self):
         return True
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(("bench", option, "") for option in ("--out", "--data", "--sessions")),
+        *(("report", ""), ("report", "--out", "", "x")),
+    ],
+)
+def test_an_empty_name_is_not_taken_for_the_folder_that_one_stands_in(cli, line):
+    done = cli.inside(*line)
+    assert (done.code, done.out) == (2, "")
+    assert "an empty name is that of nothing" in done.err
+
+
+@pytest.mark.parametrize("option", ["--each", "--seeds", "--workers"])
+def test_a_number_that_nothing_could_be_done_with_is_refused(cli, option):
+    done = cli.inside("bench", option, "999999999999")
+    assert done.code == 2
+    assert f"'{option}'" in done.err
+
+
+def test_arms_of_which_none_can_be_played_live_are_refused_in_words(cli):
+    done = cli.inside("bench", "--live", "clairvoyant", "--each", "1", "--seeds", "1")
+    assert (done.code, done.out) == (2, "")
+    assert "clairvoyant: what knows the future can't be played live" in done.err
+
+
+@pytest.mark.parametrize("line", [("report", "{}"), ("bench", "--sessions", "{}"), ("bench", "--out", "{}")])
+def test_a_name_that_is_too_long_is_told_and_no_traceback(cli, line):
+    done = cli.inside(*(word.format("a" * 5_000) for word in line), *(("none",) if line[0] == "bench" else ()))
+    assert done.code in (1, 2)
+    assert "File name too long" in done.err
+    assert len(done.err) < 12_000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [(*SMALL, "--step", "rl=none", "--step", "rl=truncate"), ("report", "x", "--step", "rl=a", "--step", "rl=b")],
+)
+def test_a_step_that_is_said_twice_is_refused(cli, line):
+    done = cli.inside(*line)
+    assert done.code == 2
+    assert "--step says rl twice, with different arms" in done.err
+
+
+def test_output_that_has_no_room_is_told_without_a_word_of_a_session(cli):
+    done = subprocess.run(
+        ["bash", "-c", '"$@" >/dev/full', "sh", sys.executable, "-m", "trimtab", "bench", "--help"],
+        cwd=cli.project,
+        env=cli.environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    said = "trimtab: standard output can't be written: No space left on device\n  Send it where there is room.\n"
+    assert (done.returncode, done.stderr) == (1, said)

@@ -129,6 +129,23 @@ def test_lines_that_are_no_json_are_left_out(tmp_path):
     assert list(rows_of(tmp_path / "a.jsonl")) == [{"a": 1}, {"c": 3}]
 
 
+def test_lines_that_nest_without_end_are_left_out(tmp_path):
+    packed(tmp_path / "a.jsonl", '{"a": 1}\n' + "[" * 100_000 + "\n")
+    assert list(rows_of(tmp_path / "a.jsonl")) == [{"a": 1}]
+
+
+def test_a_document_that_nests_without_end_is_told_with_its_folder(folder):
+    packed(folder / "tau2-banking/tasks.json.gz", "[" * 100_000)
+    with pytest.raises(UsageError, match=f"{folder}' aren't in their published shape"):
+        real_families(folder)["tau2-banking"](1, SMALL)
+
+
+def test_a_packed_file_that_holds_more_than_any_is_not_unpacked_to_its_end(folder, monkeypatch):
+    monkeypatch.setattr("trimtab.lab.tasks.real.files._MOST", 10)
+    with pytest.raises(UsageError, match="it holds more than 10 bytes"):
+        real_families(folder)["tau2-banking"](1, SMALL)
+
+
 def test_a_long_piece_is_cut_to_a_window_that_holds_the_evidence():
     text = "a" * 500 + "needle" + "b" * 500
     assert window(text, 100, "needle").count("needle") == 1

@@ -1,6 +1,7 @@
 """Parts that share no family."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -65,6 +66,17 @@ def test_a_line_that_is_none_is_named(tmp_path):
     path = index(tmp_path, ("p/a", "train", 1))
     path.write_text(path.read_text() + '{"file": 3}\n')
     with pytest.raises(SessionError, match=re.escape("line 2 of")):
+        read_index(path)
+
+
+def test_an_index_that_nests_without_end_or_is_no_file_is_named(tmp_path):
+    path = index(tmp_path, ("p/a", "train", 1))
+    path.write_text(path.read_text() + '{"x":' * 100_000)
+    with pytest.raises(SessionError, match=re.escape("line 2 of")):
+        read_index(path)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(SessionError, match=r"can't be read: it is no regular file"):
         read_index(path)
 
 

@@ -93,6 +93,14 @@ UNFIT = {
     "a scale of zero": (msgspec.structs.replace(FITS, item=_wide(_ROW, scale=0.0)), "scale of 0"),
     "choices without a gate": (msgspec.structs.replace(FITS, kind="choices"), "no gate"),
     "a gate of another width": (msgspec.structs.replace(FITS, kind="choices", gate=_wide(2)), "'gate' takes 2"),
+    "a scale that is nearly 0": (
+        msgspec.structs.replace(FITS, item=msgspec.structs.replace(FITS.item, scale=(1e-320,) * _ROW)),
+        "a scale of 0",
+    ),
+    "a mean beyond all counting": (
+        msgspec.structs.replace(FITS, item=msgspec.structs.replace(FITS.item, mean=(1e308,) * _ROW)),
+        "numbers that can't be counted with",
+    ),
     "a figure that nobody knows": (msgspec.structs.replace(FITS, extra=("mood",), needed=FITS.item), "says mood"),
     "a figure without its network": (
         msgspec.structs.replace(FITS, item=_wide(_ROW + 1), extra=("needed",)),
@@ -120,4 +128,10 @@ def test_weights_that_no_decision_could_ask_are_refused_when_they_are_read(
 def test_a_pipe_with_the_name_of_weights_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "w.json")
     with pytest.raises(ConfigError, match="no regular file"):
+        weights_at(str(tmp_path / "w.json"))
+
+
+def test_weights_that_nest_without_end_are_no_weights(tmp_path: Path) -> None:
+    (tmp_path / "w.json").write_bytes(b'{"record":' + b'{"a":' * 100_000)
+    with pytest.raises(ConfigError, match="holds no weights"):
         weights_at(str(tmp_path / "w.json"))

@@ -1,6 +1,7 @@
 """Policies by name, with parameters, wrappers and plug-ins."""
 
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from support.observations import Fixed
 from trimtab.context.policies.mask import Mask
 from trimtab.context.policies.peer_table import PEERS
-from trimtab.context.policies.registry import GROUP, find_policy
+from trimtab.context.policies.registry import GROUP, files_named, find_policy
 from trimtab.context.policies.rules import Rules
 from trimtab.context.policies.wrappers import CostGate, DryRun
 from trimtab.types.errors import UsageError
@@ -102,3 +103,33 @@ def test_a_broken_plug_in_is_told_in_words(monkeypatch: pytest.MonkeyPatch, load
 def test_installed_packages_are_not_searched_for_names_of_ours(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(metadata, "entry_points", lambda **_: pytest.fail("searched"))
     assert find_policy("codex").name == "codex"
+
+
+def test_the_files_that_a_policy_names_are_found_as_they_are_read_however_they_are_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for name in ("w.json", "it's.json"):
+        (tmp_path / name).write_text("{}")
+    plain, quoted = Path("w.json"), Path("it's.json")
+    for spec, files in {
+        'learned(weights="w.json")': (plain,),
+        "learned(weights='w.json')": (plain,),
+        'cost-gate(remaining=4):learned(weights="w.json", margin=0.1)': (plain,),
+        'learned(weights="it\'s.json")': (quoted,),
+        "learned(weights='it\\'s.json')": (quoted,),
+        'learned(weights="\\x77.json")': (plain,),
+        'learned(weights="w" ".json")': (plain,),
+        'learned(weights="~/w.json")': (tmp_path / "w.json",),
+        """shadow(policy='learned(weights="w.json")'):learned(weights="it's.json")""": (plain, quoted),
+        "learned(weights='no.json')": (),
+        f"learned(weights='{'a' * 5_000}')": (),
+        'learned(weights="\\0")': (),
+        "learned": (),
+        "mask(keep=10, batch=1)": (),
+    }.items():
+        assert files_named(spec) == files, spec
+
+
+def test_more_wrappers_than_anybody_means_are_refused():
+    with pytest.raises(UsageError, match="3,000 wrappers stand in front of a policy"):
+        find_policy("cost-gate:" * 3_000 + "mask")

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from trimtab.context.stores.lock import Owner, SessionLock, this_process
+from trimtab.lab.files import REFUSALS, bytes_of
 from trimtab.types.errors import SessionLocked, StoreError, UsageError
 
 
@@ -44,7 +45,7 @@ def one_writer(folder: Path, name: str) -> Iterator[None]:
 
 def _who(path: Path) -> str:
     try:
-        owner = msgspec.json.decode(path.read_bytes(), type=Owner)
-    except (OSError, msgspec.DecodeError):
+        owner = msgspec.json.decode(bytes_of(path), type=Owner)
+    except (OSError, *REFUSALS):
         return ""
     return f": process {owner.pid}, since {owner.started}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.bench_rows import folder, rows_of
+from support.bench_rows import folder, row, rows_of
 from support.cli import Cli
 
 
@@ -27,6 +27,19 @@ def test_a_folder_becomes_a_page(cli: Cli) -> None:
     assert "2026-11-30" in text
     assert f"trimtab report {bench} --out {page} --date 2026-11-30" in text
     assert (cli.root / "page-tables" / "effect-t0-test.csv").is_file()
+
+
+@pytest.mark.timeout(300)
+def test_what_a_terminal_obeys_is_in_no_page_whatever_arms_are_called(cli: Cli) -> None:
+    pytest.importorskip("altair", reason="plots need the extra `report`")
+    pytest.importorskip("vl_convert", reason="plots need the extra `report`")
+    rows = [row(arm) for arm in ("none", "a\x1b[31mb\x9b\u202e\x07")]
+    bench = folder(cli.root / "bench", rows)
+    page = bench / "page.html"
+    done = cli.inside("report", str(bench), "--out", str(page))
+    assert done.code == 0, done.err
+    assert not set("\x1b\x9b\u202e\x07") & set(page.read_text("utf-8"))
+    assert not list(bench.glob(".*"))
 
 
 def test_help_loads_nothing_that_draws_or_counts(cli: Cli) -> None:

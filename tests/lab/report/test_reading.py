@@ -9,6 +9,7 @@ import pytest
 from support.bench_rows import ablation, folder, row, runs
 from trimtab.lab.bench.folder import Opened
 from trimtab.lab.report.reading import NoRows, NotARow, read
+from trimtab.lab.report.table import tables_beside
 from trimtab.types.errors import UsageError
 
 
@@ -34,6 +35,23 @@ def test_rows_that_the_bench_set_aside_are_not_read(tmp_path: Path) -> None:
     folder(tmp_path, [row("none")], extras=False)
     (tmp_path / "rows-0ld.jsonl").write_bytes(msgspec.json.encode(row("old")) + b"\n")
     assert [one.arm for one in read([tmp_path]).rows] == ["none"]
+
+
+def test_the_tables_of_a_page_that_was_written_into_a_folder_are_not_read(tmp_path: Path) -> None:
+    found = read([folder(tmp_path, [row("none")])])
+    page = tmp_path / "sub" / "page.html"
+    tables = tables_beside(page)
+    tables.mkdir(parents=True)
+    for name in ("ablation", "manifest", "record"):
+        (tables / f"{name}.csv").write_text("what\n")
+        (tables / f"{name}.json").write_text('{"a": "table"}')
+    assert read([tmp_path]) == found
+    (tmp_path / "sub").rename(tmp_path / "moved")
+    assert read([tmp_path]) == found
+
+
+def test_a_folder_that_is_called_tables_is_read_like_any_other(tmp_path: Path) -> None:
+    assert read([folder(tmp_path / "my-tables", [row("none")])]).ablation == ablation()
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -109,3 +127,24 @@ def test_opening_the_test_part_twice_is_told(tmp_path: Path) -> None:
     found = read([tmp_path])
     assert found.candidate == "late"
     assert found.notes[0].startswith("The test part was opened 2 times")
+
+
+@pytest.mark.parametrize("text", ["[]", "[{}, {}]", "5", '{"config": {"learning": [5]}}', "[" * 100_000])
+def test_a_record_that_is_no_run_is_an_error_with_its_place(tmp_path: Path, text: str) -> None:
+    folder(tmp_path, [row("none")], extras=False)
+    (tmp_path / "record.json").write_text(text)
+    with pytest.raises(NotARow, match=r"record\.json is no Run of this version"):
+        read([tmp_path])
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "opened.jsonl", "timings.jsonl", "manifest.json", "ablation.json"])
+def test_nesting_without_end_is_told_like_whatever_is_no_json(tmp_path: Path, name: str) -> None:
+    folder(tmp_path, [row("none")], extras=False)
+    with (tmp_path / name).open("ab") as file:
+        file.write(b'{"x":' * 100_000 + b"\n")
+    if name.endswith(".json"):
+        with pytest.raises(NotARow, match=name):
+            read([tmp_path])
+    else:
+        (note,) = read([tmp_path]).notes
+        assert name in note

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -214,8 +215,12 @@ def test_a_damaged_label_is_named_with_the_way_out(tmp_path: Path) -> None:
     rows = list(executor.map(collected.rows_of_task, [item]))
     (file,) = tmp_path.glob("labels-*/*.labels")
     assert list(executor.map(collected.rows_of_task, [item])) == rows
-    file.write_bytes(file.read_bytes()[:-9])
-    with pytest.raises(StoreError, match="is damaged") as told:
-        list(executor.map(collected.rows_of_task, [item]))
-    assert str(file) in told.value.message
-    assert "makes it anew" in told.value.hint
+    whole = file.read_bytes()
+    for wrong in (whole[:-9], b"", zlib.compress(b"\x91" * 100_000), zlib.compress(b"\x91\x05")):
+        file.write_bytes(wrong)
+        with pytest.raises(StoreError, match="is damaged") as told:
+            list(executor.map(collected.rows_of_task, [item]))
+        assert str(file) in told.value.message
+        assert told.value.hint == f"Remove {file}: the same command makes it anew.", "and not all of the others"
+        file.unlink()
+        assert list(executor.map(collected.rows_of_task, [item])) == rows

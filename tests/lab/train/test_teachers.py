@@ -5,6 +5,10 @@ import pytest
 pytest.importorskip("torch")
 
 import random
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
 
 from support.stories import drawn_session, setup_for
 from trimtab.context.actions import Action
@@ -54,7 +58,7 @@ def test_a_teachers_own_play_is_written_down() -> None:
 
 def test_lessons_are_the_same_after_they_were_packed() -> None:
     found = [taught(TeachJob("mask", EYE, "train", "tool-chain", number)) for number in (0, 1)]
-    again = unpacked(packed(found))
+    again = unpacked(packed(found), EYE.widths)
     assert [(o.task, o.teacher, o.reward, o.wanted, o.said) for o in again] == [
         (o.task, o.teacher, o.reward, o.wanted, o.said) for o in found
     ]
@@ -66,6 +70,34 @@ def test_lessons_are_the_same_after_they_were_packed() -> None:
         assert (a.places, a.sight.full) == (b.places, b.sight.full)
         for name in ("items", "whole", "valid"):
             assert (getattr(a.sight, name) == getattr(b.sight, name)).all()
+
+
+@pytest.mark.parametrize(
+    ("said", "change"),
+    [
+        ("figures in place of", lambda d: {"width": d["width"] - 1}),
+        ("couldn't be chosen", lambda d: {"places": (9_999,)}),
+        ("couldn't be chosen", lambda d: {"places": (-1,)}),
+        ("another shape", lambda d: {"full": 0}),
+        ("another shape", lambda d: {"valid": b""}),
+        ("another shape", lambda d: {"whole": b""}),
+        ("buffer size", lambda d: {"items": b"odd"}),
+    ],
+)
+def test_lessons_of_another_shape_are_refused_when_they_are_read(
+    said: str, change: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
+    (play,) = msgspec.msgpack.decode(packed([taught(TeachJob("mask", EYE, "train", "tool-chain", 0))]))
+    names = ("items", "width", "whole", "valid", "full", "places")
+    first = dict(zip(names, play[-1][0], strict=True))
+    play[-1][0] = list((first | change(first)).values())
+    with pytest.raises(ValueError, match=said):
+        unpacked(msgspec.msgpack.encode([play]), EYE.widths)
+
+
+def test_no_lessons_at_all_are_refused() -> None:
+    with pytest.raises(ValueError, match="no decision"):
+        unpacked(packed([]), EYE.widths)
 
 
 def test_only_the_best_of_each_task_teaches() -> None:

@@ -4,6 +4,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import os  # noqa: E402
+import re  # noqa: E402
+import shutil  # noqa: E402
 from collections.abc import Iterator  # noqa: E402
 from pathlib import Path  # noqa: E402
 
@@ -27,6 +30,12 @@ def _short() -> Iterator[None]:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> script.Trained:
     """A run that nobody interrupted."""
     return train(TINY, Place(tmp_path_factory.mktemp("whole")))
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with such a run and nothing else."""
+    return train(TINY, Place(tmp_path_factory.mktemp("alone"))).folder.parent
 
 
 def curve_of(folder: Path) -> list[dict[str, object]]:
@@ -131,6 +140,22 @@ def test_the_first_step_moves_the_policy_and_the_anchor_stays(whole: script.Trai
     assert clones.item.layers[0].weight[0][0] == float(first["network"]["item.0.weight"][0, 0])
 
 
+@pytest.mark.parametrize("stage", ["clone", "rl"])
+@pytest.mark.parametrize("lost", [("weights.json",), ("record.json",), ("record.json", "weights.json")])
+def test_a_run_that_lacks_what_came_of_it_is_not_done_and_comes_to_the_same_again(
+    whole: script.Trained, tmp_path: Path, stage: script.Stage, lost: tuple[str, ...]
+) -> None:
+    shutil.copytree(whole.folder.parent, tmp_path, dirs_exist_ok=True)
+    place = Place(tmp_path)
+    folder = train(TINY, place, stage=stage).folder
+    before = (folder / "weights.json").read_bytes()
+    for name in lost:
+        (folder / name).unlink()
+    train(TINY, place, stage=stage)
+    assert (folder / "record.json").is_file()
+    assert (folder / "weights.json").read_bytes() == before
+
+
 def test_without_a_teacher_there_is_nothing_to_learn_from(tmp_path: Path) -> None:
     alone = msgspec.structs.replace(TINY, cloning=msgspec.structs.replace(TINY.cloning, teachers=("no-such-arm",)))
     with pytest.raises(UsageError, match="no-such-arm"):
@@ -146,14 +171,67 @@ def test_a_network_with_attention_is_trained_and_leaves_no_file_to_ship(tmp_path
     assert "trained" in record["validation"]
 
 
-@pytest.mark.parametrize("name", ["state.pt", "record.json", "curves.jsonl", "scores.json"])
-def test_a_damaged_file_of_a_run_is_named_with_the_way_to_make_it_anew(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_bytes(b"{torn")
+_DEEP = b"[" * 100_000
+_STATES = (b"{torn", b"", [1.0], torch.ones(2), {}, {"network": 5}, {"network": {"w": torch.ones(1)}})
+_SCORES = (b"{torn", b"{}", b"[]", b'[{"name": "greedy", "figures": []}]', _DEEP)
+_AGAIN = "rl-*/record.json"
+"""Without it the run isn't done, so what it goes on from is read."""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("name", "wrong", "lost"),
+    [
+        ("clone-*/state.pt", _STATES, ()),
+        ("lessons-*/lessons.msgpack", (b"{torn", b"", b"\x90", b"\x91" * 100_000), ("clone-*/record.json",)),
+        ("rl-*/state.pt", (*_STATES, ("descent", {}), ("lines", "x"), ("parameters", {})), (_AGAIN,)),
+        ("rl-*/curves.jsonl", (b"{torn", b"[]\n", b"", _DEEP), (_AGAIN,)),
+        ("rl-*/record.json", (b"{torn", b"[]", b'{"a": 5}', _DEEP), ()),
+        ("rl-*/weights.json", (b"{torn", b"{}", b"[]", _DEEP), ()),
+        ("judged-*/scores.json", _SCORES, (_AGAIN, "rl-*/state.pt")),
+    ],
+)
+def test_whatever_a_file_of_a_run_holds_is_told_with_the_way_to_make_it_anew_and_that_does(
+    alone: Path, tmp_path: Path, name: str, wrong: tuple[object, ...], lost: tuple[str, ...]
+) -> None:
+    for one in wrong:
+        shutil.copytree(alone, tmp_path, dirs_exist_ok=True)
+        for gone in lost:
+            next(tmp_path.glob(gone)).unlink()
+        file = next(tmp_path.glob(name))
+        if isinstance(one, tuple):
+            one = torch.load(file, weights_only=True) | dict([one])
+        if isinstance(one, bytes):
+            file.write_bytes(one)
+        else:
+            torch.save(one, file)
+        with pytest.raises(StoreError, match="is damaged") as told:
+            train(TINY, Place(tmp_path))
+        assert str(file) in told.value.message
+    named = re.fullmatch(r"Remove (?:the folder )?(.*): the same command makes it anew\.", told.value.hint)
+    assert named is not None
+    way = Path(named[1])
+    assert way in (file, file.parent)
+    if way.is_dir():
+        shutil.rmtree(way)
+    else:
+        way.unlink()
+    assert train(TINY, Place(tmp_path)).ended == "budget"
+
+
+def test_scores_that_lack_what_is_compared_are_told(tmp_path: Path) -> None:
+    (tmp_path / "scores.json").write_text("[]")
+    with pytest.raises(StoreError, match="doesn't say once what clone came to"):
+        RunFolder(tmp_path).score("clone")
+
+
+@pytest.mark.parametrize("name", ["state.pt", "record.json", "weights.json", "curves.jsonl", "scores.json"])
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
     folder = RunFolder(tmp_path)
     read = {"state.pt": folder.state, "record.json": folder.record, "curves.jsonl": folder.curve}
-    with pytest.raises(StoreError, match=f"{name}' is damaged") as told:
-        read.get(name, folder.scores)()
-    assert f"Remove the folder {tmp_path}" in told.value.hint
+    with pytest.raises(StoreError, match=f"{name}' can't be read: it is no regular file"):
+        (read | {"scores.json": folder.scores, "weights.json": folder.weights})[name]()
 
 
 def test_a_place_that_cannot_be_written_or_read_is_told(tmp_path: Path) -> None:

@@ -60,6 +60,31 @@ def test_a_device_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str
     assert "no device 'abacus'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("device", ["meta", "hpu", "privateuseone", "cuda:999", "", "a" * 5_000])
+def test_a_device_that_does_not_count_is_refused_before_anything_is_made(
+    device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    assert main(["train", "--device", device, "--out", str(tmp_path / "out")]) == 2
+    assert "there is no device" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("option", ["--seed", "--seeds", "--each", "--workers"])
+def test_a_number_that_nothing_could_be_done_with_is_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in ("999999999999", "18446744073709551616", "1" * 5_000):
+        assert main(["train", "--stage", "ablation", option, number]) == 2
+        assert f"'{option}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--out", "--needed", "--from-sessions"])
+def test_an_empty_name_is_not_taken_for_the_folder_that_one_stands_in(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["train", option, ""]) == 2
+    assert "an empty name is that of nothing" in capsys.readouterr().err
+
+
 def test_weights_that_cannot_be_read_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
     assert main(["train", "--needed", str(tmp_path / "none.json")]) == 2
@@ -238,17 +263,16 @@ def test_a_disk_that_is_full_at_any_file_ends_a_training_with_a_word_and_the_sam
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from support.training import short_suite
-    from trimtab.lab.train import runs
 
-    room, real = [0], os.replace
+    room, real = [0], Path.replace
 
-    def replace(source: str, target: Path) -> None:
+    def replace(source: Path, target: Path) -> None:
         if room[0] == 0:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         room[0] -= 1
         real(source, target)
 
-    monkeypatch.setattr(runs.os, "replace", replace)
+    monkeypatch.setattr(Path, "replace", replace)
     command = (*_SMALLEST, "--out", str(tmp_path / "full"))
     with short_suite():
         codes = []

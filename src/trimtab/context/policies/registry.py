@@ -11,8 +11,11 @@ import ast
 import dataclasses
 import importlib
 import math
+import os
 import re
 from collections.abc import Callable, Mapping, Set
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -57,6 +60,7 @@ _LATE: Mapping[str, tuple[str, str]] = {
 """Module and class of a policy, and of a wrapper, that is imported when somebody names it."""
 _PEERS = {row.name: row for row in PEERS}
 _PARTS = re.compile(r"\s*([A-Za-z0-9_.-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_MOST_AROUND = 50
 _FIXED = frozenset({"name", "inner", "manners"})
 
 
@@ -73,12 +77,28 @@ def named_in(spec: str) -> str:
     return _parsed(_split(spec)[-1])[0]
 
 
+def files_named(spec: str) -> tuple[Path, ...]:
+    """Return the files that parameters of `spec` name, as they are read, and those of policies that stand within them: what an answer hangs on besides the text itself."""
+    texts = [text for part in _split(spec) for text in _parsed(part)[1].values() if isinstance(text, str)]
+    found: list[Path] = []
+    for text in texts:
+        file = os.path.expanduser(text)
+        if os.path.isfile(file):  # for any text: a name that is too long is no file
+            found.append(Path(file))
+            continue
+        with suppress(UsageError):
+            found += files_named(text)
+    return tuple(found)
+
+
 def policy_of(spec: str, named: Callable[[str, Mapping[str, Any]], Policy]) -> Policy:
     """Return what `named` makes of the name in the middle of `spec` and its parameters, with the wrappers that stand in front of it.
 
     For whoever knows names of their own and wants them written as ours are. Raises `UsageError` as `find_policy` does.
     """
     *around, inner = _split(spec)
+    if len(around) > _MOST_AROUND:
+        raise UsageError(f"{len(around):,} wrappers stand in front of a policy", hint=f"Name {_MOST_AROUND} at most.")
     policy = named(*_parsed(inner))
     for one in reversed(around):
         wrapper, stated = _parsed(one)

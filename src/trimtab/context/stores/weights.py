@@ -9,6 +9,8 @@ from trimtab.context.policies.learned.weights import Weights, read_weights
 from trimtab.types.errors import ConfigError
 
 _ROW = len(ITEM_FEATURES) + len(WHOLE_FEATURES)
+_MOST = 1e12
+"""The largest number that training comes to is far below: beyond it, products have no room."""
 
 
 def weights_at(path: str) -> Weights:
@@ -48,4 +50,13 @@ def _unfit(name: str, network: Network, inputs: int) -> str:
         return f"network {name!r} takes {network.inputs} figures, and {inputs} are given"
     if not network.outputs:
         return f"network {name!r} gives nothing"
-    return f"network {name!r} has a scale of 0" if 0.0 in network.scale else ""
+    if any(abs(scale) < 1 / _MOST for scale in network.scale):
+        return f"network {name!r} has a scale of 0"
+    numbers = (
+        *network.mean,
+        *network.scale,
+        *(one for d in network.layers for row in (*d.weight, d.bias) for one in row),
+    )
+    return (
+        f"network {name!r} has numbers that can't be counted with" if any(abs(one) > _MOST for one in numbers) else ""
+    )

@@ -84,13 +84,14 @@ def main(argv: Sequence[str]) -> int:
     try:
         code = root.main(args=list(argv), prog_name="trimtab", standalone_mode=False)
     except (*_EXPECTED, OSError, BaseExceptionGroup) as error:
-        return _ended_by(error)
+        return _ended_by(error, talked=argv[:1] == [] or argv[0] not in COMMANDS)
     return code if isinstance(code, int) else 0
 
 
 _EXPECTED = (TrimtabError, click.exceptions.Exit, click.Abort, click.ClickException, BrokenPipeError, KeyboardInterrupt)
 
 
+_HELD, _ROOM = "The session holds what was said.", "Send it where there is room."
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
@@ -98,8 +99,8 @@ def _is_expected(error: BaseException) -> bool:
     return isinstance(error, _EXPECTED) or (isinstance(error, OSError) and error.errno in _NO_ROOM)
 
 
-def _ended_by(error: BaseException) -> int:
-    """Say what a person should know of `error`, and return the exit code. A group that holds a bug is raised again."""
+def _ended_by(error: BaseException, *, talked: bool) -> int:
+    """Say what a person should know of `error`, and return the exit code. `talked`: in a session, which is kept. A group that holds a bug is raised again."""
     match error:
         case TrimtabError():
             _complain(error.message, error.hint)
@@ -121,12 +122,15 @@ def _ended_by(error: BaseException) -> int:
         case OSError() if error.errno in _NO_ROOM:
             # Sessions and tools say themselves what they can't write: what is left is our own output.
             sys.stdout = None
-            _complain(f"standard output can't be written: {error.strerror}", "The session holds what was said.")
+            _complain(f"standard output can't be written: {error.strerror}", _HELD if talked else _ROOM)
             return 1
+        case OSError() if error.errno == errno.ENAMETOOLONG:
+            _complain(f"{str(error.filename)[:60]}… is no name of a file: {error.strerror}", "Give a shorter one.")
+            return 2
         case BaseExceptionGroup():
             if error.split(_is_expected)[1] is not None:
                 raise error
-            return _ended_by(error.exceptions[0])  # a task group wraps even a lone error
+            return _ended_by(error.exceptions[0], talked=talked)  # a task group wraps even a lone error
         case OSError():
             raise error
         case _:

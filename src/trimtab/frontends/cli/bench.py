@@ -3,7 +3,6 @@
 arms × (suite | recordings) ──jobs──▶ what DIR lacks is played ──rows──▶ DIR/rows.jsonl ──sections──▶ tables: printed, and as CSV and JSON in DIR
 """
 
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
@@ -19,7 +18,8 @@ from trimtab.coding.telling.tables import counted, stacked
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.bench_stories import EACH, SEEDS, Wish, jobs_of, left_out
 from trimtab.frontends.cli.ending import breaking_off
-from trimtab.frontends.cli.numbers import WINDOW
+from trimtab.frontends.cli.named import Named
+from trimtab.frontends.cli.numbers import COUNT, WINDOW, WORKERS
 from trimtab.frontends.cli.path_steps import STEPS, named_steps
 from trimtab.frontends.cli.progress import arriving
 from trimtab.frontends.cli.screen import width_of, wrapped
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
 PEERS = ("claude-code", "codex")
 """What of other agents is played, beside the baselines, where no arm is named."""
-_FILE = re.compile(r"""["']([^"']+)["']""")
-"""A parameter of an arm that may be a file: its weights."""
-_COUNT = click.IntRange(min=1, max=100_000)
 
 
 @click.command("bench")
@@ -46,12 +43,13 @@ _COUNT = click.IntRange(min=1, max=100_000)
     help="Which tasks. Default: validation. The test part takes --candidate and --out; the real one is made of published texts in the data folder.",
 )
 @click.option(
-    "--each", type=_COUNT, metavar="N", help=f"Tasks of each family ({EACH}), or sessions of each project (all)."
+    "--each", type=COUNT, metavar="N", help=f"Tasks of each family ({EACH}), or sessions of each project (all)."
 )
-@click.option("--seeds", type=_COUNT, metavar="N", help=f"Tellings of each task. Default: {SEEDS}.")
+@click.option("--seeds", type=COUNT, metavar="N", help=f"Tellings of each task. Default: {SEEDS}.")
 @click.option(
     "--sessions",
     multiple=True,
+    type=Named(),
     metavar="PATH",
     shell_complete=completers.files,
     help="Recorded sessions in place of generated tasks: a file, or a folder, which counts as a project. May be repeated.",
@@ -59,6 +57,7 @@ _COUNT = click.IntRange(min=1, max=100_000)
 @click.option("--split", metavar="NAME", help="Recorded sessions of this split of the index in the data folder.")
 @click.option(
     "--data",
+    type=Named(),
     metavar="FOLDER",
     shell_complete=completers.folders,
     help="The folder with sessions/index.jsonl, or with the files of --part real. Default: TRIMTAB_DATA.",
@@ -90,9 +89,10 @@ _COUNT = click.IntRange(min=1, max=100_000)
 )
 @click.option("--by-project", is_flag=True, help="Also what holds in each project, or family, by itself.")
 @STEPS
-@click.option("--workers", type=_COUNT, default=1, metavar="N", help="Processes to play in. Default: 1.")
+@click.option("--workers", type=WORKERS, default=1, metavar="N", help="Processes to play in. Default: 1.")
 @click.option(
     "--out",
+    type=Named(),
     metavar="DIR",
     shell_complete=completers.folders,
     help="Keep what is played, and the tables, in DIR; go on there.",
@@ -187,11 +187,12 @@ def _against(names: Sequence[str], against: str | None) -> str:
 @contextmanager
 def _folder(path: Path, names: Sequence[str], wish: Wish, jobs: "Sequence[Job]") -> "Iterator[Folder]":
     """The folder of this bench, and of no other as long as it is open."""
+    from trimtab.context.policies.registry import files_named
     from trimtab.lab.bench.folder import open_folder
     from trimtab.lab.bench.playing import files_of_jobs
     from trimtab.lab.one_writer import one_writer
 
-    weights = {name: Path(found[1]) for name in names if (found := _FILE.search(name)) and Path(found[1]).is_file()}
+    weights = {name: files for name in names if (files := files_named(name))}
     with one_writer(path, "bench"):
         folder = open_folder(path, {"arms": " ".join(names), **wish.told()}, files_of_jobs(jobs), weights)
         for note in folder.notes:

@@ -44,3 +44,9 @@ class Tokens(click.IntRange):
 
 WINDOW = Tokens()
 """Tokens of a window."""
+COUNT = click.IntRange(min=1, max=100_000)
+"""How many there are of something that is played."""
+WORKERS = click.IntRange(min=1, max=1_000)
+"""Processes."""
+SEED = click.IntRange(min=0, max=(1 << 32) - 1)
+"""What dice begin with: any library takes these."""

@@ -16,7 +16,7 @@ STEPS = click.option(
 
 
 def named_steps(given: Sequence[str]) -> dict[str, str]:
-    """The arms of steps, by the names of those. Raises `UsageError` for one that says no arm."""
+    """The arms of steps, by the names of those. Raises `UsageError` for one that says no arm, or another one than before."""
     found: dict[str, str] = {}
     for one in given:
         step, _, arm = one.partition("=")
@@ -24,5 +24,6 @@ def named_steps(given: Sequence[str]) -> dict[str, str]:
             raise UsageError(
                 f"--step {one!r} says no arm", hint="Write it as --step rl='learned(weights=\"rl.json\")'."
             )
-        found[step.strip()] = arm.strip()
+        if found.setdefault(step.strip(), arm.strip()) != arm.strip():
+            raise UsageError(f"--step says {step.strip()} twice, with different arms", hint="Leave one of them out.")
     return found

@@ -13,6 +13,7 @@ import click
 from trimtab.coding.telling.printable import one_line
 from trimtab.coding.telling.tables import counted, shortened
 from trimtab.frontends.cli import completers
+from trimtab.frontends.cli.named import Named
 from trimtab.frontends.cli.path_steps import STEPS, named_steps
 from trimtab.frontends.cli.screen import width_of
 from trimtab.types.errors import UsageError
@@ -21,8 +22,10 @@ _CLEARED = "\r\x1b[K"
 
 
 @click.command("report")
-@click.argument("folders", nargs=-1, metavar="DIR…", shell_complete=completers.folders)
-@click.option("--out", metavar="FILE.html", shell_complete=completers.files, help="The page. Default: report.html.")
+@click.argument("folders", nargs=-1, type=Named(), metavar="DIR…", shell_complete=completers.folders)
+@click.option(
+    "--out", type=Named(), metavar="FILE.html", shell_complete=completers.files, help="The page. Default: report.html."
+)
 @STEPS
 @click.option("--date", metavar="TEXT", default="", help="A date to print; nothing is printed without it.")
 def command(*, folders: tuple[str, ...], out: str | None, steps: tuple[str, ...], date: str) -> int:

@@ -15,6 +15,8 @@ import click
 from click.core import ParameterSource
 
 from trimtab.frontends.cli.ending import breaking_off
+from trimtab.frontends.cli.named import Named
+from trimtab.frontends.cli.numbers import COUNT, SEED, WORKERS
 from trimtab.frontends.cli.progress import Watched, told
 from trimtab.frontends.cli.train_stages import STAGES, require_meant
 from trimtab.types.errors import UsageError
@@ -65,8 +67,8 @@ _MOST_MINUTES = 1_000_000
     default="outcome",
     help="What is rewarded: what a task came to, or each action by itself, which shows what becomes of that.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, help="Of all that is drawn.")
-@click.option("--seeds", type=click.IntRange(1), default=2, help="Of an ablation: how many, from --seed on.")
+@click.option("--seed", type=SEED, default=0, help="Of all that is drawn.")
+@click.option("--seeds", type=COUNT, default=2, help="Of an ablation: how many, from --seed on.")
 @click.option(
     "--minutes",
     type=click.FloatRange(0, min_open=True),
@@ -75,33 +77,31 @@ _MOST_MINUTES = 1_000_000
 )
 @click.option(
     "--each",
-    type=click.IntRange(1),
+    type=COUNT,
     metavar="N",
     help="Tasks of each family that are learned from before reinforcement, and that validation takes. Default: as many as a policy is worth.",
 )
-@click.option(
-    "--workers", type=click.IntRange(1), help="Processes that play. Default: one for each processor, 8 at most."
-)
+@click.option("--workers", type=WORKERS, help="Processes that play. Default: one for each processor, 8 at most.")
 @click.option("--ray", is_flag=True, help="Play on a Ray cluster of --workers on this machine.")
 @click.option("--ray-address", default="", metavar="ADDRESS", help="Play on the Ray cluster there.")
 @click.option("--device", default="cpu", help="Where the network is trained: cpu, cuda.")
 @click.option("--teachers", metavar="A,B", help="Policies that the clone learns from. Default: the best there are.")
 @click.option(
     "--needed",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=Named(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Weights of kind needed, whose figures the policy sees too.",
 )
 @click.option(
     "--from-sessions",
     "sessions",
-    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    type=Named(file_okay=False, exists=True, path_type=Path),
     metavar="DIR",
     help="With needed and all: learn from recorded sessions of yours too; of a folder with an index.jsonl, from its part train.",
 )
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Named(file_okay=False, path_type=Path),
     default=Path("runs"),
     metavar="DIR",
     help="Where runs are kept. Default: runs.",
@@ -207,8 +207,12 @@ def _require_device(device: str) -> None:
     import torch
 
     try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as problem:
+        found = float(
+            torch.ones(1, dtype=torch.float64, device=device).sum()
+        )  # as the network is trained: not every one can
+        if found != 1.0:
+            raise RuntimeError("it doesn't count")
+    except (RuntimeError, AssertionError, AttributeError, ImportError, TypeError, ValueError) as problem:
         raise UsageError(
             f"there is no device {device!r} to train on: {str(problem).partition(chr(10))[0]}",
             hint="Leave out --device, or name one that is there: cpu.",

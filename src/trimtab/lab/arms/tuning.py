@@ -26,6 +26,7 @@ from trimtab.lab.arms.registry import find_arm
 from trimtab.lab.corpora.intervals import Interval, ratio_interval
 from trimtab.lab.env.story import Story
 from trimtab.lab.executor import Executor, Here
+from trimtab.lab.files import REFUSALS, bytes_of
 from trimtab.lab.suite import PARTS, Part, drawn
 from trimtab.types.errors import UsageError
 
@@ -112,11 +113,11 @@ class Ledger:
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
         self.trials: dict[str, Trial] = {}
-        lines = path.read_bytes().splitlines() if path is not None and path.exists() else []
+        lines = bytes_of(path).splitlines() if path is not None and path.exists() else []
         for line in lines:
             try:
                 trial = msgspec.json.decode(line, type=Trial)
-            except msgspec.MsgspecError:
+            except REFUSALS:
                 continue
             self.trials[trial.key] = trial
 
@@ -215,8 +216,8 @@ def write_tuned(path: Path, found: Tuned) -> None:
 def read_tuned(path: Path) -> Tuned:
     """Read what was found. Raises `UsageError` when the file isn't there, or holds something else."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Tuned)
-    except (OSError, msgspec.MsgspecError) as problem:
+        return msgspec.json.decode(bytes_of(path), type=Tuned)
+    except (OSError, *REFUSALS) as problem:
         raise UsageError(
             f"{str(path)!r} holds no tuned arms: {problem}", hint="Make it anew: python benchmarks/arms.py tune."
         ) from problem

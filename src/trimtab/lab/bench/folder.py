@@ -10,9 +10,11 @@ other code are set aside under another name. A line that was cut off by whatever
 import hashlib
 import os
 import platform
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 
 import msgspec
@@ -20,6 +22,7 @@ import msgspec
 from trimtab import __version__
 from trimtab.lab.bench.row import Row
 from trimtab.lab.corpora.cache import code_version
+from trimtab.lab.files import REFUSALS, bytes_of, replace
 from trimtab.lab.suite import REAL_PART
 from trimtab.lab.tasks.real.registry import REAL
 from trimtab.types.errors import StoreError, UsageError
@@ -32,10 +35,12 @@ PLAYERS = (
     *("lab/bench/measuring.py", "lab/bench/playing.py", "lab/bench/row.py"),
 )
 """What of the package decides what a row holds."""
+_CODE = re.compile(r"[\w-]{1,64}", re.ASCII)
+"""The name of a code, as a name of a file may have it: a manifest may say anything."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """How the rows beside it came about. `content`: of the code that played them; `files`: of each recording, and of each family of real material; `weights`: of the file that an arm names; `arguments`: of the last run."""
+    """How the rows beside it came about. `content`: of the code that played them; `files`: of each recording, and of each family of real material; `weights`: of the files that an arm names; `arguments`: of the last run."""
 
     content: str
     trimtab: str = __version__
@@ -71,12 +76,14 @@ class Folder:
     def opened(self) -> list[Opened]:
         """When the test part was opened before, the first time first."""
         try:
-            lines = (self.path / OPENED).read_bytes().splitlines()
+            lines = bytes_of(self.path / OPENED).splitlines()
         except FileNotFoundError:
             return []
+        except OSError as problem:
+            raise _unread(self.path / OPENED, problem) from problem
         try:
             return [msgspec.json.decode(line, type=Opened) for line in lines if line.strip()]
-        except msgspec.DecodeError as problem:
+        except REFUSALS as problem:
             raise StoreError(
                 f"{str(self.path / OPENED)!r} doesn't say any more when the test part was opened: {problem}",
                 hint="Mend its lines, or move it away and say so: what is opened again is known to be.",
@@ -90,14 +97,14 @@ class Folder:
     def write(self, name: str, data: bytes) -> None:
         """Write a file of tables, whole or not at all."""
         with _told(self.path / name) as path:
-            _replace(path, data)
+            replace(path, data)
 
 
 def open_folder(
     path: Path,
     arguments: Mapping[str, str],
     files: Mapping[str, Sequence[Path]] | None = None,
-    weights: Mapping[str, Path] | None = None,
+    weights: Mapping[str, Sequence[Path]] | None = None,
 ) -> Folder:
     """Open a folder, or make it. `files`: what will be played is made of, by the names that its rows have (a recording, or a family of real material); `weights`: the files that arms name, by the arm.
     Raises `UsageError` and `StoreError`.
@@ -111,7 +118,7 @@ def open_folder(
     folder = Folder(path)
     before = _manifest(path / MANIFEST)
     content = code_version(PLAYERS)
-    if (path / ROWS).exists() and (before is None or before.content != content):
+    if os.path.lexists(path / ROWS) and (before is None or before.content != content):
         _set_aside(folder, before.content if before else "unknown")
     folder.rows = _read(folder)
     known = before if before is not None and before.content == content else Manifest(content=content)
@@ -119,7 +126,7 @@ def open_folder(
         content=content,
         arguments=dict(arguments),
         files=_digests(files),
-        weights=_digests({arm: [one] for arm, one in (weights or {}).items()}),
+        weights=_digests(weights),
     )
     changed = _changed(known.files, now.files), _changed(known.weights, now.weights)
     if any(changed):
@@ -137,7 +144,7 @@ def rows_in(path: Path) -> list[Row]:
 def _read(folder: Folder) -> list[Row]:
     path = folder.path / ROWS
     try:
-        data = path.read_bytes()
+        data = bytes_of(path)
     except FileNotFoundError:
         return []
     except OSError as problem:
@@ -152,7 +159,7 @@ def _read(folder: Folder) -> list[Row]:
     for line in lines:
         try:
             row = msgspec.json.decode(line, type=Row)
-        except msgspec.DecodeError:
+        except REFUSALS:
             damaged += 1
             continue
         rows[row.arm, row.part, row.slot, *row.group] = row
@@ -163,7 +170,9 @@ def _read(folder: Folder) -> list[Row]:
 
 def _set_aside(folder: Folder, content: str) -> None:
     path = folder.path / ROWS
-    aside = folder.path / f"rows-{content}.jsonl"
+    code = content if _CODE.fullmatch(content) else "unknown"
+    names = chain([f"rows-{code}.jsonl"], (f"rows-{code}-{number}.jsonl" for number in count(2)))
+    aside = next(one for one in (folder.path / name for name in names) if not os.path.lexists(one))
     with _told(aside):
         path.replace(aside)
     folder.notes.append(
@@ -192,20 +201,22 @@ def _drop(folder: Folder, files: set[str], arms: set[str]) -> None:
 
 def _made_of(row: Row) -> str:
     """The name under which the files of a row are known."""
-    return row.family if row.part == REAL_PART else row.story.partition("#")[0]
+    return row.family if row.part == REAL_PART else row.recording
 
 
 def _manifest(path: Path) -> Manifest | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Manifest)
-    except (FileNotFoundError, msgspec.DecodeError):
+        return msgspec.json.decode(bytes_of(path), type=Manifest)
+    except (FileNotFoundError, *REFUSALS):
         return None
     except OSError as problem:
         raise _unread(path, problem) from problem
 
 
 def _unread(path: Path, problem: OSError) -> StoreError:
-    return StoreError(f"{str(path)!r} can't be read: {problem.strerror}", hint="Name another folder with --out.")
+    return StoreError(
+        f"{str(path)!r} can't be read: {problem.strerror}", hint="Move it away, or name another folder with --out."
+    )
 
 
 def _digests(files: Mapping[str, Sequence[Path]] | None) -> dict[str, str]:
@@ -213,17 +224,10 @@ def _digests(files: Mapping[str, Sequence[Path]] | None) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, paths in (files or {}).items():
         try:
-            found[name] = hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
+            found[name] = hashlib.sha256(b"".join(map(bytes_of, paths))).hexdigest()[:16]
         except OSError:
             found[name] = ""
     return found
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Whole or not at all."""
-    new = path.with_name(f".{path.name}.new")
-    new.write_bytes(data)
-    new.replace(path)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from trimtab.lab.bench.row import Row
 from trimtab.lab.live.play import LiveModel, play_live
 from trimtab.lab.live.registry import FAMILIES
 from trimtab.lab.rewards.prices import Regime
+from trimtab.types.errors import UsageError
 
 WINDOW = 16_000
 """Tokens of the window where nobody says otherwise: too few for every assignment of usual size."""
@@ -67,8 +68,13 @@ def live_jobs(
     prices: Sequence[Regime],
     live: LiveModel | None = None,
 ) -> list[LiveJob]:
-    """Return `each` assignments of every family with so many draws of luck each, seeds last. Arms that can't be played live are left out."""
+    """Return `each` assignments of every family with so many draws of luck each, seeds last. Arms that can't be played live are left out; `UsageError` where none is left."""
     able = tuple(arm for arm in arms if find_arm(arm).kind != "bound")
+    if not able:
+        raise UsageError(
+            f"{', '.join(arms)}: what knows the future can't be played live, where there is none yet",
+            hint="Name another arm.",
+        )
     return [
         LiveJob(family, number, seed, window, regime, able, live)
         for seed in range(seeds)

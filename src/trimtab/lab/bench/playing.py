@@ -18,7 +18,7 @@ from trimtab.lab.arms.playing import Conditions, Table
 from trimtab.lab.arms.registry import find_arm
 from trimtab.lab.bench.live_jobs import LiveJob
 from trimtab.lab.bench.measuring import Origin, origin_of_recording, origin_of_task, row_of
-from trimtab.lab.bench.row import Row
+from trimtab.lab.bench.row import Row, slot_of_file
 from trimtab.lab.corpora.trajectory import Place
 from trimtab.lab.env.story import Story, recorded_story
 from trimtab.lab.rewards.prices import REGIMES, Regime
@@ -97,7 +97,7 @@ class FileJob:
     @property
     def slot(self) -> str:
         """What its rows have for a slot: the file in this window."""
-        return f"{self.place.name} in {self.window or 'its own window'}"
+        return slot_of_file(self.place.name, self.window)
 
 
 Job: TypeAlias = TaskJob | FileJob | LiveJob

@@ -6,7 +6,7 @@ A row holds counts and sums, no shares: shares are made of sums of rows, so that
 rows, so a run that was broken off goes on, and a page is made anew without playing anything.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -23,11 +23,32 @@ READ_BY: Mapping[Tier, tuple[Bound, ...]] = {
 """By which bounds the rows of a tier are read."""
 CHANCES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Chances that a stub is noticed, for the sweep."""
+MOST = 1e15
+"""The largest number that a row may have, either way: sums of such are still exact to a unit, and a chart can show them."""
+LEAST_USD = 1e-12
+"""US dollars that keeping everything costs at least."""
+_IN = " in "
 
 
 def chance_key(chance: float) -> str:
     """The key of a chance in `Row.noticed`."""
     return f"{chance:g}"
+
+
+def _numbers(of: msgspec.Struct) -> Iterator[tuple[str, float]]:
+    """All numbers in a struct, with the names of its fields."""
+    for name in of.__struct_fields__:
+        value = getattr(of, name)
+        for one in value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else (value,):
+            if isinstance(one, msgspec.Struct):
+                yield from _numbers(one)
+            elif isinstance(one, int | float):
+                yield name, one
+
+
+def slot_of_file(name: str, window: int | None) -> str:
+    """Return what rows of a recorded file have for a slot: the file in this window. None: of each recording its own."""
+    return f"{name}{_IN}{window or 'its own window'}"
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -101,10 +122,18 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Refuse what no table could be made of. Raises `ValueError`."""
-        if not self.keep_all_usd > 0:
+        if not self.keep_all_usd >= LEAST_USD:
             raise ValueError(f"keeping everything costs {self.keep_all_usd:g}, which is no unit of cost")
+        for name, number in _numbers(self):
+            if not abs(number) <= MOST:  # nan too
+                raise ValueError(f"{name} is {number:.3g}, and nothing can be summed with that")
         if missing := set(READ_BY[self.tier]) - self.judged.keys():
             raise ValueError(f"it isn't judged by {', '.join(sorted(missing))}")
+
+    @property
+    def recording(self) -> str:
+        """The name of the file that a recorded story was read from; empty for a story of another tier."""
+        return self.slot.rpartition(_IN)[0] if self.tier == "T1" else ""
 
     @property
     def group(self) -> tuple[str, int, int, str]:

@@ -16,6 +16,7 @@ import msgspec
 
 import trimtab
 from trimtab.lab.corpora.trajectory import Place, Trajectory, trajectory_of
+from trimtab.lab.files import bytes_of
 from trimtab.sessions.detect import read_recordings
 from trimtab.sessions.source import ImportFailed
 
@@ -63,7 +64,7 @@ class TrajectoryCache:
     def trajectories(self, path: Path, place: Place) -> tuple[Trajectory, ...]:
         """Return the trajectories of the sessions in a file. Raises `ImportFailed` when it can't be read as such."""
         try:
-            data = path.read_bytes()
+            data = bytes_of(path)
         except OSError as problem:
             raise ImportFailed(
                 f"can't read {str(path)!r}: {problem.strerror}", hint="name a session file that exists"
@@ -81,7 +82,7 @@ class TrajectoryCache:
 
     def _load(self, path: Path) -> tuple[Trajectory, ...] | None:
         try:
-            return decode(path.read_bytes())
+            return decode(bytes_of(path))
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as problem:

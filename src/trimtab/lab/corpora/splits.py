@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from trimtab.lab.corpora.trajectory import Place
+from trimtab.lab.files import REFUSALS, bytes_of
 from trimtab.types.errors import SessionError
 
 
@@ -46,10 +47,16 @@ def read_index(path: Path) -> tuple[Place, ...]:
     Where several lines name one file, which session it holds is unknown: their families count as one, under the name that came first.
     """
     lines: dict[str, list[_Line]] = {}
-    for number, text in enumerate(path.read_bytes().splitlines(), 1):
+    try:
+        data = bytes_of(path)
+    except OSError as problem:
+        raise SessionError(
+            f"the index {str(path)!r} can't be read: {problem.strerror}", hint="name a folder whose index can be read"
+        ) from problem
+    for number, text in enumerate(data.splitlines(), 1):
         try:
             line = msgspec.json.decode(text, type=_Line)
-        except msgspec.DecodeError as problem:
+        except REFUSALS as problem:
             raise SessionError(
                 f"line {number} of {str(path)!r} is no line of an index: {problem}",
                 hint="each line is an object with file, source, split and family",

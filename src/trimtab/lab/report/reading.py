@@ -7,7 +7,7 @@
     record.json       training's, of each run: how it was configured and how long it took; scores.json beside it: what it came to, task by task
     timings.jsonl     a `Timing` a line: commands that had a part in it, and how long each took
 
-A folder is read with all that lies below it. What can't be read is said in words, with file and line. The last line of a run that was broken off may be torn: it is left
+A folder is read with all that lies below it, but for tables of a page that was written there. What can't be read is said in words, with file and line. The last line of a run that was broken off may be torn: it is left
 out and told of. A line that is whole but no row is an error, since a page that leaves out what it doesn't understand would be about something else.
 """
 
@@ -20,6 +20,8 @@ import msgspec
 
 from trimtab.lab.bench.folder import Manifest, Opened
 from trimtab.lab.bench.row import Row
+from trimtab.lab.files import REFUSALS, bytes_of
+from trimtab.lab.report.table import is_table
 from trimtab.lab.train.ablation_row import AblationRow
 from trimtab.types.errors import TrimtabError, UsageError
 
@@ -48,6 +50,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     decisions: int = 0
     config: dict[str, Any] = {}
     figures: tuple[TaskReward, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a configuration that isn't one. Raises `ValueError`."""
+        if wrong := [part for part in ("learning", "judging") if not isinstance(self.config.get(part) or {}, dict)]:
+            raise ValueError(f"config.{wrong[0]} is no table")
 
     @property
     def seed(self) -> object:
@@ -135,7 +142,9 @@ def read(folders: Sequence[Path]) -> Found:
 
 
 def _run(path: Path, notes: list[str]) -> Run:
-    (run,) = _values(Run, path, notes)
+    run, *more = [*_values(Run, path, notes), None]
+    if run is None or more != [None]:
+        raise _no(Run, str(path), "it holds no run, or several")
     scores = path.with_name("scores.json")
     if not scores.is_file():
         return run
@@ -147,7 +156,8 @@ def _files(folders: Sequence[Path], pattern: str) -> list[Path]:
     """The files of a name, each once, in an order that doesn't depend on the file system."""
     found: dict[Path, Path] = {}
     for folder in folders:
-        here = [folder] if folder.match(pattern) else sorted(folder.rglob(pattern))
+        below = (path for path in folder.rglob(pattern) if not is_table(path))
+        here = [folder] if folder.match(pattern) else sorted(below)
         for path in filter(Path.is_file, here):
             found.setdefault(path.resolve(), path)
     return list(found.values())
@@ -160,16 +170,18 @@ def _of(kind: type[T], files: Iterable[Path], notes: list[str]) -> list[T]:
 def _values(kind: type[T], path: Path, notes: list[str]) -> Iterator[T]:
     """What a file holds: a line each, or a list, or one."""
     try:
-        raw = path.read_bytes()
+        raw = bytes_of(path)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}", hint="Name a folder that can be read.") from error
+        raise UsageError(
+            f"{path} can't be read: {error.strerror}", hint="Move it away, or name folders that can be read."
+        ) from error
     if path.suffix == ".jsonl":
         yield from _lines(kind, path, raw, notes)
         return
     try:
         whole = msgspec.json.decode(raw)
         yield from msgspec.convert(whole if isinstance(whole, list) else [whole], list[kind])  # type: ignore[valid-type]
-    except msgspec.MsgspecError as error:
+    except REFUSALS as error:
         raise _no(kind, str(path), error) from error
 
 
@@ -183,12 +195,12 @@ def _lines(kind: type[T], path: Path, raw: bytes, notes: list[str]) -> Iterator[
             yield decoder.decode(line)
         except msgspec.ValidationError as error:
             raise _no(kind, f"{path}:{number}", error) from error
-        except msgspec.DecodeError:
+        except REFUSALS:
             torn = "the last line, as a run that was broken off leaves it" if number == len(lines) else "no whole JSON"
             notes.append(f"{path}:{number} was left out: {torn}.")
 
 
-def _no(kind: type, where: str, error: msgspec.MsgspecError) -> NotARow:
+def _no(kind: type, where: str, error: object) -> NotARow:
     return NotARow(
         f"{where} is no {kind.__name__} of this version: {error}",
         hint="Make it anew with this version of Trimtab, or read it with the one that wrote it.",

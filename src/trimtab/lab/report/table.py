@@ -10,6 +10,7 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -22,6 +23,17 @@ Cell: TypeAlias = str | float | Interval | None
 NOTHING = "–"
 """What stands in a cell without a figure."""
 _MINUS = "\u2212"
+_BESIDE = "-tables"
+
+
+def tables_beside(page: Path) -> Path:
+    """Return the folder of a page's tables."""
+    return page.with_name(f"{page.stem}{_BESIDE}")
+
+
+def is_table(file: Path) -> bool:
+    """Whether a file is a table that lies beside a page: none is read as what a page is made of, though it may have the name of that."""
+    return file.parent.name.endswith(_BESIDE) and file.with_suffix(".csv").is_file()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import trimtab
+from trimtab.lab.files import replace
 from trimtab.lab.report import drawing
 from trimtab.lab.report.markup import Html, join, tag
 from trimtab.lab.report.page import Facts, page
 from trimtab.lab.report.sections import Figure, Report
+from trimtab.lab.report.table import tables_beside
 from trimtab.types.errors import TrimtabError, UsageError
+from trimtab.types.text import strip_terminal
 
 
 class NotWritten(TrimtabError):
@@ -55,17 +58,15 @@ def write(report: Report, facts: Facts, out: Path, *, told: Callable[[str], obje
         ]
         return join([tag("div", *keys, class_="legend") if keys else None, Html(svg)])
 
-    beside = out.with_name(f"{out.stem}-tables")
+    beside = tables_beside(out)
     with _told(out):
         beside.mkdir(parents=True, exist_ok=True)  # before anything is drawn, which takes a while
-    whole = page(report, facts, picture).encode()
+    whole = strip_terminal(page(report, facts, picture)).encode()  # names may hold anything
     with _told(out):
         for table in report.tables:
             (beside / f"{table.name}.csv").write_text(table.as_csv(), "utf-8")
             (beside / f"{table.name}.json").write_bytes(table.as_json())
-        half = out.with_name(f".{out.name}.new")
-        half.write_bytes(whole)
-        half.replace(out)
+        replace(out, whole)
     return Written(out, len(whole), beside, len(report.tables), plots)
 
 

@@ -47,6 +47,13 @@ CELLS: tuple[Cell, ...] = (
 DRAWS = 2_000
 
 
+class _Told(msgspec.Struct, frozen=True):
+    """What is told of a run's record."""
+
+    decisions: int
+    best_step: int
+
+
 def ablate(
     config: Config, place: Place, *, seeds: Sequence[int], cells: Sequence[Cell] = CELLS, needed: Weights | None = None
 ) -> list[AblationRow]:
@@ -70,15 +77,15 @@ def ablate(
         _row_of([[run["clone"]] for run in first], variant="clone", sampled=[run["clone, sampled"] for run in first])
     )
     for cell, made in runs.items():
-        records = [RunFolder(folder).record() or {} for folder in found[cell]]
+        records = [_told_in(folder) for folder in found[cell]]
         rows.append(
             _row_of(
                 [[run["trained"], run["clone"]] for run in made],
                 variant=cell.name,
                 branching=cell.branching,
-                decisions=sum(record["decisions"] for record in records),
+                decisions=sum(record.decisions for record in records),
                 sampled=[run["trained, sampled"] for run in made],
-                best_steps=tuple(record["best_step"] for record in records),
+                best_steps=tuple(record.best_step for record in records),
             )
         )
     RunFolder(place.folder).write("ablation.json", msgspec.json.format(msgspec.json.encode(rows), indent=1))
@@ -86,7 +93,15 @@ def ablate(
 
 
 def _scores_in(folder: Path) -> Mapping[str, Score]:
-    return {score.name: score for score in RunFolder(folder).scores()}
+    names = ("trained", "trained, sampled", "clone", "clone, sampled")
+    return {name: RunFolder(folder).score(name) for name in names}
+
+
+def _told_in(folder: Path) -> _Told:
+    run = RunFolder(folder)
+    record = run.record()
+    with run.whole("record.json"):
+        return msgspec.convert(record, _Told)
 
 
 def _row_of(

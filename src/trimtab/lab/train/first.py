@@ -45,7 +45,7 @@ def first(config: First, place: Place) -> Trained:
     given = [*([corpus / INDEX] if corpus else []), *sources.files]
     key = key_of("needed", config.seed, config.each, *(Source(path).data() for path in given))
     folder = RunFolder(place.folder / f"needed-{key}")
-    if (known := folder.weights()) is not None:
+    if folder.finished("weights.json") and (known := folder.weights()) is not None:
         place.say(f"done before: {folder.path}")
         return Trained(folder.path, known, "budget")
     place.say("needed: tasks and sessions are played, and labelled in hindsight")

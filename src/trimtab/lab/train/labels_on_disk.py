@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from trimtab.lab.executor import Executor
+from trimtab.lab.files import MOST
 from trimtab.lab.labels.collected import SessionItem, TaskItem
 from trimtab.lab.labels.hindsight import Labelled
 from trimtab.lab.train.kept import Kept
@@ -43,7 +44,11 @@ def packed(rows: Sequence[Labelled]) -> bytes:
 
 def unpacked(data: bytes) -> list[Labelled]:
     """Return what was packed, to the bit. Raises `ValueError` for what isn't that."""
+    unpacking = zlib.decompressobj()
     try:
-        return _decoder.decode(zlib.decompress(data))
+        rows = unpacking.decompress(data, MOST)
     except zlib.error as problem:
         raise ValueError(str(problem)) from problem
+    if not unpacking.eof:
+        raise ValueError("it ends too early, or never")
+    return _decoder.decode(rows)

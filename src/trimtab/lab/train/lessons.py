@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from trimtab.lab.train.seeing import Sight
+from trimtab.lab.train.seeing import OPS, WHOLE, Sight
 from trimtab.lab.train.teachers import Lesson, Lessons
 
 
@@ -56,15 +56,31 @@ def packed(lessons: Sequence[Lessons]) -> bytes:
     return msgspec.msgpack.encode(plays)
 
 
-def unpacked(data: bytes) -> list[Lessons]:
-    """Return what was packed."""
-    return [
-        Lessons(one.task, one.teacher, one.reward, tuple(map(_lesson, one.decisions)), one.wanted, one.said)
+def unpacked(data: bytes, widths: tuple[int, int]) -> list[Lessons]:
+    """Return what was packed. `widths`: of an item's row, and of the row of the whole. Raises `ValueError` for what nothing could be learned from."""
+    found = [
+        Lessons(
+            one.task,
+            one.teacher,
+            one.reward,
+            tuple(_lesson(decision, widths) for decision in one.decisions),
+            one.wanted,
+            one.said,
+        )
         for one in msgspec.msgpack.decode(data, type=list[_Play])
     ]
+    if not any(one.decisions for one in found):
+        raise ValueError("there is no decision in it")
+    return found
 
 
-def _lesson(one: _Decision) -> Lesson:
+def _lesson(one: _Decision, widths: tuple[int, int]) -> Lesson:
+    if one.width != widths[0]:
+        raise ValueError(f"an item has {one.width} figures in place of {widths[0]}")
     items = np.frombuffer(one.items, np.float64).reshape(-1, one.width)
-    whole, valid = np.frombuffer(one.whole, np.float64), np.frombuffer(one.valid, np.bool_)
+    whole, valid = np.frombuffer(one.whole, np.float64), np.frombuffer(one.valid, np.uint8) != 0
+    if len(whole) != widths[1] or len(valid) != WHOLE + OPS * len(items) or one.full < 1:
+        raise ValueError("what was seen has another shape")
+    if wrong := [place for place in one.places if not (0 <= place < len(valid) and valid[place])]:
+        raise ValueError(f"place {wrong[0]} couldn't be chosen")
     return Lesson(Sight(items, whole, valid, one.full), one.places)

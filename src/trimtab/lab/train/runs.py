@@ -11,9 +11,8 @@ A folder whose record says that the budget is used is done, and isn't done again
 
 import hashlib
 import io
-import os
 import pickle
-import tempfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -25,8 +24,9 @@ import torch
 
 from trimtab.context.policies.learned.weights import Weights, read_weights, write_weights
 from trimtab.lab.corpora.cache import code_version
+from trimtab.lab.files import REFUSALS, bytes_of, replace
 from trimtab.lab.train.judging import Score
-from trimtab.types.errors import StoreError
+from trimtab.types.errors import ConfigError, StoreError
 
 _CODE = (
     "lab/train",
@@ -42,6 +42,14 @@ _CODE = (
     "types",
 )
 """What of the package decides what comes of a run."""
+
+
+_DAMAGE = (
+    *REFUSALS,
+    *(ConfigError, pickle.UnpicklingError, zlib.error),
+    *(ArithmeticError, AttributeError, EOFError, LookupError, RuntimeError, TypeError, ValueError),
+)
+"""What reading may come to where a file isn't what was written: torch says it in many ways."""
 
 
 @cache
@@ -68,7 +76,10 @@ class RunFolder:
     def weights(self) -> Weights | None:
         """The best of the run so far; None before there is one."""
         data = self.read("weights.json")
-        return None if data is None else read_weights(data, source=str(self.path / "weights.json"))
+        if data is None:
+            return None
+        with self.whole("weights.json"):
+            return read_weights(data, source="the file")
 
     def record(self) -> dict[str, Any] | None:
         """How it came about; None before it was ever written."""
@@ -77,6 +88,16 @@ class RunFolder:
             return None
         with self.whole("record.json"):
             return msgspec.json.decode(data, type=dict[str, Any])
+
+    def finished(self, *names: str) -> bool:
+        """Whether the run came to its end, and what it left is still there: its record, which is written last, and `names`."""
+        return all(map(self.holds, ("record.json", *names)))
+
+    def ended(self) -> str:
+        """How it ended, as its record says; empty before there is one."""
+        record = self.record()
+        with self.whole("record.json"):
+            return "" if record is None else str(record["ended"])
 
     def finish(self, record: dict[str, Any], weights: Weights | None) -> None:
         """Write what came of it. `weights`: None for a network that nothing but the lab can run."""
@@ -99,11 +120,14 @@ class RunFolder:
         torch.save(state, held)
         self.write("state.pt", held.getvalue())
 
-    def curve(self) -> list[dict[str, Any]]:
-        """The lines so far."""
+    def curve(self, lines: int = 0) -> list[dict[str, Any]]:
+        """The lines so far, at least `lines`: without those it can't go on, so all of the run is made anew then."""
         data = self.read("curves.jsonl") or b""
-        with self.whole("curves.jsonl"):
-            return [msgspec.json.decode(line) for line in data.splitlines()]
+        with self.whole("curves.jsonl", all_of_it=True):
+            found = [msgspec.json.decode(line, type=dict[str, Any]) for line in data.splitlines()]
+            if len(found) < lines:
+                raise ValueError(f"{len(found)} of its {lines} lines are there")
+            return found
 
     def draw(self, lines: Iterable[dict[str, Any]]) -> None:
         """Write the whole curve."""
@@ -115,29 +139,28 @@ class RunFolder:
 
     def scores(self) -> list[Score]:
         """What it came to there; nothing while the run isn't done."""
+        data = self.read("scores.json")
         with self.whole("scores.json"):
-            return msgspec.json.decode(self.read("scores.json") or b"[]", type=list[Score])
+            return [] if data is None else msgspec.json.decode(data, type=list[Score])
+
+    def score(self, name: str) -> Score:
+        """One of them."""
+        found = [score for score in self.scores() if score.name == name]
+        with self.whole("scores.json"):
+            if len(found) != 1 or not found[0].figures:
+                raise ValueError(f"it doesn't say once what {name} came to")
+            return found[0]
 
     def write(self, name: str, data: bytes) -> None:
         """Replace a file as a whole. Raises `StoreError` with what the disk says."""
         try:
-            self._replace(name, data)
+            self.path.mkdir(parents=True, exist_ok=True)
+            replace(self.path / name, data)
         except OSError as problem:
             raise StoreError(
                 f"{str(self.path / name)!r} can't be written: {problem.strerror}",
                 hint="Make room, or name another folder with --out; the same command goes on from what is kept.",
             ) from problem
-
-    def _replace(self, name: str, data: bytes) -> None:
-        self.path.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=self.path, prefix=name, suffix=".new")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.replace(temporary, self.path / name)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
 
     def holds(self, name: str) -> bool:
         """Whether a file is there."""
@@ -146,21 +169,23 @@ class RunFolder:
     def read(self, name: str) -> bytes | None:
         """Return a file; None where it isn't there."""
         try:
-            return (self.path / name).read_bytes()
+            return bytes_of(self.path / name)
         except FileNotFoundError:
             return None
         except OSError as problem:
             raise StoreError(
-                f"{str(self.path / name)!r} can't be read: {problem.strerror}", hint="Name another folder with --out."
+                f"{str(self.path / name)!r} can't be read: {problem.strerror}",
+                hint="Remove it, and the same command makes it anew, or name another folder with --out.",
             ) from problem
 
     @contextmanager
-    def whole(self, name: str) -> Iterator[None]:
-        """Say of a file that turns out damaged which it is, and how it is made anew. Raises `StoreError`."""
+    def whole(self, name: str, *, all_of_it: bool = False) -> Iterator[None]:
+        """Say of a file that turns out damaged, or to be another one, which it is, and what makes it anew: to remove it, or all of the run. Raises `StoreError`."""
         try:
             yield
-        except (msgspec.MsgspecError, pickle.UnpicklingError, RuntimeError, EOFError, KeyError, ValueError) as problem:
+        except _DAMAGE as problem:
+            said = str(problem).strip().partition("\n")[0]
             raise StoreError(
-                f"{str(self.path / name)!r} is damaged: {str(problem).partition(chr(10))[0]}",
-                hint=f"Remove the folder {self.path}: the same command makes it anew.",
+                f"{str(self.path / name)!r} is damaged: {said or type(problem).__name__}",
+                hint=f"Remove {'the folder ' if all_of_it else ''}{self.path if all_of_it else self.path / name}: the same command makes it anew.",
             ) from problem

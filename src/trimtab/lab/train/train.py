@@ -85,9 +85,9 @@ def cloned(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tu
     key = key_of("clone", config.seed, config.shape, cloning, _bytes(needed))
     folder = RunFolder(place.folder / f"clone-{key}")
     network = fresh_network(config.shape, eye.widths, seed=config.seed)
-    known = folder.state()
-    if known is not None:
-        network.load_state_dict(known["network"])
+    if folder.finished(*_exports(config)) and (known := folder.state()) is not None:
+        with folder.whole("state.pt"):
+            network.load_state_dict(known["network"])
         return network, folder
     lessons, about = _lessons(config, place, eye, needed)
     sights = [lesson.sight for one in lessons for lesson in one.decisions]
@@ -101,6 +101,11 @@ def cloned(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tu
     record = {"stage": "clone", "code": version(), "seed": config.seed, **about, "fit": curve[-1]}
     folder.finish(record, _exported(network, eye, needed, record))
     return network, folder
+
+
+def _exports(config: Config) -> tuple[str, ...]:
+    """The file of what runs in the agent, where a network of this shape can run there."""
+    return () if config.shape.attention else ("weights.json",)
 
 
 def _exported(network: ChoiceNetwork, eye: Eye, needed: Weights | None, record: dict[str, Any]) -> Weights | None:
@@ -120,7 +125,7 @@ def _lessons(config: Config, place: Place, eye: Eye, needed: Weights | None) -> 
     folder = RunFolder(place.folder / f"lessons-{key}")
     if (known := folder.read("lessons.msgpack")) is not None:
         with folder.whole("lessons.msgpack"):
-            found = unpacked(known)
+            found = unpacked(known, eye.widths)
     else:
         found = _taught(here, cloning.each, place, eye, needed)
         folder.write("lessons.msgpack", packed(found))
@@ -196,13 +201,25 @@ class Progress:
     curve: list[dict[str, Any]] = field(default_factory=list)
 
 
+class _Numbers(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a `Progress` is a number, with how many lines of its curve belong to it."""
+
+    step: int
+    decisions: int
+    seconds: float
+    best: float
+    best_step: int
+    lines: int
+
+
 def reinforced(config: Config, place: Place, needed: Weights | None, clone: ChoiceNetwork, begun: float) -> Trained:
     """Improve on a clone until the budget is used, or the clock breaks it off."""
     learning, widths = config.learning, clone.widths
     folder = RunFolder(
         place.folder / f"rl-{key_of('rl', config, *(part.tobytes() for part in clone.arrays().values()))}"
     )
-    if (done := folder.record()) is not None and done["ended"] == "budget":
+    there = folder.finished("scores.json", *_exports(config))
+    if there and folder.ended() == "budget":
         place.say(f"done before: {folder.path}")
         return Trained(folder.path, folder.weights(), "budget")
     folder.write("config.json", msgspec.json.format(msgspec.json.encode(config), indent=2))
@@ -332,9 +349,10 @@ def _once(
     names = [(name, mode) for name, _, mode in who]
     key = key_of("judged", candidate.shape, _bytes(candidate.needed), names, each, first, *arrays)
     kept = RunFolder(place.folder / f"judged-{key}")
-    if not (found := kept.scores()):
-        found = scores(who, each, executor, first=first)
-        kept.report(found)
+    if kept.holds("scores.json"):
+        return [kept.score(name) for name, _, _ in who]
+    found = scores(who, each, executor, first=first)
+    kept.report(found)
     return found
 
 
@@ -354,10 +372,21 @@ def _gone_on(folder: RunFolder, network: ChoiceNetwork, descent: torch.optim.Opt
     known = folder.state()
     if known is None:
         return Progress()
-    network.load_state_dict(known["network"])
-    descent.load_state_dict(known["descent"])
-    names = ("step", "decisions", "seconds", "best", "best_step", "parameters")
-    return Progress(**{name: known[name] for name in names}, curve=folder.curve()[: known["lines"]])
+    with folder.whole("state.pt"):
+        network.load_state_dict(known["parameters"])  # the best is only needed at the end, and must fit as well
+        network.load_state_dict(known["network"])
+        descent.load_state_dict(known["descent"])
+        _require_fit(descent)
+        at = msgspec.convert({name: known[name] for name in _Numbers.__struct_fields__}, _Numbers)
+    curve = folder.curve(at.lines)[: at.lines]
+    return Progress(at.step, at.decisions, at.seconds, at.best, at.best_step, known["parameters"], curve)
+
+
+def _require_fit(descent: torch.optim.Optimizer) -> None:
+    """Raise `ValueError` when what a descent remembers of a parameter has another shape than that."""
+    for parameter, known in descent.state.items():
+        if {known[name].shape for name in ("exp_avg", "exp_avg_sq")} != {parameter.shape}:
+            raise ValueError("what it remembers of a parameter has another shape")
 
 
 def _written(

@@ -42,7 +42,7 @@ def read_weights(data: bytes, *, source: str) -> Weights:
     """Return the weights in a file. `source`: what errors call it. Raises `ConfigError` for what can't be read, or was made for other features."""
     try:
         weights = msgspec.json.decode(data, type=Weights)
-    except (msgspec.DecodeError, ValueError) as problem:
+    except (msgspec.DecodeError, ValueError, RecursionError) as problem:
         raise ConfigError(f"{source} holds no weights: {problem}", hint="Train them anew: trimtab train.") from problem
     if weights.format != FORMAT:
         raise ConfigError(

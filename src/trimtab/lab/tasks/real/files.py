@@ -3,7 +3,9 @@
 FOLDER ──read_once──▶ what a family knows of its files, or `UsageError`
 """
 
+import errno
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Callable, Iterator
@@ -11,19 +13,31 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from trimtab.lab.files import bytes_of
 from trimtab.types.errors import UsageError
 
 T = TypeVar("T")
+_MOST = 1 << 30
+"""Bytes of the longest published file, unpacked: the longest that there is has a tenth of it."""
 _NEXT = "Put the published files there, or take these away: a family without its files is left out."
 
 
 def text_of(path: Path) -> str:
     """Return the text of a file, unpacked where its name ends in `.gz`. Raises `UsageError` for one that can't be read."""
     try:
-        data = path.read_bytes()
-        return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8", "replace")
+        data = bytes_of(path)
+        return (_unpacked(data) if path.suffix == ".gz" else data).decode("utf-8", "replace")
     except (OSError, EOFError, zlib.error) as problem:
         raise UsageError(f"{str(path)!r} can't be read: {problem}", hint=_NEXT) from problem
+
+
+def _unpacked(data: bytes) -> bytes:
+    """What a gzip file holds, as far as a file may be long."""
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        found = file.read(_MOST + 1)
+    if len(found) > _MOST:
+        raise OSError(errno.EFBIG, f"it holds more than {_MOST:,} bytes")
+    return found
 
 
 def rows_of(path: Path) -> Iterator[dict[str, Any]]:
@@ -31,7 +45,7 @@ def rows_of(path: Path) -> Iterator[dict[str, Any]]:
     for line in text_of(path).splitlines():
         try:
             row = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(row, dict):
             yield row
@@ -44,7 +58,7 @@ def read_once(read: Callable[[Path], T]) -> Callable[[Path], T]:
     def reading(folder: Path) -> T:
         try:
             return read(folder)
-        except (LookupError, TypeError, AttributeError, ValueError) as problem:
+        except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as problem:
             family = read.__module__.rpartition(".")[2]
             found = f"{type(problem).__name__}: {problem}"
             raise UsageError(
