@@ -395,3 +395,10 @@ def test_of_nothing_and_to_nobody_no_progress_is_told():
 class Terminal(io.StringIO):
     def isatty(self):
         return True
+
+
+def test_assignments_for_an_arm_that_knows_the_future_alone_are_refused_with_what_to_do(cli):
+    outcome = cli.inside("bench", "clairvoyant", "--live", "--each", "1", "--seeds", "1")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "clairvoyant can't be played on assignments: it takes knowing the future" in outcome.err
+    assert "leave out --live" in outcome.err
