@@ -223,6 +223,7 @@ class Ledger:
         lines = [
             msgspec.json.encode({"command": one.command, "seconds": round(one.seconds, 1), "machine": machine})
             for one in self.ran.values()
+            if not one.command.startswith("python -m trimtab ")  # those write their own line, in their own folder
         ]
         (self.folder / "timings.jsonl").write_bytes(b"\n".join(lines) + b"\n")
 

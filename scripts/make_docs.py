@@ -284,7 +284,7 @@ digit in the name of a provider from `config.toml` may be left out or written as
 
 A key that doesn't exist is an error that names the nearest one; a wrong value is an error that names its place and what is expected; in a file both name the line where
 that is certain. A `TRIMTAB_` variable that names no setting may be another program's: it is ignored, with a notice that names the nearest setting. One that names a setting and holds
-a wrong value is an error. `trimtab config check` lists all mistakes at once. Two variables are no settings: `TRIMTAB_HOME`, the folder for everything, and `TRIMTAB_TRUST`, which
+a wrong value is an error. `trimtab config check` lists all mistakes at once. Three variables are no settings: `TRIMTAB_HOME`, the folder for everything, `TRIMTAB_DATA`, the data folder of the [lab](bench.md), and `TRIMTAB_TRUST`, which
 answers as [`--trust`](usage.md#trust) does.
 
 An empty default means: not set.

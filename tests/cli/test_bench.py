@@ -14,12 +14,14 @@ import pytest
 from msgspec import structs
 
 from support.cli import SOURCES, Cli, Outcome, finish
+from support.made_rows import made_row
 from support.published import write_published
 from support.servers import wait_until
 from support.transcripts import CLAUDE_CODE
 from trimtab.frontends.cli import bench
 from trimtab.frontends.cli.progress import Watched, arriving, told
 from trimtab.lab.bench import playing
+from trimtab.lab.bench.findings import Findings
 from trimtab.lab.bench.folder import rows_in
 from trimtab.lab.executor import Here
 from trimtab.lab.one_writer import one_writer
@@ -48,9 +50,22 @@ def test_arms_stand_side_by_side_on_the_same_stories(done):
     assert "By family, by reward" in lines
 
 
+def test_the_folder_says_which_line_was_run_there_and_how_long_it_took(done):
+    cli, _, out = done
+    (line,) = (json.loads(one) for one in (out / "timings.jsonl").read_text().splitlines())
+    assert line["command"] == "trimtab bench none truncate --each 1 --seeds 1 --by-project --out out"
+    assert line["seconds"] > 0
+    (cli.project / "again").mkdir()
+    before = json.dumps({"command": line["command"].replace("--out out", "--out again"), "seconds": 100.0})
+    (cli.project / "again" / "timings.jsonl").write_text(before + '\n{"comm')
+    cli.inside(*SMALL, "--by-project", "--out", "again")
+    (line,) = (json.loads(one) for one in (cli.project / "again" / "timings.jsonl").read_text().splitlines())
+    assert 100.0 < line["seconds"] < 200.0, "a run that goes on is one run, and a line that was cut off is none"
+
+
 def test_few_seeds_are_said(done):
     _, outcome, _ = done
-    assert outcome.err == "note: T0 validation: 1 seed; a claim takes 5 or more\n"
+    assert outcome.err == "note: T0 validation: nothing is claimed: there are 3 stories, and a claim takes 5\n"
 
 
 def test_the_folder_holds_rows_a_manifest_and_the_tables(done):
@@ -189,7 +204,8 @@ def test_a_bad_recording_is_skipped_and_told(cli, session):
     )
     assert outcome.code == 1
     assert outcome.out.startswith("T1 recordings at tenth prices: 1 project, 1 session")
-    first, *rest = outcome.err.splitlines()
+    few, first, *rest = outcome.err.splitlines()
+    assert few == "note: T1 recordings at tenth prices: nothing is claimed: there is 1 story, and a claim takes 5"
     assert first.startswith("trimtab: work/bad.json is skipped: ")
     assert rest == ["  Name the format, if it has one of these: " + rest[0].partition("these: ")[2]]
 
@@ -222,7 +238,7 @@ def test_tasks_of_real_material_are_played_from_the_data_folder_and_what_it_lack
     assert by_environment.out.splitlines()[0] == "T0 real: 4 families, 4 tasks, 1 seed: 4 stories under every arm"
     assert by_environment.err.splitlines() == [
         f"note: loogle is skipped: {str(folder)!r} has no loogle/shortdep_qa.jsonl.gz",
-        "note: T0 real: 1 seed; a claim takes 5 or more",
+        "note: T0 real: nothing is claimed: there are 4 stories, and a claim takes 5",
     ]
     assert {row.part for row in rows_in(cli.project / "out")} == {"real"}
     by_option = cli.inside(*SMALL, "--part", "real", "--data", str(folder))
@@ -261,6 +277,7 @@ def test_a_damaged_file_of_real_material_is_told_and_the_other_families_go_on(cl
         (("none", "--part", "test", "--candidate", "mask"), "the test part is opened on the record"),
         (("none", "--step", "rl"), "--step 'rl' says no arm"),
         (("none", "--step", "magic=mask"), "the path has no step 'magic'"),
+        (("none", "--step", "foo=bar"), "the path has no step 'foo'"),
         (("none", "--sessions", "x", "--split", "eval"), "--sessions names files"),
         (("none", "--sessions", "x", "--part", "train"), "--part: of generated tasks"),
         (("none", "--seeds", "2", "--part", "train", "--split", "eval"), "--part and --seeds: of generated tasks"),
@@ -331,7 +348,10 @@ def test_stories_that_not_every_arm_played_are_told(cli, session, monkeypatch):
     monkeypatch.setattr(playing, "played", halved)
     outcome = cli.inside("bench", "none", "truncate", "--sessions", "work", "--prices", "tenth")
     assert outcome.out.startswith("T1 recordings at tenth prices: 1 project, 1 session: 1 story under every arm")
-    assert outcome.err == "note: T1 recordings at tenth prices: 1 story is left out, which not every arm played\n"
+    assert outcome.err.splitlines() == [
+        "note: T1 recordings at tenth prices: nothing is claimed: there is 1 story, and a claim takes 5",
+        "note: T1 recordings at tenth prices: 1 story is left out, which not every arm played",
+    ]
 
 
 def test_the_test_part_is_opened_on_the_record_and_a_second_look_is_told(cli, monkeypatch):
@@ -425,6 +445,8 @@ def test_arms_of_which_none_can_be_played_live_are_refused_in_words(cli):
 
 @pytest.mark.parametrize("line", [("report", "{}"), ("bench", "--sessions", "{}"), ("bench", "--out", "{}")])
 def test_a_name_that_is_too_long_is_told_and_no_traceback(cli, line):
+    if line[0] == "report":
+        pytest.importorskip("altair")
     done = cli.inside(*(word.format("a" * 5_000) for word in line), *(("none",) if line[0] == "bench" else ()))
     assert done.code in (1, 2)
     assert "File name too long" in done.err
@@ -436,6 +458,8 @@ def test_a_name_that_is_too_long_is_told_and_no_traceback(cli, line):
     [(*SMALL, "--step", "rl=none", "--step", "rl=truncate"), ("report", "x", "--step", "rl=a", "--step", "rl=b")],
 )
 def test_a_step_that_is_said_twice_is_refused(cli, line):
+    if line[0] == "report":
+        pytest.importorskip("altair")
     done = cli.inside(*line)
     assert done.code == 2
     assert "--step says rl twice, with different arms" in done.err
@@ -453,3 +477,19 @@ def test_output_that_has_no_room_is_told_without_a_word_of_a_session(cli):
     )
     said = "trimtab: standard output can't be written: No space left on device\n  Send it where there is room.\n"
     assert (done.returncode, done.stderr) == (1, said)
+
+
+def test_assignments_for_an_arm_that_knows_the_future_alone_are_refused_with_what_to_do(cli):
+    outcome = cli.inside("bench", "clairvoyant", "--live", "--each", "1", "--seeds", "1")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "clairvoyant can't be played on assignments: it takes knowing the future" in outcome.err
+    assert "leave out --live" in outcome.err
+
+
+def test_an_arm_that_names_a_file_has_a_short_name_in_tables_and_a_line_says_whose_it_is(capsys):
+    arm = 'learned(weights="/home/me/lab/runs/rl-3/weights.json")'
+    rows = [made_row(name, number=n, seed=n) for name in ("none", arm) for n in range(5)]
+    bench._print(Findings(rows, ("none", arm), arm))
+    told = capsys.readouterr().out
+    assert "Against learned(rl-3)" in told
+    assert [line for line in told.splitlines() if "/home/me" in line] == [f"learned(rl-3) stands for {arm}."]

@@ -73,6 +73,7 @@ def test_every_setting_has_a_variable_and_text_that_looks_like_a_number_stays_te
             "TRIMTAB_PROVIDERS__LOCAL__CONTEXT_WINDOW": "32768",
             "TRIMTAB_HOME": "/x",
             "TRIMTAB_TRUST": "once",
+            "TRIMTAB_DATA": "/y",
             "OTHER": "1",
         }
     )

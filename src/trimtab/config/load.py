@@ -25,7 +25,8 @@ from trimtab.types.errors import ConfigError
 MAX_BYTES = 1_000_000
 """Bytes that a file of settings may have."""
 _PREFIX = "TRIMTAB_"
-_RESERVED = frozenset({"TRIMTAB_HOME", "TRIMTAB_TRUST", "TRIMTAB_SESSION"})
+_RESERVED = frozenset({"TRIMTAB_HOME", "TRIMTAB_TRUST", "TRIMTAB_SESSION", "TRIMTAB_DATA"})
+"""Variables that are known and are no settings: the last names the data folder of the lab."""
 _NOT_SETTINGS = re.compile(r"_?TRIMTAB_COMPLETE")
 
 

@@ -1,11 +1,15 @@
 """Arms by name."""
 
+import re
+
 import pytest
 
+from support.pages import ROOT
 from support.stories import small_task
 from trimtab.context.policies.base import Wrapper, manners_of
 from trimtab.context.policies.peer import Peer
 from trimtab.context.policies.peer_table import PEERS
+from trimtab.context.policies.registry import known_policies
 from trimtab.lab.arms.chance import Chance, matched
 from trimtab.lab.arms.playing import Conditions, Table
 from trimtab.lab.arms.registry import BASELINES, MAKERS, OWN, PEER_ARMS, find_arm
@@ -82,3 +86,16 @@ def test_chance_is_seeded_by_the_story_and_matched_to_the_batches_of_another_arm
     assert {len(edit.targets) for edit in edits} == {3}
     assert matched([played]) == f"random(rate={len(edits) / len(played.facts):.4f}, items=3)"
     assert matched([table.play(story, find_arm("keep-all"))]) == "random(rate=0.0000, items=1)"
+
+
+def test_a_name_that_is_no_arm_is_answered_with_those_of_the_lab_and_the_policies() -> None:
+    with pytest.raises(UsageError, match="there is no policy 'keepall', and no arm of the lab") as refused:
+        find_arm("keepall")
+    named = set(re.findall(r"[\w-]+", refused.value.hint or ""))
+    assert {*OWN, *MAKERS, *known_policies()} <= named
+
+
+def test_the_page_lists_the_arms_of_the_lab_with_what_they_do() -> None:
+    page = (ROOT / "docs/bench.md").read_text("utf-8")
+    arms = {**OWN, **MAKERS}
+    assert [name for name, arm in arms.items() if f"| `{name}` | {arm.kind} | {arm.about} |" not in page] == []

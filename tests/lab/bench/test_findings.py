@@ -8,6 +8,7 @@ import pytest
 
 from support.made_rows import made_row
 from trimtab.lab.bench.findings import Findings
+from trimtab.lab.bench.grounds import TAKES
 from trimtab.lab.bench.tables import sizes
 
 ARMS = ("none", "mask", "rules")
@@ -16,7 +17,13 @@ ARMS = ("none", "mask", "rules")
 def rows(**more):
     return [
         made_row(
-            arm, family, number, success=success + 0.01 * number, tokens=(tokens, tokens), actions={"elide": 2}, **more
+            arm,
+            family,
+            number,
+            success=success + 0.01 * number,
+            tokens=(tokens, tokens),
+            actions={"elide": 2},
+            **{"seed": number, **more},
         )
         for arm, success, tokens in (("none", 0.9, 1_000), ("mask", 0.5, 400), ("rules", 0.7, 600))
         for family in ("sales", "restock")
@@ -63,12 +70,27 @@ def test_of_few_stories_tables_and_files_say_so_in_place_of_a_verdict():
     few = Findings([row for row in rows() if row.slot.endswith(("0", "1"))], ARMS, "rules")
     effect = next(few.shown(0))
     assert [line[3:] for line in effect.lines[1:]] == [("too few", "too few")] * 3
-    assert effect.legend[-1] == "too few: of fewer than 5 stories, or of one in each family, there is no verdict."
+    assert effect.legend[-1] == TAKES.replace("`", "")
     files = dict(few.files())
     read = list(csv.DictReader(io.StringIO(files["verdicts.csv"].decode())))
     assert {(one["verdict"], one["as_sent"]) for one in (*json.loads(files["bench.json"])["verdicts"], *read)} == {
         ("too few", "too few")
     }
+
+
+def test_of_one_story_a_family_no_interval_is_known_wherever_it_would_stand():
+    one = Findings(
+        [made_row(arm, f"f{n}", 0, seed=n % 5, success=0.1 * n) for arm in ARMS for n in range(6)],
+        ARMS,
+        "rules",
+        by_project=True,
+    )
+    tables = {table.title: table.lines for table in one.shown(0)}
+    assert tables["Effect"][2][1] == "0.25 [–]"
+    assert tables["Against rules"][2][1:4] == ("+0.00 [–]", "+0.00 [–]", "×1.00 [–]")
+    for name in ("figures", "differences", "noticed", "projects"):
+        assert {(line["low"], line["high"]) for line in one.records()[name]} == {(None, None)}, name
+    assert {line["stand"] for line in one.records()["projects"]} == {"not judged against"}
 
 
 def test_what_nobody_measured_has_no_column(shown):
@@ -103,7 +125,7 @@ def test_claims_are_sentences(findings):
 
 
 def test_how_much_it_rests_on_is_in_the_heading(findings):
-    assert sizes(findings.sections[0]) == "2 families, 10 tasks, 1 seed: 10 stories under every arm"
+    assert sizes(findings.sections[0]) == "2 families, 10 tasks, 5 seeds: 10 stories under every arm"
 
 
 def test_of_recordings_two_ends_are_shown():

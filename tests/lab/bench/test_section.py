@@ -1,5 +1,7 @@
 """Sections: what may stand side by side, and what is said there."""
 
+import math
+
 import pytest
 from msgspec import structs
 
@@ -13,7 +15,9 @@ FAMILIES = ("sales", "restock")
 
 
 def both(number: int, family: str = "sales", **masked):
-    return [made_row("none", family, number), made_row("mask", family, number, **masked)]
+    """A story under both arms. `masked`: of the second; where the story stands, of both."""
+    place = {key: masked[key] for key in ("tier", "project", "seed", "story") if key in masked}
+    return [made_row("none", family, number, **place), made_row("mask", family, number, **masked)]
 
 
 def of(rows, arms=ARMS) -> Section:
@@ -77,7 +81,7 @@ def test_verdicts_are_about_these_families_even_where_one_of_three_lost_nothing(
         row
         for family, success in (("a", 1.0), ("b", 0.2), ("c", 0.3))
         for number in range(6)
-        for row in both(number, family, success=success, tokens=(400, 400))
+        for row in both(number, family, success=success, tokens=(400, 400), seed=number)
     ]
     section = of(rows)
     assert section.gain("mask", "none", SUCCESS, "expected").high == 0.0
@@ -94,8 +98,8 @@ def test_an_arm_that_beats_only_what_did_not_fit_is_good_as_sent_and_over_compre
         row
         for number in range(6)
         for row in (
-            made_row("none", number=number, success=0.0, extra={"met": 1.0}),
-            made_row("mask", number=number, success=0.4, tokens=(300, 300), extra={"met": 0.4}),
+            made_row("none", number=number, seed=number, success=0.0, extra={"met": 1.0}),
+            made_row("mask", number=number, seed=number, success=0.4, tokens=(300, 300), extra={"met": 0.4}),
         )
     ]
     verdicts = {one.arm: (one.fitting, one.sent) for one in of(rows).verdicts()}
@@ -107,18 +111,18 @@ def test_without_keeping_everything_there_is_no_verdict():
 
 
 @pytest.mark.parametrize(
-    ("families", "tasks", "seeds", "said"),
+    ("families", "tasks", "seeds", "lacks"),
     [
-        (1, 4, 1, "too few"),
-        (2, 2, 1, "too few"),
-        (1, 5, 1, "over-compressed"),
-        (1, 1, 5, "over-compressed"),
-        (9, 1, 1, "too few"),
-        (9, 1, 2, "over-compressed"),
-        (2, 3, 1, "over-compressed"),
+        (1, 4, 1, "there are 4 stories, and a claim takes 5"),
+        (1, 1, 1, "there is 1 story, and a claim takes 5"),
+        (9, 1, 1, "each family has one story, and a claim takes more in some"),
+        (1, 5, 1, "there is 1 seed, and a claim takes 5"),
+        (9, 1, 4, "there are 4 seeds, and a claim takes 5"),
+        (1, 1, 5, ""),
+        (2, 3, 5, ""),
     ],
 )
-def test_of_few_stories_or_one_in_each_family_no_verdict_is_given(families, tasks, seeds, said):
+def test_of_few_stories_of_few_seeds_and_of_one_story_in_each_family_nothing_is_claimed(families, tasks, seeds, lacks):
     rows = [
         row
         for family in "abcdefghi"[:families]
@@ -129,7 +133,35 @@ def test_of_few_stories_or_one_in_each_family_no_verdict_is_given(families, task
             made_row("mask", family, number, seed=seed, success=0.2, tokens=(400, 400)),
         )
     ]
-    assert of(rows).verdicts()[1] == Verdicts("mask", "expected", said, said)
+    section, said = of(rows), "too few" if lacks else "over-compressed"
+    assert section.lacks == lacks
+    assert section.verdicts()[1] == Verdicts("mask", "expected", said, said)
+    for within in (False, True):
+        known = [
+            not math.isnan(found.low)
+            for found in (
+                section.figure("mask", SUCCESS, "expected", within=within),
+                section.gain("mask", "none", SUCCESS, "expected", within=within),
+                section.times("mask", "none", TOKENS, "expected", within=within),
+            )
+        ]
+        assert known == [not lacks] * 3
+
+
+def test_recordings_and_a_live_model_take_no_seeds():
+    for tier in ("T1", "T3"):
+        rows = [row for n in range(5) for row in both(n, tier=tier, project="p")]
+        assert Section(Key(tier, "live"), ARMS, rows).lacks == ""
+
+
+def test_a_part_of_a_section_shares_its_seeds():
+    """Prices are drawn story by story, so those at one price may be of fewer seeds."""
+    rows = [row for n in range(10) for row in both(n, seed=n % 5, story=f"s-{n}")]
+    whole, some = of(rows), [row for row in rows if row.seed < 3]
+    assert (of(some).lacks, Section(whole.key, ARMS, some, of=whole).lacks) == (
+        "there are 3 seeds, and a claim takes 5",
+        "",
+    )
 
 
 def test_of_a_recording_verdicts_are_given_at_both_ends():

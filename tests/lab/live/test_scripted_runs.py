@@ -59,6 +59,8 @@ def test_where_nothing_manages_a_small_window_the_work_ends_at_its_edge(played):
     assert (row.judged["expected"].success, row.overflows, row.extra["floor"]) == (0.0, 1, 1.0)
     assert row.judged["expected"].usd < row.extra["whole_usd"]
     assert row.judged["expected"].reward < 0
+    assert row.steps == len(row.curve)
+    assert min(row.curve) > 0, "what was never sent has no size, so it is in no figure of tokens"
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_a_run_of_another_configuration_is_not_compared() -> None:
 
 
 def test_one_seed_shows_nothing() -> None:
-    assert set(told(tuple(run for run in runs() if run.seed == 0)).values()) == {"no data"}
+    assert set(told(tuple(run for run in runs() if run.seed == 0)).values()) == {"too few"}
 
 
 def test_without_runs_it_says_so_and_no_sentence_is_made() -> None:

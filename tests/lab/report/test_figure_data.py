@@ -89,3 +89,12 @@ def test_success_by_the_chance_that_a_stub_is_noticed_is_in_the_order_of_chances
 def test_rows_without_other_chances_are_told(found) -> None:
     (block,) = blocks_of([row("none")])
     assert noticed_table(block).missing == "No row says what other chances would come to."
+
+
+def test_regret_is_told_where_the_arm_that_knows_the_future_played_whatever_chose_the_others() -> None:
+    judged = {"expected": Judged(0.5, 1.0, 0.15)}
+    rows = [row("rules", "rule", part="validation", judged=judged)]
+    rows += [row(arm, kind, part="real", judged=judged) for arm, kind in (("rules", "rule"), ("clairvoyant", "bound"))]  # type: ignore[arg-type]
+    real = next(block for block in blocks_of(rows) if block.part == "real")
+    assert real.chosen_on is not None
+    assert [line["arm"] for line in regret_table(real).rows] == ["rules"]

@@ -115,7 +115,7 @@ def test_sections_that_say_something_come_first_the_weightiest_in_front(found: F
 def test_what_no_data_is_there_for_keeps_its_place_and_says_why() -> None:
     text, _ = made(Found(tuple(rows_of("T0", "test", stories=3, seeds=(0,)))))
     assert "No data: No ablation.json of" in text
-    assert "Small: 1 of the 5 seeds that a claim takes." in text
+    assert "Nothing is claimed here: there are 3 stories, and a claim takes 5." in text
     assert "the figures of the best of each kind are too good" in text
     assert "The gate for a default isn't judged here" in text
 
@@ -149,10 +149,19 @@ def test_it_says_how_it_was_made_how_long_that_took_and_what_was_opened(whole: t
         "5.2 min",
         "Training runs of the stage “rl”: 2, 2.0 min in all, 1,000 decisions.",
         "The test part was opened on 2026-11-29 for rl.",
-        "with part test.",
+        "the last bench in their folder was asked for part test.",
+        "These commands rebuild it.",
         "A line was left out.",
     ):
         assert words in whole[0], words
+
+
+def test_of_what_is_not_on_record_it_says_so_and_claims_no_time(found: Found) -> None:
+    runs = (Run(), Run(stage="clone", seconds=200.0), Run(stage="clone"))
+    text, _ = made(Found(found.rows[:13]), Facts({}, "trimtab report", runs=runs))
+    assert "How its rows were played isn't on record in these folders." in text
+    assert "Training runs whose record names no stage: 1, how long they took isn't on record." in text
+    assert "Training runs of the stage “clone”: 2, how long they took isn't on record." in text
 
 
 def test_without_a_date_there_is_none(found: Found) -> None:

@@ -29,7 +29,7 @@ NAN = math.nan
         (1.234, "decimal", "1.23"),
         (NAN, "number", "–"),
         (Interval(0.5, 0.25, 0.75), "share", "50.0 % [25.0, 75.0]"),
-        (Interval(0.5, NAN, NAN), "number", "0.500"),
+        (Interval(0.5, NAN, NAN), "number", "0.500 [–]"),
         (Interval(NAN, NAN, NAN), "number", "–"),
     ],
 )

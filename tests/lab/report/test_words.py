@@ -1,16 +1,20 @@
 """Sentences bear what their figures bear: nothing is claimed of an interval that holds zero."""
 
 import math
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.bench_rows import rows_of
+from support.bench_rows import row, rows_of
+from trimtab.lab.bench.row import Judged
 from trimtab.lab.corpora.intervals import Interval
+from trimtab.lab.report.arm_tables import prices_table, units_table
 from trimtab.lab.report.bearing import says, side
 from trimtab.lab.report.evidence import blocks_of
 from trimtab.lab.report.table import Table
+from trimtab.lab.report.training import path_table
 from trimtab.lab.report.words import PAID, SUCCEEDED, against, difference, gate, summary, under_bounds
 
 LESS, MORE, AROUND = Interval(-0.12, -0.15, -0.09), Interval(0.2, 0.1, 0.3), Interval(0.01, -0.1, 0.12)
@@ -24,7 +28,7 @@ LESS, MORE, AROUND = Interval(-0.12, -0.15, -0.09), Interval(0.2, 0.1, 0.3), Int
         (AROUND, "whether it costs less or more isn't shown (+1.0 % [−10.0, +12.0])"),
         (Interval(0.003, -0.011, 0.009), "cost is equal within 1.1 % (+0.3 % [−1.1, +0.9])"),
         (Interval(0.0, 0.0, 0.0), "cost is equal (0.0 % [0.0, 0.0])"),
-        (Interval(-0.5, math.nan, math.nan), "whether it costs less or more isn't shown by one story (−50.0 %)"),
+        (Interval(-0.5, math.nan, math.nan), "whether it costs less or more isn't known of so few (−50.0 % [–])"),
         (
             Interval(math.nan, math.nan, math.nan),
             "whether it costs less or more isn't known: no story was played by both",
@@ -86,9 +90,40 @@ def test_the_gate_is_judged_by_no_part_that_is_looked_at_on_the_way(part: str, j
     assert ("The gate for a default, a reward above the best rule" in said[f"T0 · {part}"]) is judged
 
 
-@pytest.mark.parametrize(("stories", "silent"), [(3, True), (6, False)])
-def test_of_a_handful_of_stories_nothing_is_claimed_however_narrow_their_interval(stories: int, silent: bool) -> None:
-    (block,) = blocks_of(tuple(rows_of("T0", "test", stories=stories, seeds=(0,), steps=12)))
-    said = against(block, "rules", block.base or "none")
-    assert ("of fewer than 5 stories nothing is claimed" in said) is silent
-    assert ("costs" in said) is not silent
+@pytest.mark.parametrize(
+    ("stories", "seeds", "lacks"),
+    [
+        (3, 1, "there are 3 stories, and a claim takes 5"),
+        (6, 1, "there is 1 seed, and a claim takes 5"),
+        (3, 5, ""),
+    ],
+)
+def test_of_too_few_nothing_is_claimed_in_any_sentence_however_narrow_its_interval(
+    stories: int, seeds: int, lacks: str
+) -> None:
+    none = Table("none", "None", (), ())
+    blocks = blocks_of(tuple(rows_of("T0", "test", stories=stories, seeds=range(seeds), steps=12)))
+    said = [against(blocks[0], "rules", blocks[0].base or "none")]
+    assert (f"nothing is claimed: {lacks}." in said[0]) is bool(lacks)
+    said += [line for one in summary(blocks, none, none, none) for line in one.lines]
+    claims = [line for line in said if re.search(r"it costs|it succeeds|above in|below in", line)]
+    assert bool(claims) is not bool(lacks)
+
+
+def test_by_prices_and_in_the_path_too_few_stories_show_nothing() -> None:
+    """One story in each family: each draw within families is the same, and the interval would have no width."""
+    rows = [
+        row(arm, kind, f"s{n}", seed=n, family=f"f{n}", judged={"expected": Judged(success, 1 - success, success)})  # type: ignore[arg-type]
+        for n in range(6)
+        for arm, kind, success in (("none", "keep", 0.4), ("summary", "rule", 0.6), ("rules", "rule", 0.5))
+    ]
+    (block,) = blocks_of(rows)
+    told = [
+        *prices_table(block, "summary", "none").rows,
+        *path_table(block).rows,
+        *units_table(block, "summary", "none").rows,
+    ]
+    assert {str(line["says"]) for line in told if "says" in line} == {"too few"}
+    assert "`summary` beside keeping everything (`none`): nothing is claimed: each family has one story" in against(
+        block, "summary", "none"
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from support.training import TINY, short_suite
-from trimtab.lab.train.first import First, first, first_of, session_files
+from trimtab.lab.train.first import First, area_told, first, first_of, session_files
 from trimtab.lab.train.runs import RunFolder, key_of
 from trimtab.lab.train.teachers import present
 from trimtab.lab.train.train import Place, train
@@ -22,6 +22,9 @@ def test_what_is_needed_is_learned_once_and_teaches_the_clone(tmp_path: Path) ->
     made = first(First(each=1), place)
     assert made.weights is not None
     assert made.weights.kind == "needed"
+    kept = RunFolder(made.folder).record()
+    assert kept is not None
+    assert (kept["stage"], kept["seconds"] > 0, "seconds" in made.weights.record) == ("needed", True, False)
     again = first(First(each=1), Place(tmp_path, say=said.append))
     assert (again.folder, again.weights) == (made.folder, made.weights)
     assert said[0].startswith("done before")
@@ -34,6 +37,14 @@ def test_what_is_needed_is_learned_once_and_teaches_the_clone(tmp_path: Path) ->
     record = RunFolder(clone.folder).record()
     assert record is not None
     assert record["teachers"] == {"needed": 1}
+    assert (record["stage"], record["seconds"] > 0, "seconds" in clone.weights.record) == ("clone", True, False)
+
+
+def test_an_area_that_is_worse_than_chance_has_a_hint() -> None:
+    assert area_told(0.67) == "needed: area under the curve 0.67 on other families (1 is perfect, .5 is chance)"
+    assert area_told(0.44).endswith(
+        "; below .5 is worse than chance: learn from more, with a larger --each or --from-sessions"
+    )
 
 
 def test_without_supervised_weights_nobody_teaches_by_them() -> None:

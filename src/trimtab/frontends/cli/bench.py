@@ -22,6 +22,7 @@ from trimtab.frontends.cli.named import Named
 from trimtab.frontends.cli.numbers import COUNT, WINDOW, WORKERS
 from trimtab.frontends.cli.path_steps import STEPS, named_steps
 from trimtab.frontends.cli.progress import arriving
+from trimtab.frontends.cli.ran import noted
 from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.types.errors import UsageError
 
@@ -40,7 +41,7 @@ PEERS = ("claude-code", "codex")
 @click.option(
     "--part",
     type=click.Choice(("train", "validation", "test", "real")),
-    help="Which tasks. Default: validation. The test part takes --candidate and --out; the real one is made of published texts in the data folder.",
+    help="Which tasks: train, for fitting and tuning; validation (default), for choosing; test, to judge one arm that was chosen before, named with --candidate, on the record in --out; real, made of published texts in the data folder.",
 )
 @click.option(
     "--each", type=COUNT, metavar="N", help=f"Tasks of each family ({EACH}), or sessions of each project (all)."
@@ -132,8 +133,8 @@ def command(
     from trimtab.lab.bench.steps import with_arms
 
     stages = named_steps(steps)
+    path = with_arms(stages)  # a step that isn't there is told before its arm is looked for
     names = _arms(arms, [*stages.values(), *([candidate] if candidate else [])])
-    path = with_arms(stages)
     base = _against(names, against)
     wish = Wish(part, each, seeds, sessions, split, data, window, prices, live, model)
     if (wish.part == "test") != (candidate is not None):
@@ -144,7 +145,10 @@ def command(
     jobs = jobs_of(wish, names)
     for line in left_out(wish):
         click.echo(one_line(f"note: {line}"), err=True)
-    with nullcontext() if out is None else _folder(Path(out), names, wish, jobs) as folder:
+    with (
+        noted(None if out is None else Path(out)),
+        nullcontext() if out is None else _folder(Path(out), names, wish, jobs) as folder,
+    ):
         if candidate is not None:
             _open_test(folder, candidate)
         rows, failed = _played(jobs, folder, workers)
@@ -238,26 +242,37 @@ def _stopped(folder: "Folder | None") -> str:
 
 def _print(findings: "Findings") -> None:
     from trimtab.lab.bench.tables import sizes
+    from trimtab.lab.report.names import short_names
 
     width = width_of(sys.stdout)
+    names = short_names(findings.arms)
+
+    def named(text: str) -> str:
+        """A text with short names in place of arms that name a file, the longest first."""
+        for arm in sorted(names, key=len, reverse=True):
+            text = text.replace(arm, names[arm])
+        return one_line(text)
+
     for number, section in enumerate(findings.sections):
         click.echo(wrapped(one_line(f"{section.key.title}: {sizes(section)}"), width))
         for table in findings.shown(number):
-            click.echo(f"\n{one_line(table.title)}")
-            for line in stacked(table.lines, width) if table.lines else ():
-                click.echo(one_line(line))
+            click.echo(f"\n{named(table.title)}")
+            lines = [tuple(map(named, line)) for line in table.lines]
+            for line in stacked(lines, width) if lines else ():
+                click.echo(line)
             for line in (*table.notes, *(table.legend if width is not None else ())):
-                click.echo(wrapped(one_line(line), width))
+                click.echo(wrapped(named(line), width))
         click.echo()
+    for arm, short in names.items():
+        click.echo(wrapped(one_line(f"{short} stands for {arm}."), width))
 
 
 def _cautions(findings: "Findings") -> list[str]:
     """What a reader should know of how little the numbers rest on."""
     lines = []
     for section in findings.sections:
-        few = section.key.tier == "T0" and section.seeds < SEEDS
-        if few:
-            lines.append(f"note: {section.key.title}: {counted(section.seeds, 'seed')}; a claim takes {SEEDS} or more")
+        if section.lacks:
+            lines.append(f"note: {section.key.title}: nothing is claimed: {section.lacks}")
         if section.left_out:
             what = f"{section.left_out:,} {'story is' if section.left_out == 1 else 'stories are'} left out"
             lines.append(f"note: {section.key.title}: {what}, which not every arm played")

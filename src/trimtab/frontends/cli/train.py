@@ -18,6 +18,7 @@ from trimtab.frontends.cli.ending import breaking_off
 from trimtab.frontends.cli.named import Named
 from trimtab.frontends.cli.numbers import COUNT, SEED, WORKERS
 from trimtab.frontends.cli.progress import Watched, told
+from trimtab.frontends.cli.ran import noted
 from trimtab.frontends.cli.train_stages import STAGES, require_meant
 from trimtab.types.errors import UsageError
 
@@ -148,6 +149,7 @@ def command(
     with (
         breaking_off(lambda: _BROKEN_OFF),
         one_writer(out, "train"),
+        noted(out),
         closing(Watched(executor_for(many, ray=ray, address=ray_address), DOING)) as executor,
     ):
         place = Place(out, executor, device=device, seconds=60 * minutes, say=told)

@@ -15,7 +15,7 @@ from trimtab.context.policies.base import Policy, require_ready, unwrap
 from trimtab.context.policies.learned.policy import Learned
 from trimtab.context.policies.none import NoPolicy
 from trimtab.context.policies.peer_table import PEERS
-from trimtab.context.policies.registry import configured, find_policy, named_in, policy_of
+from trimtab.context.policies.registry import configured, find_policy, known_policies, named_in, policy_of
 from trimtab.lab.arms.arm import Arm, ArmKind
 from trimtab.lab.arms.break_even import BreakEven
 from trimtab.lab.arms.chance import RandomAtRate
@@ -27,6 +27,7 @@ from trimtab.lab.arms.ladder import LadderOnly
 from trimtab.lab.arms.lru import Lru
 from trimtab.lab.arms.occupancy import Occupancy
 from trimtab.lab.env.story import Story
+from trimtab.types.errors import UsageError
 
 
 @runtime_checkable
@@ -95,6 +96,11 @@ def find_arm(spec: str) -> Arm:
         maker = MAKERS[name]
         policy_of(spec, partial(_checked, maker))
         return Arm(spec, maker.kind, maker.about, lambda story: policy_of(spec, partial(_made, maker, story)))
+    if name not in known_policies():
+        raise UsageError(
+            f"there is no policy {name!r}, and no arm of the lab",
+            hint=f"Arms of the lab: {', '.join((*OWN, *MAKERS))}. Policies: {', '.join(known_policies())}.",
+        )
     policy = find_policy(spec)
     require_ready(policy)
     return Arm(spec, _kind(policy), type(policy).__name__, lambda _: find_policy(spec))

@@ -76,14 +76,22 @@ FIGURES: tuple[Figure, ...] = (
     REWARD,
     COST,
     TOKENS,
-    Figure("PEAK", "efficiency", "tokens", "of the largest request", _reading(lambda r: r.peak)),
+    Figure(
+        "PEAK", "efficiency", "tokens", "of the largest request, whether it fitted or not", _reading(lambda r: r.peak)
+    ),
     Figure("CACHED", "efficiency", "share", "tokens from the cache", _reading(lambda r: r.cached, lambda r: r.prompt)),
     Figure("EDITS", "efficiency", "number", "a story", _reading(lambda r: r.edits)),
     Figure("BATCHES", "efficiency", "number", "in which edits were made", _reading(lambda r: r.batches)),
     Figure(
         "FORCED", "efficiency", "share", "edits that the ladder made", _reading(lambda r: r.forced, lambda r: r.edits)
     ),
-    Figure("OVER", "efficiency", "number", "requests that don't fit", _reading(lambda r: r.overflows)),
+    Figure(
+        "OVER",
+        "efficiency",
+        "number",
+        "requests that don't fit; the first one ends SUCCESS, ANSWERS and TOOLS",
+        _reading(lambda r: r.overflows),
+    ),
     Figure("RELOADS", "efficiency", "number", "a story, as often as stubs are noticed", _reading(lambda r: r.reloads)),
     Figure("SUMMARIES", "efficiency", "number", "written by a model", _reading(lambda r: r.summaries)),
     Figure(
@@ -132,7 +140,7 @@ FIGURES: tuple[Figure, ...] = (
         "SEEN",
         "quality",
         "share",
-        "needs that stood in the request",
+        "needs that stood in the request, whether it fitted or not",
         _reading(lambda r: r.needs.visible, lambda r: r.needs.visible + r.needs.stub + r.needs.lost),
     ),
     Figure(

@@ -11,7 +11,7 @@ A figure is a sum of parts over a sum of parts, so a mean has 1 below.
 Of three families one may be drawn three times in more than 1 draw of 27, so an interval is as wide as what the families differ by. That is right for a claim about families
 that nobody saw. What is said of these very families takes them as they are (`fixed`), and draws within each.
 
-Of fewer than five stories an interval by resampling says nothing, and none where every draw is the same: each family that is taken as it is has one story, and the interval is a point.
+What an interval takes to say anything is in `grounds`.
 """
 
 import math
@@ -26,8 +26,6 @@ from trimtab.lab.corpora.intervals import Interval
 
 DRAWS = 2_000
 """Draws for an interval."""
-FEWEST = 5
-"""Stories of which something is claimed."""
 Part: TypeAlias = tuple[float, float]
 """Of one story: what is above the line of a figure, and below it."""
 Path: TypeAlias = Sequence[str]
@@ -77,11 +75,6 @@ class Paired:
     def counts(self) -> Array:
         """How often each story counts in each draw."""
         return counts_of(self.paths, self._draws, self._seed, fixed=self._fixed)
-
-    @property
-    def too_few(self) -> bool:
-        """Whether an interval says nothing here: there are too few stories, or every draw is the same."""
-        return len(self.paths) < FEWEST or bool((self.counts == 1).all())
 
     def share(self, parts: Sequence[Part]) -> Interval:
         """Return a figure with its 95 % interval."""

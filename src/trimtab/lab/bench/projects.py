@@ -3,8 +3,8 @@
     section ──each project (family, where stories are generated) held out in turn──▶ on the others: the arm with the largest reward is chosen
                                                                                   └▶ on the one:   that arm, and every other, against the base
 
-A claim is worded per project. `above` and `below` say that the interval leaves out 0, under every bound that a recording has; anything else isn't told apart. Of fewer
-than five stories an interval by resampling says nothing, so nothing is claimed of them.
+A claim is worded per project. `above` and `below` say that the interval leaves out 0, under every bound that a recording has; anything else isn't told apart. Nothing is
+claimed of a project whose stories lack what a claim takes (`grounds`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from trimtab.lab.bench.figures import REWARD
-from trimtab.lab.bench.paired import FEWEST
 from trimtab.lab.bench.section import Section
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.rewards.facts import Bound
@@ -23,7 +22,7 @@ _NO_CANDIDATES = frozenset({"bound", "random", "keep"})
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """How an arm stands to the base in one project, by reward. `chosen`: the arm that the other projects chose."""
+    """How an arm stands to the base in one project, by reward. `chosen`: the arm that the other projects chose; `lacks`: what its stories lack of what a claim takes."""
 
     project: str
     arm: str
@@ -31,11 +30,12 @@ class Claim:
     stories: int
     gains: tuple[tuple[Bound, Interval], ...]
     chosen: bool
+    lacks: str = ""
 
     @property
     def stand(self) -> Stand:
         """In a word."""
-        if self.stories < FEWEST:
+        if self.lacks:
             return "not judged against"
         if all(gain.low > 0 for _, gain in self.gains):
             return "above"
@@ -51,7 +51,7 @@ def claims(section: Section, against: str) -> Iterator[Claim]:
         for arm in section.arms:
             if arm != against:
                 gains = tuple((bound, held.gain(arm, against, REWARD, bound)) for bound in bounds)
-                yield Claim(project, arm, against, held.stories, gains, arm == chosen)
+                yield Claim(project, arm, against, held.stories, gains, arm == chosen, held.lacks)
 
 
 def chosen_on(section: Section, arms: Sequence[str]) -> str:

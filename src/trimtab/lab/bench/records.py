@@ -59,7 +59,7 @@ def noticed_records(section: Section) -> Iterator[Record]:
                 ("COST", [(judged.usd / unit, 1.0) for judged, unit in read]),
                 ("REWARD", [(judged.reward, 1.0) for judged, _ in read]),
             ):
-                found = section.paired.share(parts)
+                found = section.share(parts)
                 yield {**_head(section), "arm": arm, "chance": chance, "figure": name, **_numbers(found)}
 
 

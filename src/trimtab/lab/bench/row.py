@@ -80,7 +80,7 @@ class Quality(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """See the module. `group`: what all arms share: story, seed, window and prices. `curve`: tokens of each request, in order. `policy_ms`: milliseconds of all decisions together.
+    """See the module. `group`: what all arms share: story, seed, window and prices. `curve`: tokens of each request, in order; `steps` is how many there are. What was never sent, since nothing made it small enough, is in neither, and counts in `overflows`. `policy_ms`: milliseconds of all decisions together.
 
     `judged` is by bound, `noticed` by the chance that a stub is noticed (`chance_key`). `slot`: of what this story is one telling, so that stories of one slot differ by their seed; of a
     recording the file, and which window was asked for.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from trimtab.lab.bench.figures import COST, FIGURES, REWARD, SUCCESS, TOKENS, Figure, met
+from trimtab.lab.bench.grounds import SEEDED, borne, lacking
 from trimtab.lab.bench.paired import Paired, Part
 from trimtab.lab.bench.row import CHANCES, Row, chance_key
 from trimtab.lab.bench.verdict import Verdict, verdict
@@ -46,10 +47,10 @@ class Verdicts:
 
 
 class Section:
-    """Rows of one key, by arm, of the stories that all of `arms` played. `left_out`: stories that some arm didn't play."""
+    """Rows of one key, by arm, of the stories that all of `arms` played. `left_out`: stories that some arm didn't play. `of`: the section that these rows are a part of, whose seeds they share."""
 
-    def __init__(self, key: Key, arms: Sequence[str], rows: Iterable[Row]) -> None:
-        self.key = key
+    def __init__(self, key: Key, arms: Sequence[str], rows: Iterable[Row], *, of: "Section | None" = None) -> None:
+        self.key, self._whole = key, of
         by_arm: dict[str, dict[tuple[str, int, int, str], Row]] = {arm: {} for arm in arms}
         for row in rows:
             if row.arm in by_arm:
@@ -101,6 +102,12 @@ class Section:
         """How many tellings a task has at most."""
         return len({row.seed for row in self.rows[self.arms[0]]})
 
+    @cached_property
+    def lacks(self) -> str:
+        """What these stories lack of what a claim takes; empty where one may be made."""
+        seeds = (self._whole or self).seeds if self.key.tier in SEEDED else None
+        return lacking(self.stories, len(self.units), seeds, unit=self.unit)
+
     @property
     def chances(self) -> tuple[float, ...]:
         """The chances that a stub is noticed under which all rows can be read; none of live work, where something noticed or didn't."""
@@ -118,13 +125,23 @@ class Section:
 
     def figure(self, arm: str, figure: Figure, bound: Bound, *, within: bool = False) -> Interval:
         """A figure of an arm. `within`: with the interval that is about these families alone."""
-        return (self.within if within else self.paired).share(self.parts(arm, figure, bound))
+        return self.share(self.parts(arm, figure, bound), within=within)
+
+    def share(self, parts: Sequence[Part], *, within: bool = False) -> Interval:
+        """The figure of some parts, one for each story, with its interval as far as that is known."""
+        return borne((self.within if within else self.paired).share(parts), self.lacks)
 
     def gain(self, arm: str, against: str, figure: Figure, bound: Bound, *, within: bool = False) -> Interval:
         """By how much a figure of an arm is above that of another; of tokens how many times it is that."""
+        if figure is TOKENS:
+            return self.times(arm, against, figure, bound, within=within)
         mine, theirs = self.parts(arm, figure, bound), self.parts(against, figure, bound)
-        paired = self.within if within else self.paired
-        return paired.ratio(mine, theirs) if figure is TOKENS else paired.gain(mine, theirs)
+        return borne((self.within if within else self.paired).gain(mine, theirs), self.lacks)
+
+    def times(self, arm: str, against: str, figure: Figure, bound: Bound, *, within: bool = False) -> Interval:
+        """How many times a figure of an arm is that of another."""
+        mine, theirs = self.parts(arm, figure, bound), self.parts(against, figure, bound)
+        return borne((self.within if within else self.paired).ratio(mine, theirs), self.lacks)
 
     def only(self, units: Iterable[str]) -> "Section":
         """The section of some families or projects alone."""
@@ -138,7 +155,7 @@ class Section:
         return [self._verdicts(arm, bound) for arm in self.arms for bound in SUCCESS.bounds(self.key.tier)]
 
     def _verdicts(self, arm: str, bound: Bound) -> Verdicts:
-        if self.within.too_few:
+        if self.lacks:
             return Verdicts(arm, bound, "too few", "too few")
         mine, sent = self.parts(arm, SUCCESS, bound), self.parts(self.keep, SUCCESS, bound)
         fitting = [(met(row, bound), 1.0) for row in self.rows[self.keep]]

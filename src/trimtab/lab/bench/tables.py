@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from trimtab.lab.bench.figures import FIGURES, SUCCESS, Figure, Group, Unit, in_group
-from trimtab.lab.bench.paired import FEWEST
+from trimtab.lab.bench.grounds import TAKES
 from trimtab.lab.bench.row import chance_key
 from trimtab.lab.bench.section import COMPARED, Section
 from trimtab.lab.bench.steps import Step
 from trimtab.lab.corpora.intervals import Interval
 
 Line: TypeAlias = tuple[str, ...]
+_UNKNOWN = "[–]"
+"""An interval that isn't known: see `grounds`."""
 GROUPS: Mapping[Group, str] = {
     "effect": "Effect",
     "efficiency": "Efficiency",
@@ -112,8 +114,8 @@ def _legend(section: Section, figures: Sequence[Figure], *, verdicts: bool) -> t
         lines.append(
             "VERDICT: beside keeping everything in a window that holds it. AS SENT: beside keeping everything and failing where that doesn't fit. Both are about these families alone."
         )
-    if verdicts and section.within.too_few:
-        lines.append(f"too few: of fewer than {FEWEST} stories, or of one in each {section.unit}, there is no verdict.")
+    if verdicts and section.lacks:
+        lines.append(TAKES.replace("`", ""))
     return tuple(lines)
 
 
@@ -168,12 +170,11 @@ def _number(value: float, unit: Unit) -> str:
 
 
 def _ends(found: Interval, unit: Unit) -> str:
-    return f"[{_number(found.low, unit)}, {_number(found.high, unit)}]"
+    return _UNKNOWN if math.isnan(found.low) else f"[{_number(found.low, unit)}, {_number(found.high, unit)}]"
 
 
 def _signed(found: Interval, name: str) -> str:
     if math.isnan(found.value):
         return "-"
-    if name == "TOKENS":
-        return f"×{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
-    return f"{found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]"
+    value, form = (f"×{found.value:.2f}", ".2f") if name == "TOKENS" else (f"{found.value:+.2f}", "+.2f")
+    return f"{value} {_UNKNOWN if math.isnan(found.low) else f'[{found.low:{form}}, {found.high:{form}}]'}"

@@ -8,7 +8,7 @@
     same      worse               not managing      good
     up        worse               worse             good
 
-Of fewer than five stories, or where no family has more than one, the interval says nothing (`Paired.too_few`), so the verdict is `too few`.
+Where stories lack what a claim takes (`grounds`), the verdict is `too few`.
 
 The interval is that of these very families (`Section.within`): a verdict says what an arm did, not what it would do elsewhere.
 

@@ -56,8 +56,11 @@ def row_of(played: Played, yardstick: Yardstick, *, extra: dict[str, float]) -> 
     outcomes: dict[Bound, Outcome] = {"expected": _outcome(played, facts, needs)}
     origin = Origin(played.assignment.name, PART, played.assignment.family)
     by_recall = sum(tool == "recall" for tool in fetched.values())
+    row = row_from(facts, outcomes, yardstick, played.arm, origin, conditions.window)
+    if worked.reason == "floor":  # a share of 0 tokens would make every figure of a request too small
+        row = structs.replace(row, steps=row.steps - 1, curve=row.curve[:-1])
     return structs.replace(
-        row_from(facts, outcomes, yardstick, played.arm, origin, conditions.window),
+        row,
         needs=Needs(*(sum(need.state == state for need in sought) for state in ("visible", "stub", "lost"))),
         quality=_quality(played, fetched),
         reloads=float(len(fetched)),
@@ -98,7 +101,7 @@ def chance(played: Played) -> float:
 def _steps(played: Played, fetched: Mapping[str, str]) -> tuple[tuple[StepFacts, ...], dict[int, int]]:
     """The facts of each request that was answered, and how many calls of its answer fetch something again, by step.
 
-    A request that nothing could make small enough was never sent. It is an overflow of the step that would have come, which cost nothing.
+    A request that nothing could make small enough was never sent. It is an overflow of the step that would have come, which cost nothing and has no size.
     """
     steps: list[StepFacts] = []
     fetches: dict[int, int] = {}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from trimtab.lab.bench.figures import COST, REWARD, SUCCESS, TOKENS, Figure, Group, in_group
 from trimtab.lab.bench.projects import claims
 from trimtab.lab.bench.section import readings
-from trimtab.lab.report.bearing import says
+from trimtab.lab.report.bearing import TOO_FEW, says
 from trimtab.lab.report.evidence import Block
 from trimtab.lab.report.table import Cell, Column, Form, Table
 from trimtab.lab.rewards.facts import Bound
@@ -141,6 +141,6 @@ def units_table(block: Block, arm: str | None, base: str | None) -> Table:
     return Table(name, title, columns, tuple(rows), block.scope, about, missing=missing)
 
 
-STANDS: Mapping[str, str] = {"not told apart from": "not shown", "not judged against": "too little"}
+STANDS: Mapping[str, str] = {"not told apart from": "not shown", "not judged against": TOO_FEW}
 """Words of the bench for where an arm stands, as a cell has them; the others stay."""
 _NO_TWO = "No two arms to compare: a learned arm and a rule, or a rule and keeping everything, must have played."

@@ -9,6 +9,8 @@ from trimtab.lab.corpora.intervals import Interval
 
 ZERO = 0.0005
 """Told as zero, whatever the form."""
+TOO_FEW = "too few"
+"""Of what lacks what a claim takes (`bench/grounds.py`), in a cell."""
 UNKNOWN = Interval(math.nan, math.nan, math.nan)
 """Of what nobody played."""
 
@@ -19,7 +21,7 @@ def known(found: Interval) -> bool:
 
 
 def bounded(found: Interval) -> bool:
-    """Whether it has ends: one run has none."""
+    """Whether it has ends: it has none where stories or runs lack what a claim takes."""
     return not (math.isnan(found.low) or math.isnan(found.high))
 
 
@@ -32,6 +34,8 @@ def side(found: Interval) -> int:
 
 def says(found: Interval) -> str:
     """Return a gain in a word or two."""
-    if not (known(found) and bounded(found)):
+    if not known(found):
         return "no data"
+    if not bounded(found):
+        return TOO_FEW
     return {1: "better", -1: "worse", 0: "not shown"}[side(found)]

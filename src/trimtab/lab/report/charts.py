@@ -6,7 +6,7 @@ Colours in a specification are names in disguise (`ROLES`): in the picture each 
 print. The only module that needs the extra `report`; whoever draws nothing never loads it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -14,6 +14,7 @@ import altair as alt
 
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.report.bearing import bounded
+from trimtab.lab.report.labels import GAP, Frame, placed
 from trimtab.lab.report.table import Cell, Form, Table, told
 
 Spec: TypeAlias = dict[str, Any]
@@ -41,7 +42,7 @@ ROLES: Mapping[str, str] = {
     )
 }
 """Each role of a colour, by what stands for it in a specification."""
-_WIDTH, _ROW = 640, 22
+_WIDTH, _HEIGHT, _ROW = 640, 340, 22
 _SHAPES = {"keep": ("square", "■"), "rule": ("circle", "●"), "peer": ("triangle-up", "▲"), "random": ("cross", "✚"), "learned": ("diamond", "◆"), "bound": ("triangle-down", "▼")}  # fmt: skip
 _PERCENT = "%"
 _LETTER = 7.4
@@ -82,45 +83,41 @@ def _config() -> Spec:
 def pareto(table: Table, roles: Roles) -> Plot:
     """Success against cost, the front as a line, and a name at each arm that there is room for."""
     data = Datasets()
-    points = [
+    points: list[Record] = [
         {**row, "says": f"{row['arm']}: cost {told(row['cost'], 'share')}, success {told(row['success'], 'share')}"}
         for row in table.rows
     ]
     kinds = _present(points)
-    x = alt.X("cost:Q", title="cost, as a share of keeping everything (less is better)", axis=alt.Axis(format=_PERCENT, tickCount=7), scale=alt.Scale(zero=False, padding=24))  # fmt: skip
-    y = alt.Y("success:Q", title="success", axis=alt.Axis(format=_PERCENT, tickCount=6), scale=alt.Scale(zero=False, padding=24))  # fmt: skip
+    frame = Frame.around([(point["cost"], point["success"]) for point in points], _WIDTH, _HEIGHT)
+    x = alt.X("cost:Q", title="cost, as a share of keeping everything (less is better)", axis=alt.Axis(format=_PERCENT, tickCount=7), scale=alt.Scale(domain=list(frame.x), nice=False))  # fmt: skip
+    y = alt.Y("success:Q", title="success", axis=alt.Axis(format=_PERCENT, tickCount=6), scale=alt.Scale(domain=list(frame.y), nice=False))  # fmt: skip
     shape = alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=[_SHAPES[kind][0] for kind in kinds]), legend=None)
     front = data.add([point for point in points if point["front"] == "yes"])
     line = alt.Chart(front).mark_line(interpolate="step-after", strokeWidth=1.2, strokeDash=[5, 4], color=ROLES["soft"])
     dots = alt.Chart(data.add(points)).mark_point(size=90, filled=True, opacity=0.95)
-    named = _labels([point for point in points if point["arm"] in roles or point["front"] != "no"])
-    at = alt.Y("at:Q", title="success")
-    words = alt.Chart(data.add(named)).encode(x=x, y=at, text="arm:N")
     layers = (
         line.encode(x=x, y=y),
-        words.mark_text(align="left", dx=9, fontSize=11.5, color=ROLES["paper"], stroke=ROLES["paper"], strokeWidth=4),
-        words.mark_text(align="left", dx=9, fontSize=11.5, color=ROLES["ink"]),
+        *_names_of(data, points, roles, frame, x),
         dots.encode(x=x, y=y, color=_kind_color(points), shape=shape, description="says:N"),
     )
     legend = (*_kinds_key(points, shapes=True), Key("the front: no other arm beats these", "soft", "╌"))
-    return Plot(data.spec(alt.layer(*layers).properties(width=_WIDTH, height=340)), legend)
+    return Plot(data.spec(alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)), legend)
 
 
-def _labels(points: Sequence[Record]) -> list[Record]:
-    """Points with a height for their name, moved so far that no two names lie over each other."""
-    if not points:
-        return []
-    span_x = max(p["cost"] for p in points) - min(p["cost"] for p in points) or 1.0
-    span_y = max(p["success"] for p in points) - min(p["success"] for p in points) or 1.0
-    near, apart = 0.22 * span_x, 0.045 * span_y
-    placed: list[Record] = []
-    for point in sorted(points, key=lambda p: p["success"]):
-        at = point["success"]
-        for other in placed:
-            if abs(other["cost"] - point["cost"]) < near and at - other["at"] < apart:
-                at = other["at"] + apart
-        placed.append({**point, "at": at})
-    return placed
+def _names_of(data: "Datasets", points: Sequence[Record], roles: Roles, frame: Frame, x: Any) -> Iterator[Any]:
+    """The names of the arms that matter, each where it lies on nothing; a halo keeps lines out of them."""
+    shown = [point["arm"] if point["arm"] in roles or point["front"] != "no" else "" for point in points]
+    by_arm = {point["arm"]: point for point in points}
+    where = placed([(point["cost"], point["success"]) for point in points], shown, frame)
+    y = alt.Y("at:Q", title="success")
+    for side, align, dx in (("right", "left", GAP), ("left", "right", -GAP)):
+        here = [{**by_arm[one.name], "at": by_arm[one.name]["success"] + frame.up(one.above)} for one in where if one.side == side]  # fmt: skip
+        if not here:
+            continue
+        words = alt.Chart(data.add(here)).encode(x=x, y=y, text="arm:N")
+        style = {"align": align, "dx": dx, "fontSize": 11.5}
+        yield words.mark_text(**style, color=ROLES["paper"], stroke=ROLES["paper"], strokeWidth=4)
+        yield words.mark_text(**style, color=ROLES["ink"])
 
 
 def weights(table: Table, roles: Roles) -> Plot:

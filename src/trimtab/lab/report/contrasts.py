@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from trimtab.lab.bench.grounds import borne, lacking
 from trimtab.lab.bench.paired import Paired
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.report.bearing import says
@@ -86,7 +87,7 @@ def _pairs(cells: Mapping[Way, Rewards]) -> Iterator[tuple[str, Way, Way]]:
 
 
 def _gain(ours: Sequence[float], theirs: Sequence[float], at: Sequence[tuple[str, str]]) -> Interval:
-    """The mean difference; seeds are drawn, then tasks. One seed has no interval, since nothing says how another would have come out."""
+    """The mean difference; seeds are drawn, then tasks, so seeds stand for families."""
     found = Paired(at).gain([(one, 1.0) for one in ours], [(one, 1.0) for one in theirs])
-    alone = len({seed for seed, _ in at}) < 2
-    return Interval(found.value, float("nan"), float("nan")) if alone else found
+    seeds = len({seed for seed, _ in at})
+    return borne(found, lacking(len(at), seeds, seeds, unit="seed"))

@@ -99,7 +99,7 @@ class Block:
         """The arm with the largest reward of a kind, of equals the first by name; the candidate, where the test part was opened for one. None without any."""
         if self.kinds.get(self.candidate) == kind:
             return self.candidate
-        section = self.chosen_on or self.section
+        section = (kind != "bound" and self.chosen_on) or self.section  # what is no rival needs no choice elsewhere
         bound = bound_of(section.key.tier)
         rewards = {arm: section.figure(arm, REWARD, bound).value for arm in self.of(kind) if arm in section.arms}
         return min(rewards, key=lambda arm: (-rewards[arm], arm)) if rewards else None
@@ -129,13 +129,11 @@ class Block:
 
     def gain(self, arm: str, base: str, figure: Figure, bound: Bound) -> Interval:
         """By how much a figure of an arm is above that of another, in these families."""
-        section = self.section
-        return section.within.gain(section.parts(arm, figure, bound), section.parts(base, figure, bound))
+        return self.section.gain(arm, base, figure, bound, within=True)
 
     def change(self, arm: str, base: str, figure: Figure, bound: Bound) -> Interval:
         """The same as a share of the other arm's."""
-        section = self.section
-        times = section.within.ratio(section.parts(arm, figure, bound), section.parts(base, figure, bound))
+        times = self.section.times(arm, base, figure, bound, within=True)
         return Interval(times.value - 1, times.low - 1, times.high - 1)
 
     def gains_by_prices(self, arm: str, base: str) -> dict[str, Interval]:
@@ -143,7 +141,7 @@ class Block:
         found = {}
         for regime in sorted({row.regime for row in self.rows}):
             mine = [row for row in self.rows if row.regime == regime]
-            part = Block(Section(Key(self.tier, self.part, regime), (arm, base), mine))
+            part = Block(Section(Key(self.tier, self.part, regime), (arm, base), mine, of=self.section))
             both = {arm, base} <= set(part.section.arms) and part.section.stories
             found[regime] = part.section.gain(arm, base, REWARD, self.bound) if both else UNKNOWN
         return found

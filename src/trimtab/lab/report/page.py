@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from trimtab.lab.bench.folder import Manifest, Opened
+from trimtab.lab.bench.grounds import TAKES
 from trimtab.lab.corpora.intervals import Interval
 from trimtab.lab.report.checklist import CHECKLIST
 from trimtab.lab.report.markup import Html, join, prose, tag
@@ -21,7 +22,8 @@ GUIDE = (
     ("Tier", "Where a number comes from: T0 generated tasks (part real: made of published texts), T1 replays of recorded sessions, T2 a scripted agent in real repositories with real tests, T3 a live model. Success in T2 weighs most; T1 assumes that later actions don't change."),
     ("Interval", "Of 95 %, by drawing anew, two arms always by the same draws. In tables and plots it is about these very families (of recordings: projects): tasks are drawn within each, then tellings. By prices, and so at the gate, it is about families that nobody saw: they are drawn too, which makes it wider. Of training: seeds, then tasks."),
     ("Cost", "Dollars with the prompt cache, summaries and reloads among them, as a share of what keeping everything costs at the same prices, cut off hard where it doesn't fit."),
-    ("Verdict", "Beside keeping everything. “over-compressed”: tokens down, and the interval of success is below. “not managing”: success equal, tokens within 5 %. “good”: success above, or equal with fewer tokens. “worse”: the rest. Once beside a window that holds everything, once as it is sent, where keeping everything fails when it doesn't fit. “too few”: of fewer than five stories, or of one in each family, nothing is said."),
+    ("Verdict", "Beside keeping everything. “over-compressed”: tokens down, and the interval of success is below. “not managing”: success equal, tokens within 5 %. “good”: success above, or equal with fewer tokens. “worse”: the rest. Once beside a window that holds everything, once as it is sent, where keeping everything fails when it doesn't fit."),
+    ("Claim", TAKES),
     ("Bounds", "“optimistic”: what was hidden is fetched at once. “pessimistic”: the original call is made again, too. “fails”: what was hidden is missed. “expected”: by the chance that a stub is noticed."),
     ("bound", "An arm of this kind knows the future. It shows what could be had; no policy is its rival."),
 )  # fmt: skip
@@ -187,7 +189,7 @@ def _proof(node: str, to_root: str | None) -> Html:
 
 
 def _guide() -> Html:
-    entries = [join([tag("dt", term), tag("dd", text)]) for term, text in GUIDE]
+    entries = [join([tag("dt", term), tag("dd", prose(text))]) for term, text in GUIDE]
     return tag("section", _heading(2, "How to read it", "guide"), tag("dl", *entries))
 
 
@@ -201,7 +203,11 @@ def _facts(facts: Facts) -> Html:
     lines = [f"The test part was opened on {one.at} for {one.candidate}." for one in facts.opened]
     lines += dict.fromkeys(
         f"Rows by Trimtab {one.trimtab} on Python {one.python}"
-        + (f", with {', '.join(f'{key} {value}' for key, value in one.arguments.items())}." if one.arguments else ".")
+        + (
+            f"; the last bench in their folder was asked for {', '.join(f'{key} {value}' for key, value in one.arguments.items())}."
+            if one.arguments
+            else "."
+        )
         for one in facts.manifests
     )
     lines += [
@@ -212,19 +218,23 @@ def _facts(facts: Facts) -> Html:
     return tag(
         "section",
         _heading(2, "How it was made", "facts"),
-        tag("p", "These commands rebuild it. The same rows give the same page, byte for byte."),
+        tag("p", _REBUILT if facts.timings else _UNTOLD),
         tag("div", tag("table", tag("thead", head), tag("tbody", *made)), class_="scroll", tabindex="0", role="region", aria_label="Commands"),
         tag("p", "Versions: " + ", ".join(f"{name} {version}" for name, version in sorted(facts.versions.items())) + "."),
         tag("ul", *(tag("li", line) for line in lines)) if lines else None,
     )  # fmt: skip
 
 
+_REBUILT = "These commands rebuild it. The same rows give the same page, byte for byte, so how long making it took isn't on it."
+_UNTOLD = "How its rows were played isn't on record in these folders. The same rows give the same page, byte for byte, so how long making it took isn't on it."
+
+
 def _runs(stage: str, runs: Sequence[Run]) -> str:
-    took = _seconds(sum(run.seconds for run in runs))
+    timed = [run.seconds for run in runs if run.seconds]
+    took = f"{_seconds(sum(timed))} in all" if len(timed) == len(runs) else "how long they took isn't on record"
     decisions = sum(run.decisions for run in runs)
-    return f"Training runs of the stage “{stage}”: {len(runs):,}, {took} in all" + (
-        f", {decisions:,} decisions." if decisions else "."
-    )
+    of = f"of the stage “{stage}”" if stage else "whose record names no stage"
+    return f"Training runs {of}: {len(runs):,}, {took}" + (f", {decisions:,} decisions." if decisions else ".")
 
 
 def _seconds(seconds: float | None) -> str:

@@ -27,9 +27,6 @@ from trimtab.lab.report.table import Table
 from trimtab.lab.report.training import ablation_table, path_table
 from trimtab.lab.report.words import Said, summary
 
-SEEDS = 5
-"""Tellings of each task that a claim takes."""
-
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -174,8 +171,8 @@ def _lines(block: Block) -> tuple[str, ...]:
     """What a reader must know of a block before its figures."""
     section = block.section
     lines = [block.scope + "."]
-    if block.tier in ("T0", "T2") and section.seeds < SEEDS:
-        lines.append(f"Small: {section.seeds} of the {SEEDS} seeds that a claim takes. Read it as a first look.")
+    if section.lacks:
+        lines.append(f"Nothing is claimed here: {section.lacks}. Read it as a first look.")
     if len(section.units) < 2:
         lines.append(f"One {section.unit} only: its intervals say nothing about others.")
     if block.base is None:

@@ -116,7 +116,7 @@ def _interval(cell: Interval, form: Form) -> str:
         return NOTHING
     value = number(cell.value, form)
     if not bounded(cell):
-        return value
+        return f"{value} [{NOTHING}]"
     low, high = (number(end, form).removesuffix(" %") for end in (cell.low, cell.high))
     return f"{value} [{low}, {high}]"
 

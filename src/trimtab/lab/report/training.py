@@ -6,6 +6,7 @@ The path is the bench's (`bench/steps.py`), the ablation is training's (`train/a
 from collections.abc import Sequence
 
 from trimtab.lab.bench.figures import COST, REWARD, SUCCESS
+from trimtab.lab.bench.grounds import borne, lacking
 from trimtab.lab.bench.steps import PATH as STAGES
 from trimtab.lab.bench.steps import Stage, walked
 from trimtab.lab.corpora.intervals import Interval
@@ -45,8 +46,8 @@ def ablation_table(rows: Sequence[AblationRow]) -> Table:
             "success": _interval(row.success),
             "cost": _interval(row.cost),
             "sampled": None if row.sampled is None else _interval(row.sampled),
-            "gain": None if row.gain is None else _interval(row.gain),
-            "says": "reference" if row.gain is None else says(_interval(row.gain)),
+            "gain": None if row.gain is None else _gain(row, row.gain),
+            "says": "reference" if row.gain is None else says(_gain(row, row.gain)),
             "seeds": row.seeds,
             "decisions": row.decisions or None,
         }
@@ -58,6 +59,11 @@ def ablation_table(rows: Sequence[AblationRow]) -> Table:
     return Table(
         "ablation", title, ABLATION, made, scope, "all from the same clones, with the same budget of decisions"
     )
+
+
+def _gain(row: AblationRow, gain: Estimate) -> Interval:
+    """What a variant is over its clone, as far as its runs bear it: seeds are what is drawn first here, so they stand for families."""
+    return borne(_interval(gain), lacking(row.seeds * row.tasks, row.seeds, row.seeds, unit="seed"))
 
 
 def _interval(one: Estimate) -> Interval:

@@ -11,10 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from trimtab.lab.bench.figures import COST, SUCCESS, Figure
-from trimtab.lab.bench.paired import FEWEST
 from trimtab.lab.bench.projects import Claim, claims
 from trimtab.lab.corpora.intervals import Interval
-from trimtab.lab.report.bearing import ZERO, bounded, known, side
+from trimtab.lab.report.bearing import TOO_FEW, ZERO, bounded, known, side
 from trimtab.lab.report.evidence import TIERS, Block
 from trimtab.lab.report.table import Form, Table, number, told
 from trimtab.lab.suite import REAL_PART
@@ -56,7 +55,7 @@ def difference(found: Interval, form: Form, verbs: Verbs) -> str:
     if not known(found):
         return f"{open_} isn't known: no story was played by both"
     if not bounded(found):
-        return f"{open_} isn't shown by one story ({figures})"
+        return f"{open_} isn't known of so few ({figures})"
     where = side(found)
     if where:
         return f"it {verbs.above if where > 0 else verbs.below} ({figures})"
@@ -91,9 +90,8 @@ def against(block: Block, arm: str, base: str) -> str:
     """Return what may be said of an arm of a block beside another: cost, then success."""
 
     other = f"keeping everything (`{base}`)" if base == block.base else f"`{base}`"
-    if block.section.stories < FEWEST:
-        # Drawn within families, a task each, they would all come out alike: an interval without width.
-        return f"`{arm}` beside {other}: of fewer than {FEWEST} stories nothing is claimed."
+    if block.section.lacks:
+        return f"`{arm}` beside {other}: nothing is claimed: {block.section.lacks}."
 
     def by_bound(figure: Figure, *, relative: bool) -> dict[str, Interval]:
         ask = block.change if relative else block.gain
@@ -156,7 +154,7 @@ def _gated(block: Block, same: Sequence[Block], arm: str, rule: str) -> str:
 
 def by_unit(found: Sequence[Claim], unit: str) -> str:
     """Return where an arm is above another: a claim holds for the projects (or families) that it names, not for others."""
-    words = {"not told apart from": "not shown to differ", "not judged against": "played too little"}
+    words = {"not told apart from": "not shown to differ", "not judged against": "of too few to say"}
     parts = []
     for stand in ("above", "below", *words):
         named = [claim.project or "(none named)" for claim in found if claim.stand == stand]
@@ -176,6 +174,7 @@ def _steps(path: Table) -> tuple[str, ...]:
         "better": "above the one before",
         "worse": "below the one before",
         "not shown": "not shown to differ from the one before",
+        TOO_FEW: "of too few to say",
         "no data": "without data",
     }
     parts = [f"{', '.join(found[key])}: {head}" for key, head in heads.items() if key in found]
@@ -189,7 +188,7 @@ def ablated(ablation: Table) -> tuple[str, ...]:
         if isinstance(row.get("gain"), Interval):
             told_as = f"`{row['variant']}` branching {row['branching']} ({told(row['gain'], 'signed')})"
             found.setdefault(str(row["says"]), []).append(told_as)
-    heads = {"better": "above it", "worse": "below it", "not shown": "not shown to differ", "no data": "without data"}
+    heads = {"better": "above it", "worse": "below it", "not shown": "not shown to differ", TOO_FEW: "of too few to say", "no data": "without data"}  # fmt: skip
     parts = [f"{', '.join(found[key])}: {head}" for key, head in heads.items() if key in found]
     return (f"Reward over the clone that training began with. {'. '.join(parts)}.",) if parts else ()
 

@@ -48,13 +48,26 @@ def first(config: First, place: Place) -> Trained:
     if folder.finished("weights.json") and (known := folder.weights()) is not None:
         place.say(f"done before: {folder.path}")
         return Trained(folder.path, known, "budget")
+    begun = place.clock()
     place.say("needed: tasks and sessions are played, and labelled in hindsight")
     executor = keeping_labels(place.executor, place.folder, say=place.say)
     fitted = train_needed(sources, Fit(seed=config.seed), executor=executor)
     folder.write("config.json", msgspec.json.format(msgspec.json.encode(config), indent=2))
-    folder.finish(fitted.record, fitted.weights)
-    place.say(f"needed: area under the curve {fitted.record['validation']['auc']} on other families")
+    # Weights hold the record without the time: the same labels give the same weights.
+    timed = {"stage": "needed", **fitted.record, "seconds": round(place.clock() - begun, 1)}
+    folder.finish(timed, fitted.weights)
+    place.say(area_told(fitted.record["validation"]["auc"]))
     return Trained(folder.path, folder.weights(), "budget")
+
+
+def area_told(area: float) -> str:
+    """Say how well what is needed again is told, as an area under the curve. What is below a half ranks the wrong way round."""
+    hint = (
+        "; below .5 is worse than chance: learn from more, with a larger --each or --from-sessions"
+        if area < 0.5
+        else ""
+    )
+    return f"needed: area under the curve {area} on other families (1 is perfect, .5 is chance){hint}"
 
 
 def first_of(folder: Path | None, *, seed: int, each: int) -> First:

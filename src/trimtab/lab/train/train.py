@@ -89,6 +89,7 @@ def cloned(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tu
         with folder.whole("state.pt"):
             network.load_state_dict(known["network"])
         return network, folder
+    begun = place.clock()
     lessons, about = _lessons(config, place, eye, needed)
     sights = [lesson.sight for one in lessons for lesson in one.decisions]
     network.scale_to(sights)
@@ -99,13 +100,18 @@ def cloned(config: Config, place: Place, eye: Eye, needed: Weights | None) -> tu
     folder.draw(curve)
     folder.keep({"network": network.state_dict()})
     record = {"stage": "clone", "code": version(), "seed": config.seed, **about, "fit": curve[-1]}
-    folder.finish(record, _exported(network, eye, needed, record))
+    folder.finish(_timed(record, place, begun), _exported(network, eye, needed, record))
     return network, folder
 
 
 def _exports(config: Config) -> tuple[str, ...]:
     """The file of what runs in the agent, where a network of this shape can run there."""
     return () if config.shape.attention else ("weights.json",)
+
+
+def _timed(record: dict[str, Any], place: Place, begun: float) -> dict[str, Any]:
+    """A record with how long that took. Weights hold it without: the same lessons give the same weights."""
+    return {**record, "seconds": round(place.clock() - begun, 1)}
 
 
 def _exported(network: ChoiceNetwork, eye: Eye, needed: Weights | None, record: dict[str, Any]) -> Weights | None:
@@ -120,7 +126,7 @@ def _lessons(config: Config, place: Place, eye: Eye, needed: Weights | None) -> 
     if not here:
         raise UsageError(f"no teacher is there: {', '.join(missing)}", hint="Name arms that are, such as rules.")
     if missing:
-        place.say(f"teachers that aren't there: {', '.join(missing)}")
+        place.say(f"without the teacher {' and '.join(map(_lacking, missing))}")
     key = key_of("lessons", here, cloning.each, _bytes(needed))
     folder = RunFolder(place.folder / f"lessons-{key}")
     if (known := folder.read("lessons.msgpack")) is not None:
@@ -141,9 +147,14 @@ def _lessons(config: Config, place: Place, eye: Eye, needed: Weights | None) -> 
     }
     best = ", ".join(f"{count} of {teacher}" for teacher, count in counts.items() if count)
     place.say(
-        f"lessons: {about['decisions']:,} decisions in {len(kept)} plays ({best}); {about['said']:.0%} of what they did can be said"
+        f"lessons: {about['decisions']:,} decisions in {len(kept)} plays ({best}); the network has an action for {about['said']:.0%} of what they did"
     )
     return kept, about
+
+
+def _lacking(teacher: str) -> str:
+    """A teacher that isn't there, with the reason."""
+    return f"{teacher}: --needed FILE names its weights" if teacher == NEEDED else f"{teacher}: no such arm"
 
 
 def _taught(teachers: Sequence[str], each: int, place: Place, eye: Eye, needed: Weights | None) -> list[Lessons]:
