@@ -479,13 +479,6 @@ def test_output_that_has_no_room_is_told_without_a_word_of_a_session(cli):
     assert (done.returncode, done.stderr) == (1, said)
 
 
-def test_assignments_for_an_arm_that_knows_the_future_alone_are_refused_with_what_to_do(cli):
-    outcome = cli.inside("bench", "clairvoyant", "--live", "--each", "1", "--seeds", "1")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert "clairvoyant can't be played on assignments: it takes knowing the future" in outcome.err
-    assert "leave out --live" in outcome.err
-
-
 def test_an_arm_that_names_a_file_has_a_short_name_in_tables_and_a_line_says_whose_it_is(capsys):
     arm = 'learned(weights="/home/me/lab/runs/rl-3/weights.json")'
     rows = [made_row(name, number=n, seed=n) for name in ("none", arm) for n in range(5)]

@@ -73,7 +73,7 @@ def live_jobs(
     if not able:
         raise UsageError(
             f"{', '.join(arms)}: what knows the future can't be played live, where there is none yet",
-            hint="Name another arm.",
+            hint="Name another arm, or leave out --live.",
         )
     return [
         LiveJob(family, number, seed, window, regime, able, live)
