@@ -286,7 +286,9 @@ def test_the_ending_of_the_file_says_the_format(cli: Cli, file: str, flags: tupl
     assert cli.inside("-p", "hi", "--model", cli.script({"text": "hello"})).code == 0
     outcome = cli.inside("sessions", "export", "last", file, *flags)
     assert (outcome.code, outcome.out) == (0, ""), outcome.err
-    told = json.loads(cli.inside("sessions", "export", "last", file, *flags, "--json").out)
+    again = cli.inside("sessions", "export", "last", file, *flags)
+    assert (again.code, "is there already" in again.err) == (2, True)
+    told = json.loads(cli.inside("sessions", "export", "last", file, *flags, "--json", "--force").out)
     assert told["file"] == str(cli.project / file)
     assert (cli.project / file).read_text().startswith(begins)
     assert (cli.project / file).stat().st_mode & 0o777 == 0o600

@@ -48,7 +48,7 @@ class SessionIndex:
 
     def listing(self, cwd: str | None = None) -> Listing:
         """List the sessions of one project, or all, as `SessionFolder.listing` does. Never raises for what is wrong with the index."""
-        if _no_sqlite():
+        if _no_sqlite() or not self.folder.sessions.is_dir():  # who only looks makes nothing
             return self.folder.listing(cwd)
 
         def ask(database: Connection, refreshed: Refreshed) -> Listing:
@@ -63,7 +63,7 @@ class SessionIndex:
 
     def search(self, query: Query, cwd: str | None = None, *, limit: int = 20) -> Hits:
         """Look `query` up in the sessions of one project, or all. Raises `TrimtabError` where this Python can't search."""
-        if query.empty or limit < 1:
+        if query.empty or limit < 1 or not self.folder.sessions.is_dir():
             return Hits()
         found = None
         if not _no_sqlite():
