@@ -214,6 +214,40 @@ async def test_nothing_is_written_through_a_folder_that_became_a_link(cli: Cli, 
     assert [left.why for left in outcome.left] == ["its folder is now a link to somewhere else"]
 
 
+@pytest.mark.parametrize("swap", ["rm f; ln -s {victim} f", "ln -sf {victim} f"])
+async def test_a_file_that_a_command_replaced_by_a_link_comes_back_and_nothing_is_written_through_the_link(
+    cli: Cli, tmp_path: Path, swap: str
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    cli.file("f", "one")
+    async with opened(cli, bash(swap.format(victim=victim)), DONE) as session:
+        await session.prompt("go")
+        await session.undo()
+        assert (victim.read_text(), (cli.project / "f").is_symlink(), (cli.project / "f").read_text()) == (
+            "precious",
+            False,
+            "one",
+        )
+        await session.redo()
+        assert (victim.read_text(), (cli.project / "f").readlink()) == ("precious", victim)
+
+
+async def test_a_link_that_somebody_put_in_the_place_of_a_file_is_left_and_not_written_through(
+    cli: Cli, tmp_path: Path
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    cli.file("f", "old")
+    async with opened(cli, write("f", "new"), DONE) as session:
+        await session.prompt("go")
+        (cli.project / "f").unlink()
+        (cli.project / "f").symlink_to(victim)
+        outcome = await session.undo()
+    assert (victim.read_text(), (cli.project / "f").is_symlink()) == ("precious", True)
+    assert [left.why for left in outcome.left] == ["it was changed since by somebody else"]
+
+
 async def test_files_outside_the_project_that_a_tool_wrote_come_back(cli: Cli, tmp_path: Path) -> None:
     other = tmp_path / "other.txt"
     other.write_text("old")

@@ -111,10 +111,19 @@ def test_a_schema_that_is_none_is_refused_before_anything_is_asked(cli: Cli, val
     assert "Traceback" not in outcome.err
 
 
-def test_a_schema_that_points_elsewhere_is_not_followed(cli: Cli) -> None:
-    outcome = run(cli, {"text": "{}"}, {"text": "{}"}, flags=schema(cli, {"$ref": "http://127.0.0.1:1/x.json"}))
+@pytest.mark.parametrize("value", [{"$ref": "http://127.0.0.1:1/x.json"}, {"$ref": "#"}])
+def test_a_schema_that_points_elsewhere_or_round_is_not_followed(cli: Cli, value: Json) -> None:
+    outcome = run(cli, {"text": "{}"}, {"text": "{}"}, flags=schema(cli, value))
     assert outcome.code == 7
     assert "can't be followed" in outcome.of("error")[-1]["message"]
+
+
+def test_a_pattern_that_takes_for_ever_is_given_up_and_the_run_ends(cli: Cli) -> None:
+    slow = {"type": "string", "pattern": "^(a+)+$"}
+    answer = {"text": json.dumps("a" * 44 + "!")}
+    flags = (*schema(cli, slow), "--max-time", "2s")
+    outcome = cli.run("-p", "go", "--mode", "json", "--model", cli.script(answer, answer), *flags)
+    assert (outcome.code, outcome.result["reason"]) == (6, "budget")
 
 
 def test_a_safe_start_has_nothing_of_the_projects_own_whatever_was_trusted(cli: Cli) -> None:

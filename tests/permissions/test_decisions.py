@@ -173,6 +173,20 @@ def test_redirections_are_edits() -> None:
     assert told(bash("cd .. && ls > x")) == ("after cd it is unclear where x is", "Redirect to an absolute path.")
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd x; ls > f",
+        "command cd x; ls > f",
+        "command -p cd x; ls > f",
+        "command command cd x && ls >f",
+        "$X y; ls > f",
+    ],
+)
+def test_where_a_relative_redirection_leads_is_unclear_once_anything_may_have_changed_the_folder(command: str) -> None:
+    assert not runs(bash(command))
+
+
 @pytest.mark.parametrize("mode", ["auto-edit", "full"])
 def test_what_may_not_be_edited_may_not_be_redirected_to(mode: Mode) -> None:
     given = rules(deny=("edit(secret/**)",))

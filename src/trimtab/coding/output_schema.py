@@ -1,30 +1,31 @@
 """The last answer as data: JSON that fits a schema which a person gave.
 
     FILE ──load_schema──▶ schema ──▶ a section of the system prompt
-    answer ──JSON in it──▶ value ──jsonschema──▶ fits │ what is wrong ──one repair──▶ fits │ the turn ends with `schema_failed`
+    answer ──JSON in it──▶ value ──jsonschema, in a process of its own──▶ fits │ what is wrong ──one repair──▶ fits │ the turn ends with `schema_failed`
 
 References to other documents aren't followed: nothing is fetched.
 """
 
 import json
 import re
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import anyio
 
 from trimtab.agent.events import Error
 from trimtab.agent.ports import Closing, Emit
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Assistant, user
 
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
-
 _FENCED = re.compile(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
 _MOST_BYTES = 1_000_000
-_MOST_PROBLEMS = 10
 _REPAIRS = 1
+WITHIN_S = 10.0
+"""Seconds that one look at an answer may take."""
 
 
 def load_schema(path: Path) -> Mapping[str, Any]:
@@ -72,19 +73,12 @@ def json_in(text: str) -> str:
 
 @dataclass(slots=True)
 class SchemaCloser:
-    """A `Closer` that holds the last answer to `schema`. `value` is what fitted last."""
+    """A `Closer` that holds the last answer to `schema`. `value` is what fitted last; `within_s`: seconds that one look may take."""
 
     schema: Mapping[str, Any]
     value: Any = None
+    within_s: float = WITHIN_S
     _repairs: int = 0
-    _validator: "Validator" = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Make ready to check."""
-        from jsonschema.validators import validator_for  # noqa: PLC0415 - as above
-        from referencing import Registry  # noqa: PLC0415 - as above
-
-        self._validator = validator_for(self.schema)(self.schema, registry=Registry())
 
     async def begin(self) -> None:
         """A turn begins."""
@@ -92,33 +86,34 @@ class SchemaCloser:
 
     async def close(self, answer: Assistant, emit: Emit) -> Closing:
         """Check the answer; once, the model may repair it."""
-        problems = self._problems(answer.text)
+        text = json_in(answer.text)
+        problems = await problems_in(self.schema, text, within_s=self.within_s)
         if not problems:
+            self.value = json.loads(text)
             return Closing()
         if self._repairs < _REPAIRS:
             self._repairs += 1
-            told = f"Your answer doesn't fit the schema:\n{problems}\nAnswer again with one JSON value that fits it, and nothing else."
+            listed = "\n".join(problems)
+            told = f"Your answer doesn't fit the schema:\n{listed}\nAnswer again with one JSON value that fits it, and nothing else."
             return Closing((user(told, origin="verify"),))
-        error = Error(
-            kind="schema", message=f"the answer doesn't fit the schema: {problems.partition(chr(10))[0]}", hint=_HINT
-        )
+        error = Error(kind="schema", message=f"the answer doesn't fit the schema: {problems[0]}", hint=_HINT)
         return Closing(reason="schema_failed", error=error)
 
-    def _problems(self, text: str) -> str:
-        """What is wrong, a line each; empty when it fits."""
-        from referencing.exceptions import Unresolvable  # noqa: PLC0415 - as above
 
-        try:
-            value = json.loads(json_in(text))
-        except (ValueError, RecursionError) as e:
-            return f"it isn't JSON: {e}"
-        try:
-            found = sorted(self._validator.iter_errors(value), key=lambda error: list(map(str, error.absolute_path)))
-        except (Unresolvable, RecursionError, re.error) as e:  # a reference that leads nowhere or round, a bad pattern
-            return f"the schema can't be followed: {type(e).__name__}: {e}"
-        if not found:
-            self.value = value
-        return "\n".join(f"{error.json_path}: {error.message[:300]}" for error in found[:_MOST_PROBLEMS])
+async def problems_in(schema: Mapping[str, Any], text: str, *, within_s: float) -> list[str]:
+    """What is wrong with `text`, a line each; empty when it fits. Looked at in a process of its own, which is ended when it takes too long."""
+    asked = json.dumps({"schema": schema, "text": text}).encode()
+    command = (sys.executable, "-m", "trimtab.coding.schema_check")
+    done = None
+    with anyio.move_on_after(within_s):
+        done = await anyio.run_process(command, input=asked, check=False)
+    if done is None:
+        return [f"the schema can't be followed: it takes more than {within_s:g} s"]
+    try:
+        found: list[str] = json.loads(done.stdout)
+    except ValueError:
+        return [f"the schema can't be followed: {done.stderr.decode(errors='replace').strip()[-200:]}"]
+    return found
 
 
 _HINT = "--continue asks again; the answer stands in the session."

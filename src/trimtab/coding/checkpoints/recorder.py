@@ -142,11 +142,16 @@ class Checkpointer:
         """What is different from how it was."""
         before = begun.states
         now: Mapping[str, State] = (self.tree.look() or {}) if begun.whole else self._of(before)
-        return {
-            path: Change(path, before.get(path), now.get(path), begun.made.get(path))
-            for path in sorted(before.keys() | now.keys())
-            if _is_text(path) and before.get(path) != now.get(path)
-        }
+        found: dict[str, Change] = {}
+        for path in sorted(before.keys() | now.keys()):
+            if not _is_text(path):
+                continue
+            after = now.get(path)
+            if after is None and begun.whole:
+                after = state_of(path, self.store)  # a link that took its place, or a file that is ignored now
+            if before.get(path) != after:
+                found[path] = Change(path, before.get(path), after, begun.made.get(path))
+        return found
 
     def _record(self, turn: str, changes: Mapping[str, Change]) -> None:
         if changes:

@@ -23,7 +23,6 @@ from trimtab.coding.checkpoints.history import (
 from trimtab.coding.checkpoints.states import State, put_back, state_of
 from trimtab.coding.checkpoints.store import ContentStore
 from trimtab.coding.tools.diffs import unified
-from trimtab.coding.tools.failures import ToolFailure
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.entries import CustomEntry
 from trimtab.types.errors import StoreError, UsageError
@@ -105,7 +104,7 @@ class Rewinder:
                 continue
             try:
                 put_back(change.path, change.after, self.store)
-            except (OSError, StoreError, ToolFailure) as problem:
+            except (OSError, StoreError) as problem:
                 left.append(Left(change.path, getattr(problem, "strerror", None) or str(problem)))
                 continue
             done.append(change)
@@ -127,7 +126,7 @@ class Rewinder:
     def _text(self, state: State) -> str | None:
         if state is None:
             return ""
-        if not state.kept:
+        if not state.kept or state.link:
             return None
         data = self.store.get(state.content)
         return None if b"\0" in data else data.decode("utf-8", "replace")

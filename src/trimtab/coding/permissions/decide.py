@@ -19,7 +19,7 @@ from trimtab.coding.permissions.places import allowed_with, denied_by, edit_verd
 from trimtab.coding.permissions.policy import Paths, Policy
 from trimtab.coding.permissions.rules import WRITING, Rule
 from trimtab.coding.permissions.shell import Command, Unclear, Word, parse
-from trimtab.coding.permissions.targets import redirect_targets
+from trimtab.coding.permissions.targets import moves_on, redirect_targets
 from trimtab.coding.permissions.verdicts import Allow, Ask, By, Decision, Deny, Judgement, Part
 from trimtab.types.messages import ToolCall
 
@@ -176,7 +176,7 @@ def _settings(rules: tuple[str, ...]) -> str:
 
 
 def _parts(commands: tuple[Command, ...], policy: Policy, paths: Paths) -> list[_Step]:
-    moves = any(command.words and command.words[0].text in ("cd", "pushd", "popd") for command in commands)
+    moves = any(moves_on(command) for command in commands)
     steps: list[_Step] = []
     for command in commands:
         steps += _steps(command, policy, paths)

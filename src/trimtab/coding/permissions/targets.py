@@ -3,6 +3,8 @@
 from trimtab.coding.permissions.commands import unwrap
 from trimtab.coding.permissions.shell import Command, Unclear, parse
 
+_MOVERS = frozenset({"cd", "pushd", "popd"})
+
 
 def redirect_targets(script: str) -> tuple[str, ...]:
     """Return the targets of output redirections as written, in order, each once.
@@ -13,9 +15,14 @@ def redirect_targets(script: str) -> tuple[str, ...]:
         commands = _with_inner(parse(script))
     except Unclear:
         return ()
-    moves = any(command.words and command.words[0].text in ("cd", "pushd", "popd") for command in commands)
+    moves = any(moves_on(command) for command in commands)
     texts = (target.text for command in commands for target in command.writes)
     return tuple(dict.fromkeys(text for text in texts if text.startswith("/") or not moves))
+
+
+def moves_on(command: Command) -> bool:
+    """Whether a command may change the folder in which later ones run, in whatever dress (`command cd x`): where a relative name leads is then unclear."""
+    return any(word.text in _MOVERS for word in command.words) or any(not word.known for word in command.words[:1])
 
 
 def _with_inner(commands: tuple[Command, ...]) -> tuple[Command, ...]:
