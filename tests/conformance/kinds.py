@@ -79,7 +79,9 @@ KINDS = {
     89: "our own writes never follow a project's link out of it",
     90: "nothing in a project acts before it is trusted",
     91: "a repository inside a trusted parent decides for itself",
+    92: "a skill that hides text is said, and its text reaches no model unasked",
     94: "a key is printed nowhere and stored nowhere it doesn't belong",
+    95: "what was said is inert in an exported page",
     96: "a command line is allowed part by part, and the missing part is named",
     97: "a command that can't be read with certainty is not run unasked",
     101: "a prompt may begin with dashes",
@@ -89,8 +91,6 @@ KINDS = {
 }
 
 NOT_BUILT = {
-    92: "skills are not built yet",
-    95: "HTML export is not built yet",
     99: "the full-screen interface is not built yet",
     100: "the full-screen interface is not built yet",
     104: "RPC mode is not built yet",
