@@ -7,7 +7,7 @@ import anyio.lowlevel
 import pytest
 
 from support.cli import Cli
-from support.talk import typing_loop
+from support.typed_talk import typing_loop
 from trimtab.coding.choose import Ephemeral
 from trimtab.coding.commands.help import help_text
 from trimtab.coding.commands.registry import COMMANDS, parse

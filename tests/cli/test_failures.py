@@ -30,4 +30,4 @@ def test_a_reader_that_goes_away_ends_the_run_without_a_word(cli: Cli) -> None:
 def test_a_bug_beside_an_expected_error_is_not_hidden() -> None:
     both = ExceptionGroup("", [BrokenPipeError(), ZeroDivisionError()])
     with pytest.raises(ExceptionGroup):
-        _ended_by(both)
+        _ended_by(both, talked=True)

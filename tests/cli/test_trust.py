@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from support.cli import Cli
-from support.talk import typing_loop
+from support.typed_talk import typing_loop
 from trimtab.coding.choose import Ephemeral
 from trimtab.coding.commands.registry import COMMANDS, run_command
 from trimtab.coding.project import open_project

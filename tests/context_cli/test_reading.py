@@ -394,7 +394,7 @@ def test_show_counts_in_the_window_that_the_run_had_until_another_one_is_named(c
     assert shown("--window", "9000") == (9_000, 800)
     assert cli.inside("-p", "more", "--session", file).code == 0
     assert shown() == (16_000, 1_000)
-    assert sum(b"session_info" in line for line in Path(file).read_bytes().splitlines()) == 2
+    assert sum(b'"window"' in line for line in Path(file).read_bytes().splitlines()) == 2
 
 
 def test_a_window_that_was_assumed_is_still_the_one_of_the_run_when_settings_state_another(cli: Cli) -> None:
@@ -420,7 +420,7 @@ def test_a_window_that_was_assumed_is_still_the_one_of_the_run_when_settings_sta
 def test_the_window_of_a_script_is_recorded_only_where_it_was_stated(cli: Cli) -> None:
     cli.config("")
     assert cli.inside("-p", "hi", "--model", cli.script({"text": "hello"})).code == 0
-    assert b"session_info" not in cli.sessions[0].read_bytes()
+    assert b'"window"' not in cli.sessions[0].read_bytes()
 
 
 def test_a_log_from_before_policies_were_recorded_tells_by_its_edits(cli: Cli) -> None:

@@ -10,7 +10,7 @@ import anyio.lowlevel
 import pytest
 
 from support.cli import Cli, Json
-from support.talk import typing_loop
+from support.typed_talk import typing_loop
 from trimtab.agent.run import AgentBusy
 from trimtab.coding.choose import Choice, New
 from trimtab.coding.commands.registry import run_command

@@ -10,7 +10,7 @@ import pytest
 
 from support.servers import FakeServer, Pause, Reply, Stall, Step, sse
 from support.small_window import Heard, Json, SmallRoom, reads, says, watch
-from support.talk import typing_loop
+from support.typed_talk import typing_loop
 from trimtab.agent.events import Notice
 from trimtab.agent.loop import Turn
 from trimtab.coding.context import waiting

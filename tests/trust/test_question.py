@@ -116,6 +116,7 @@ async def test_the_texts_are_shown_on_demand_and_then_it_is_asked_again(place: P
         "── .trimtab/config.toml",
         "  max_steps = 3",
         "── AGENTS.md",
+        "  hidden in it: 1 character: mark for the direction of writing (U+202E)",
         "  a<U+202E>b",
     )
     assert "show" not in [option.key for option in person.asked[1].options]

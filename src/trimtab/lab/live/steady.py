@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import structs
 
 from trimtab.agent.ports import Answer, Hooks, Proceed, ToolOutput
+from trimtab.coding.instructions.section import Section, joined
 from trimtab.coding.logs import outputs_beside
 from trimtab.coding.prompts import describe_tools, load_prompt
 from trimtab.coding.session import Session
@@ -115,9 +116,11 @@ def make_steady(session: Session, folder: Path) -> None:
     agent = session.agent
     agent.hooks = Steady(agent.hooks, Places(folder, outputs))
     told = {"cwd": f"{PLACE}/{project.cwd.name}", "date": DAY, "platform": project.platform}
-    prompt = load_prompt("system", {"tools": describe_tools(agent.tools), **told})
+    texts = (load_prompt("system", {}), describe_tools(agent.tools), load_prompt("place", told))
+    prompt = joined(Section("", "", text) for text in texts)
     settings = structs.replace(project.settings, system_prompt=prompt)
     session.project = replace(project, loaded=replace(project.loaded, settings=settings))
+    session.instructions.project = session.project
 
 
 def _changed(value: Any, change: Callable[[str], str]) -> Any:
