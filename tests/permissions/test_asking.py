@@ -273,11 +273,18 @@ async def test_a_like_name_that_edit_would_take_is_judged_as_the_file_that_it_is
 
 
 async def test_places_that_are_kept_apart_are_always_asked_about(tmp_path: Path) -> None:
-    person = Typist(["once", "once", "once"])
+    places = (
+        ".git/hooks/pre-commit",
+        ".trimtab/config.toml",
+        "sub/.agents/skills/x/SKILL.md",
+        "sub/.mcp.json",
+        ".envrc",
+    )
+    person = Typist(["once"] * len(places))
     hooks = hooks_at(tmp_path, person, allow=("write(**)", "write"), keep=Keeper().keep)
-    for path in (".git/hooks/pre-commit", ".trimtab/config.toml", "sub/.agents/skills/x/SKILL.md"):
+    for path in places:
         assert await hooks.before_tool(call("write", path=path, content="")) == Proceed()
-    assert [keys(question) for question in person.asked] == [["once", "no", "tell"]] * 3
+    assert [keys(question) for question in person.asked] == [["once", "no", "tell"]] * len(places)
 
 
 async def test_another_tool_shows_its_arguments_and_is_allowed_by_name(tmp_path: Path) -> None:

@@ -101,11 +101,13 @@ def test_edits_run_in_the_project_and_nowhere_else(tool: str) -> None:
     )
 
 
-@pytest.mark.parametrize("path", [".git/hooks/pre-commit", "sub/.git", ".trimtab/config.toml", ".GIT/config"])
+@pytest.mark.parametrize(
+    "path", [".git/hooks/pre-commit", "sub/.git", ".trimtab/config.toml", ".GIT/config", ".mcp.json", "sub/.ENVRC"]
+)
 def test_files_that_can_make_programs_run_are_not_edited(path: str) -> None:
     decision = edit(path)
     assert not runs(decision)
-    assert "whose files can make programs run" in decision.reason
+    assert "can make programs run" in decision.reason
 
 
 def test_a_folder_of_git_is_not_edited_whatever_its_name_is() -> None:

@@ -15,6 +15,8 @@ from trimtab.coding.permissions.verdicts import Allow, Ask, Decision, Deny
 
 PROTECTED = frozenset({".git", ".husky", ".trimtab", ".agents", ".claude"})
 """Folders whose files can make programs run, or tell an agent what to do: not edited without a person, wherever they are."""
+PROTECTED_FILES = frozenset({".mcp.json", ".envrc"})
+"""Files that name programs which a person's tools start with no further question (MCP clients, direnv), wherever they are."""
 GO_ON = "Go on without it, or say what you need."
 _RUNS = "whose files can make programs run"
 
@@ -100,6 +102,9 @@ def _kept_apart(path: str, policy: Policy, paths: Paths) -> _Place | None:
         if part.casefold() in PROTECTED:
             return _Place(path[:at], f"is in {part.casefold()}, {_RUNS}")
         at += 1
+    name = os.path.basename(path).casefold()
+    if name in PROTECTED_FILES:
+        return _Place(path, f"is {name}, which can make programs run")
     if paths.is_in_git_folder(path):
         return _Place(path, f"is in a folder of git's own, {_RUNS}")
     return None
