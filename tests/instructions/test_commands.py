@@ -239,3 +239,20 @@ def test_one_turn_takes_a_template_too_and_what_is_piped_is_never_one(place: Pla
     asked = [r.json["messages"][-1]["content"] for r in server.requests if r.method == "POST"]
     texts = [a if isinstance(a, str) else "".join(p["text"] for p in a) for a in asked]
     assert [" ".join(text.split()) for text in texts] == ["Say hello to Ada. piped", "/nothing Ada", "/greet Ada"]
+
+
+def test_one_turn_sends_no_command_of_a_talk_and_no_mistyped_template_to_the_model(place: Place) -> None:
+    cli = Cli(place.root)
+    cli.project.mkdir()
+    place.write("home/prompts/greet.md", "Say hello to $1.")
+    as_text = "To send it as text, put a space before it."
+    with FakeServer(said(), said()) as server:
+        ran = [
+            cli.run("-p", words, *local(server))
+            for words in ("/help", "/gret Ada", " /gret Ada", "/usr/bin/greet is what?")
+        ]
+    assert [one.code for one in ran] == [2, 2, 0, 0]
+    assert "/help is a command of a talk, not of one turn" in ran[0].err
+    assert as_text in ran[0].err
+    assert "Did you mean /greet? " + as_text in " ".join(ran[1].err.split())
+    assert sum(r.method == "POST" for r in server.requests) == 2

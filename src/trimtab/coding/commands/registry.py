@@ -49,6 +49,8 @@ from trimtab.coding.session import Session
 from trimtab.coding.telling.nearest import nearest
 from trimtab.types.errors import UsageError
 
+AS_TEXT = "To send it as text, put a space before it."
+"""What a person does whose words only look like a command."""
 _COMMAND = re.compile(r"/([a-z]*|skill:\S*)(?:\s+(.*))?", re.S)
 _ANY = re.compile(r"/([\w-]+)(?:\s+(.*))?", re.S)
 
@@ -111,7 +113,5 @@ async def run_command(desk: Desk, name: str, rest: str) -> None:
     if command is None:
         meant = nearest(name, commands)
         guess = f"Did you mean /{meant}? " if meant else ""
-        raise UsageError(
-            f"no command /{name}", hint=f"{guess}/help lists them. To send it as text, put a space before it."
-        )
+        raise UsageError(f"no command /{name}", hint=f"{guess}/help lists them. {AS_TEXT}")
     await command.run(desk, rest)

@@ -20,11 +20,13 @@ from trimtab.coding.commands.saying import Said, expand, prompt
 from trimtab.coding.output_schema import json_in, load_schema
 from trimtab.coding.project import Project
 from trimtab.coding.session import Session, open_session
+from trimtab.coding.telling.nearest import nearest
 from trimtab.frontends.cli.inputs import prompt_parts
 from trimtab.frontends.cli.json_lines import write_events
 from trimtab.frontends.cli.options import Flags
 from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.text import TextPrinter
+from trimtab.types.errors import UsageError
 from trimtab.types.messages import Part, Text
 from trimtab.types.usage import Usage
 
@@ -51,9 +53,25 @@ def _command(words: Sequence[str], parts: tuple[Part, ...], session: Session) ->
     first = parts[0]
     if not words or not words[0].startswith("/") or not isinstance(first, Text):
         return Said(parts)
-    said = expand(first.text.strip(), session)
+    line = first.text.strip()
+    said = expand(line, session)
+    if said is None:
+        _refuse_command(line, session)
+        return Said(parts)
     gap = (Text("\n\n"),) if len(parts) > 1 else ()
-    return Said((*said.parts, *gap, *parts[1:]), said.skill) if said else Said(parts)
+    return Said((*said.parts, *gap, *parts[1:]), said.skill)
+
+
+def _refuse_command(line: str, session: Session) -> None:
+    """Raise `UsageError` for a command of a talk, and for what nearly is the name of one, of a template or of a skill."""
+    from trimtab.coding.commands.registry import AS_TEXT, commands_of, parse  # loads all commands: a prompt needs none
+
+    commands = commands_of(session)
+    name, _ = parse(line, commands) or ("", "")
+    if name in commands:
+        raise UsageError(f"/{name} is a command of a talk, not of one turn", hint=f"trimtab chat starts one. {AS_TEXT}")
+    if name and (meant := nearest(name, commands)):
+        raise UsageError(f"no command /{name}", hint=f"Did you mean /{meant}? {AS_TEXT}")
 
 
 async def drive(
