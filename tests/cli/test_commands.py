@@ -51,6 +51,14 @@ def test_models_lists_the_configured_model_and_the_persons_own_servers(cli: Cli)
     assert cli.inside("models", "tiny").out == usable.out
 
 
+def test_who_has_no_key_is_told_where_one_would_be(cli: Cli) -> None:
+    for told in (cli.inside("models", "--usable").err, cli.inside("doctor").out, cli.inside("-p", "hi").err):
+        words = " ".join(told.split())
+        for variable in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"):
+            assert variable in words
+    assert cli.inside("models", "nosuch", "--usable").err.startswith("no usable model matches 'nosuch'")
+
+
 def test_a_configured_model_that_cannot_be_found_does_not_hide_the_others(cli: Cli) -> None:
     cli.config('model = "nosuch/thing"\n')
     assert cli.inside("models", "sonnet").code == 0

@@ -22,7 +22,7 @@ from trimtab.coding.context.chosen import chosen_tools
 from trimtab.coding.context.engine import context_settings, engine_settings
 from trimtab.coding.context.learned import learned_file
 from trimtab.coding.context_check import refusals
-from trimtab.coding.first_model import Found, look_around
+from trimtab.coding.first_model import Found, key_variables, look_around
 from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
@@ -202,7 +202,7 @@ def _around(project: Project, around: Found) -> Iterator[Check]:
     if around.keys:
         yield Check("ok", "keys", ", ".join(f"{variable} ({name})" for name, variable in around.keys))
     else:
-        yield Check("note", "keys", "no variable with a known provider's key is set")
+        yield Check("note", "keys", f"none of these variables is set: {key_variables()}")
     declared = [(name, p.base_url or "") for name, p in project.settings.providers.items()]
     own = {_port(url): f"your provider {name}: " for name, url in declared if is_loopback(url)}
     for server in around.servers:

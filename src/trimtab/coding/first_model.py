@@ -29,6 +29,12 @@ async def look_around(project: Project) -> Found:
     return Found(keys, await find_local_servers())
 
 
+def key_variables() -> str:
+    """In words: the variables in which the providers we know look for a key."""
+    names = [p.api_key_env for p in Catalogue.load().providers() if p.api_key_env]
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
 def no_model(project: Project, found: Found) -> UnknownModel:
     """The error that says what to do."""
     catalogue = Catalogue.load()
@@ -42,7 +48,8 @@ def no_model(project: Project, found: Found) -> UnknownModel:
         offers.append(
             f"--model local/{model} --set providers.local.base_url={server.base_url} ({server.kind} answers there)"
         )
-    offered = "; ".join(offers[:3]) if offers else "no key in the environment and no server on the usual local ports"
+    nothing = f"no key in the environment (it would be in {key_variables()}) and no server on the usual local ports"
+    offered = "; ".join(offers[:3]) or nothing
     return UnknownModel(
         "no model is configured",
         hint=f'Found here: {offered}.\n  Once: trimtab -p TEXT --model PROVIDER/MODEL (trimtab models lists them). For good: model = "PROVIDER/MODEL" in {project.home.config_file}.',

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from trimtab.coding.first_model import key_variables
 from trimtab.coding.models import known_models, unlisted_providers
 from trimtab.coding.project import open_project
 from trimtab.coding.telling.tables import table
@@ -32,8 +33,15 @@ def command(pattern: str, *, usable: bool, as_json: bool) -> int:
     for name in unlisted:
         click.echo(f"{name}: no model of it is listed; --model {name}/ID takes any that its server has", err=True)
     if not found and not unlisted:
-        click.echo(f"no model matches {pattern!r}; --model PROVIDER/ID is sent as written", err=True)
+        click.echo(_nothing(pattern, usable=usable), err=True)
     return 0 if found or unlisted else 1
+
+
+def _nothing(pattern: str, *, usable: bool) -> str:
+    if usable and not pattern:
+        return f"no model is usable yet: set a key ({key_variables()}), or declare a server; trimtab doctor says what was found"
+    which = "usable model" if usable else "model"
+    return f"no {which} matches {pattern!r}; --model PROVIDER/ID is sent as written"
 
 
 def _table(models: Sequence[ModelInfo]) -> None:
