@@ -46,9 +46,9 @@ def of_skill(skill: Skill, typed: str, session: Session) -> Said:
 
 def expand(line: str, session: Session) -> Said | None:
     """What a line means that begins with a template's or skill's command; None for any other text. Raises and touches the disk as `of_template` does."""
-    name, _, typed = line.removeprefix("/").partition(" ")
     if not line.startswith("/"):
         return None
+    name, typed = (*line[1:].split(maxsplit=1), "", "")[:2]
     found = session.instructions.found
     if (template := found.templates.get(name)) is not None:
         return of_template(template, typed.strip(), session)
