@@ -14,8 +14,9 @@ import pytest
 from support.cli import Cli, Json
 from trimtab.agent.run import AgentBusy
 from trimtab.coding.choose import AtFile, Ephemeral, New
+from trimtab.coding.opening import open_session
 from trimtab.coding.project import open_project
-from trimtab.coding.session import Session, open_session
+from trimtab.coding.session import Session
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import User
 

@@ -11,8 +11,8 @@ from support.typed_talk import typing_loop
 from trimtab.coding.choose import Ephemeral
 from trimtab.coding.commands.help import help_text
 from trimtab.coding.commands.registry import COMMANDS, parse
+from trimtab.coding.opening import open_session
 from trimtab.coding.project import open_project
-from trimtab.coding.session import open_session
 from trimtab.frontends.cli.chat import recalled
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.messages import Assistant, Text, User, user

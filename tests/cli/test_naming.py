@@ -13,8 +13,9 @@ from support.cli import Cli
 from trimtab.coding.choose import Ephemeral, New, Resume
 from trimtab.coding.commands.registry import run_command
 from trimtab.coding.naming import MOST, clean_title, title_from
+from trimtab.coding.opening import open_session
 from trimtab.coding.project import Project, open_project
-from trimtab.coding.session import Session, open_session
+from trimtab.coding.session import Session
 from trimtab.types.errors import UsageError
 
 KEY = "sk-" + "a1b2" * 8

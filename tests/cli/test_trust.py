@@ -12,8 +12,8 @@ from support.cli import Cli
 from support.typed_talk import typing_loop
 from trimtab.coding.choose import Ephemeral
 from trimtab.coding.commands.registry import COMMANDS, run_command
+from trimtab.coding.opening import open_session
 from trimtab.coding.project import open_project
-from trimtab.coding.session import open_session
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.errors import UsageError
 

@@ -9,8 +9,8 @@ import pytest
 from support.cli import Cli, text_of
 from support.servers import wait_until
 from trimtab.coding.choose import Ephemeral
+from trimtab.coding.opening import open_session
 from trimtab.coding.project import open_project
-from trimtab.coding.session import open_session
 from trimtab.frontends.cli.asking import LinePerson
 
 

@@ -14,8 +14,9 @@ from support.typed_talk import typing_loop
 from trimtab.agent.run import AgentBusy
 from trimtab.coding.choose import Choice, New
 from trimtab.coding.commands.registry import run_command
+from trimtab.coding.opening import open_session
 from trimtab.coding.project import Project, open_project
-from trimtab.coding.session import Session, open_session
+from trimtab.coding.session import Session
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.errors import TrimtabError, UsageError
 

@@ -10,8 +10,9 @@ from support.agent_fakes import Script
 from trimtab.agent.events import Notice
 from trimtab.coding.choose import AtFile, Choice, Ephemeral
 from trimtab.coding.instructions.instructions import Instructions
+from trimtab.coding.opening import open_session
 from trimtab.coding.project import Project, open_project
-from trimtab.coding.session import Session, open_session
+from trimtab.coding.session import Session
 from trimtab.coding.trust import TrustAnswer
 
 

@@ -14,8 +14,9 @@ from typing import Any, TypeAlias
 from trimtab.agent.feed import Watcher
 from trimtab.agent.ports import Provider, Tool
 from trimtab.coding.choose import AtFile, Choice
+from trimtab.coding.opening import open_session
 from trimtab.coding.project import Project, open_project
-from trimtab.coding.session import Session, open_session
+from trimtab.coding.session import Session
 from trimtab.providers.scripted import ScriptedProvider
 from trimtab.types.messages import Message, ToolResult
 from trimtab.types.models import ModelRequest

@@ -10,8 +10,9 @@ import pytest
 from support.pictures import png
 from trimtab.agent.ports import ToolOutput, ToolRun
 from trimtab.coding.choose import AtFile, Ephemeral
+from trimtab.coding.opening import open_session
 from trimtab.coding.project import Project, open_project
-from trimtab.coding.session import Session, open_session
+from trimtab.coding.session import Session
 from trimtab.types.errors import SessionLocked, StoreError, UnknownModel
 from trimtab.types.models import ModelRequest
 from trimtab.types.stream import Ended, StreamEvent

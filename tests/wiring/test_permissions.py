@@ -15,9 +15,10 @@ from support.cli import Cli
 from trimtab.agent.events import Notice, ToolEnded
 from trimtab.coding.choose import Ephemeral
 from trimtab.coding.commands.registry import COMMANDS, run_command
+from trimtab.coding.opening import open_session
 from trimtab.coding.person import NOBODY, Person, Question
 from trimtab.coding.project import open_project
-from trimtab.coding.session import Session, open_session
+from trimtab.coding.session import Session
 from trimtab.coding.subagent import run_subagent
 from trimtab.coding.switching import carry_over
 from trimtab.types.errors import TrimtabError

@@ -6,8 +6,8 @@ import pytest
 
 from support.cli import Cli
 from trimtab.coding.choose import AtFile
+from trimtab.coding.opening import open_session
 from trimtab.coding.project import open_project
-from trimtab.coding.session import open_session
 from trimtab.types.errors import UsageError
 
 pytestmark = pytest.mark.anyio

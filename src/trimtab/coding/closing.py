@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trimtab.agent.ports import Closer, Closing, Emit
+from trimtab.coding.output_schema import SchemaCloser
+from trimtab.coding.verify.verifier import Verifier
 from trimtab.types.messages import Assistant
 
 
@@ -25,3 +27,11 @@ class Closers:
             if closing.messages or closing.reason != "stop":
                 return closing
         return Closing()
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Who is asked before a turn ends well."""
+
+    verifier: Verifier
+    schema: SchemaCloser | None

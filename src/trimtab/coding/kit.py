@@ -5,7 +5,8 @@ Project ──▶ Kit: model ── tools that fit it ── hooks: change recor
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from trimtab.agent.ports import Provider, Tool
 from trimtab.coding.changes import ChangeRecorder
@@ -28,10 +29,13 @@ from trimtab.context.stores.log import SessionLog
 from trimtab.types.messages import Assistant
 from trimtab.types.models import ModelInfo
 
+ToolSource: TypeAlias = Callable[[ModelInfo], tuple[Tool, ...]]
+"""Gives the tools that it has now, for a model. Cheap."""
+
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """What a session needs beside its log: a model, the tools that fit it, how to make those that fit another one, and what it is told."""
+    """What a session needs beside its log: a model, the project's tools, and what it is told. `sources` have tools beside those; they may join until the session opens."""
 
     model: OpenModel
     instructions: Instructions
@@ -40,8 +44,16 @@ class Kit:
     refusals: RefusalRecorder
     confiner: Confiner
     outputs: PrivateFolder
-    tools: tuple[Tool, ...]
-    tools_for: Callable[[ModelInfo], tuple[Tool, ...]]
+    project_tools: ToolSource
+    sources: list[ToolSource] = field(default_factory=list)
+
+    def tools_for(self, info: ModelInfo) -> tuple[Tool, ...]:
+        """The tools that fit the model, the context tools aside; of two with one name, the first."""
+        found: dict[str, Tool] = {}
+        for source in (self.project_tools, *self.sources):
+            for tool in source(info):
+                found.setdefault(tool.spec.name, tool)
+        return tuple(found.values())
 
 
 async def make_kit(
@@ -67,11 +79,12 @@ async def make_kit(
     stack.push_async_callback(close_provider, model.provider)
     require_manageable(project, model.info)
 
-    def tools_for(info: ModelInfo) -> tuple[Tool, ...]:
-        return (*build_tools(project, outputs, images="image" in info.input, confiner=confiner), *extra)
+    def project_tools(info: ModelInfo) -> tuple[Tool, ...]:
+        return build_tools(project, outputs, images="image" in info.input, confiner=confiner)
 
     hooks = ChangeRecorder(refusals, workspace)
-    return Kit(model, instructions, hooks, permissions, refusals, confiner, outputs, tools_for(model.info), tools_for)
+    sources: list[ToolSource] = [lambda _info: extra]
+    return Kit(model, instructions, hooks, permissions, refusals, confiner, outputs, project_tools, sources)
 
 
 def _command_names() -> Collection[str]:

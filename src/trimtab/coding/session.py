@@ -1,57 +1,41 @@
-"""The composition root: a session is a log, a model, tools and a loop, wired together.
+"""An open session, as frontends use it: say something, answer, undo, go elsewhere in it, change what it works with.
 
-    flags → Project → open_session ── choose the log ── resolve the model ── build the tools ── Agent
     prompt → Agent.prompt → loop → provider, tools → ManagedTranscript → engine, SessionLog; events → feed → whoever watches
 
-This is the only module that knows all siblings. Frontends get events from `feed` and call methods here; they decide nothing.
+Frontends get events from `feed` and call methods here; they decide nothing. `opening.py` makes one.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
+from typing import TYPE_CHECKING
 
 import anyio
 
 from trimtab.agent.events import Notice, Result, SessionOpened
 from trimtab.agent.feed import Feed
 from trimtab.agent.loop import Turn
-from trimtab.agent.ports import Provider, Tool
 from trimtab.agent.run import Agent, AgentBusy
 from trimtab.coding.attachments import unseen_pictures
-from trimtab.coding.checkpoints.open import Checkpoints, open_checkpoints
+from trimtab.coding.checkpoints.open import Checkpoints
 from trimtab.coding.checkpoints.undo import Outcome, Rewinder, What
-from trimtab.coding.choose import Choice
-from trimtab.coding.closing import Closers
+from trimtab.coding.closing import Ending
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.engine import context_settings
-from trimtab.coding.context.marker_guard import MarkerGuard
-from trimtab.coding.context.open import OpenContext, open_context
-from trimtab.coding.guard import workspace_of
-from trimtab.coding.instructions.hooks import InstructionHooks
-from trimtab.coding.instructions.section import Section
-from trimtab.coding.kit import Kit, make_kit, thinking_of, touched
-from trimtab.coding.limits import limits_of, require_price
+from trimtab.coding.context.open import OpenContext
+from trimtab.coding.kit import Kit
 from trimtab.coding.logs import (
     last_model,
-    now,
-    open_log,
-    outputs_beside,
     policy_of,
     window_is_news,
-    writes_at_once,
 )
 from trimtab.coding.models import close_provider, open_model
 from trimtab.coding.naming import Naming
 from trimtab.coding.outcome import exit_code
-from trimtab.coding.output_schema import SchemaCloser, prompt_section
 from trimtab.coding.permissions.hooks import PermissionHooks
 from trimtab.coding.permissions.policy import MODE_WORDS, Mode
-from trimtab.coding.person import NOBODY, Person
+from trimtab.coding.person import Person
 from trimtab.coding.project import Project
-from trimtab.coding.trust.question import settle_trust
-from trimtab.coding.verify.open import open_verifier
-from trimtab.coding.verify.verifier import Verifier
+from trimtab.coding.services import Services
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError, UsageError
 from trimtab.types.messages import Text, User, user
@@ -62,12 +46,10 @@ if TYPE_CHECKING:
     from trimtab.context.summary.job import SummaryOutcome
 
 _FILES_NAMED = 20
-PATIENCE_S = 60.0
-"""How long the agent waits for a watcher that takes nothing more before it gives it up, in seconds."""
 
 
 class Session:
-    """One open session. Make one with `open_session`.
+    """One open session. Make one with `open_session`. `services` run work beside it.
 
     `feed` carries every event; subscribe before `announce`. One turn at a time: `steer`, `follow_up` and `cancel` are for meanwhile.
     """
@@ -80,9 +62,10 @@ class Session:
         kit: "Kit",
         context: OpenContext,
         stack: AsyncExitStack,
+        services: Services,
         *,
         notices: tuple[str, ...],
-        closing: "_Closing",
+        closing: Ending,
         checkpoints: Checkpoints | None = None,
         moved: bool = False,
     ) -> None:
@@ -97,6 +80,7 @@ class Session:
         self.instructions = kit.instructions
         self._kit = kit
         self._stack = stack
+        self.services = services
         self._notices = notices
         self._tools = agent.tools
         self._naming = Naming(project, log, context.transcript.book, self._settle)
@@ -309,11 +293,15 @@ class Session:
         self._stack.push_async_callback(close_provider, opened.provider)
         departed = self.agent.provider
         self.agent.provider, self.agent.model, self.agent.thinking = opened.provider, opened.info, opened.thinking
-        self.agent.tools = (*self._kit.tools_for(opened.info), *self.context.tools)
+        self.refresh_tools()
         settings = context_settings(self.project, opened.info)
         await self.context.use_model(opened.info, settings, departed=departed)
         for note in opened.notes:
             await self.feed.publish(Notice(message=note))
+
+    def refresh_tools(self) -> None:
+        """Look again which tools there are: another model, or a source has others. A running turn keeps those it began with."""
+        self.agent.tools = (*self._kit.tools_for(self.model), *self.context.tools)
 
     def set_thinking(self, level: str | None) -> None:
         """Let the model think at another of its levels from the next turn on; None: its default. Raises `UsageError` for one that it hasn't, and then nothing changes."""
@@ -374,93 +362,8 @@ class Session:
         )
 
 
-@asynccontextmanager
-async def open_session(
-    project: Project,
-    choice: Choice,
-    *,
-    takeover: bool = False,
-    provider: Provider | None = None,
-    extra_tools: tuple[Tool, ...] = (),
-    person: Person = NOBODY,
-    output_schema: Mapping[str, Any] | None = None,
-) -> AsyncIterator[Session]:
-    """Open (or begin) the session that `choice` means, ready for a prompt. `provider` replaces the configured one; `person` is who can be asked,
-    first of all whether the folder in which the session goes on is trusted; the last answer of a turn has to fit `output_schema` (a JSON schema).
-
-    Raises `UnknownSession`, `SessionLocked`, `SessionError`, `UnknownModel` or `ConfigError`; then nothing was written.
-    """
-    async with AsyncExitStack() as stack:
-        # A new file is made only once nothing else can fail; an existing one says which model it used.
-        early = writes_at_once(choice, project)
-        kit = None
-        if early:
-            project = await settle_trust(project, person)
-            kit = await make_kit(project, None, stack, provider=provider, extra=extra_tools, person=person)
-        opened = await anyio.to_thread.run_sync(lambda: open_log(project, choice, takeover=takeover))
-        log, project = opened.log, opened.project
-        stack.callback(log.close)
-        if kit is None:
-            project = await settle_trust(project, person)
-            kit = await make_kit(project, opened.model_ref, stack, provider=provider, extra=extra_tools, person=person)
-        kit.outputs.path = outputs_beside(log.path) if log.path else None
-        context = await anyio.to_thread.run_sync(lambda: open_context(project, log, kit.model.info, stack))
-        tools = (*kit.tools, *context.tools)
-        require_price(project.settings, kit.model.info)
-        verifier = open_verifier(project, kit.hooks, kit.confiner, kit.outputs, log, context.transcript.book, stack)
-        checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
-        closing = _Closing(verifier, SchemaCloser(output_schema) if output_schema is not None else None)
-        instructions = kit.instructions
-        told = await anyio.to_thread.run_sync(instructions.begin, lambda: touched(log, workspace_of(project)))
-        if closing.schema is not None:
-            instructions.last = (Section("schema", "--output-schema", prompt_section(closing.schema.schema)),)
-        agent = Agent(
-            kit.model.provider,
-            model=kit.model.info,
-            system=instructions.system(tools, window=kit.model.info.context_window),
-            tools=tools,
-            transcript=context.transcript,
-            parked={p.call_id: p.question for p in log.parked},
-            seen=await anyio.to_thread.run_sync(log.call_ids),
-            hooks=InstructionHooks(
-                MarkerGuard(checkpoints.recorder if checkpoints else kit.hooks, context.refuse),
-                instructions,
-                workspace_of(project),
-            ),
-            feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
-            thinking=thinking_of(project, opened, kit.model),
-            max_steps=project.settings.max_steps,
-            session_id=log.header.id,
-            limits=limits_of(project.settings),
-            closer=Closers([c for c in (closing.verifier, closing.schema) if c is not None]),
-        )
-        context.attach(agent)
-        stack.callback(agent.feed.close)
-        notices = (*project.notices, *opened.notices, *kit.model.notes, *told)
-        yield Session(
-            project,
-            log,
-            agent,
-            kit,
-            context,
-            stack,
-            notices=notices,
-            closing=closing,
-            checkpoints=checkpoints,
-            moved=opened.moved,
-        )
-
-
 def _named(outcome: Outcome) -> str:
     """The files that were put back, a few of them by name."""
     paths = [change.path for change in outcome.put_back]
     more = f" and {len(paths) - _FILES_NAMED} more" if len(paths) > _FILES_NAMED else ""
     return ", ".join(paths[:_FILES_NAMED]) + more
-
-
-@dataclass(frozen=True, slots=True)
-class _Closing:
-    """Who is asked before a turn ends well."""
-
-    verifier: Verifier
-    schema: SchemaCloser | None

@@ -13,7 +13,8 @@ import anyio
 from trimtab.agent.events import TurnReason
 from trimtab.agent.ports import Provider
 from trimtab.coding.choose import AtFile, Choice, Ephemeral
-from trimtab.coding.session import Session, open_session
+from trimtab.coding.opening import open_session
+from trimtab.coding.session import Session
 from trimtab.context.shorten.cap import cap_text
 from trimtab.types.usage import Usage
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from trimtab.coding.choose import Choice
+from trimtab.coding.opening import open_session
 from trimtab.coding.person import Person
 from trimtab.coding.project import Project
-from trimtab.coding.session import Session, open_session
+from trimtab.coding.session import Session
 
 
 @dataclass(frozen=True, slots=True)

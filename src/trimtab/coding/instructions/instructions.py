@@ -50,6 +50,8 @@ class Instructions:
         `changed` hears of a change in the middle of a turn."""
         self.project = project
         self.found = Found()
+        self.more: list[Callable[[], tuple[Section, ...]]] = []
+        """Others that have sections, asked each time; theirs stand before the last."""
         self.last: tuple[Section, ...] = ()
         self.changed: Callable[[tuple[str, ...]], Awaitable[None]] = _nobody_listens
         self._texts = Texts()
@@ -136,6 +138,7 @@ class Instructions:
                 *guidance_sections(self.found.guidance, most=most),
                 skills,
                 docs_section(self.project, tools),
+                *(section for more in self.more for section in more()),
                 *self.last,
             )
             if section is not None

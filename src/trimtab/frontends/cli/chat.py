@@ -21,7 +21,9 @@ import click
 from trimtab.agent.run import AgentBusy
 from trimtab.coding.choose import AtFile, Choice, New
 from trimtab.coding.commands.registry import commands_of, parse, run_command
+from trimtab.coding.context.ahead import Start
 from trimtab.coding.project import Project
+from trimtab.coding.services import bare_group
 from trimtab.coding.session import Session
 from trimtab.coding.switching import Candidate, carry_over, prepare
 from trimtab.coding.telling.tables import shortened
@@ -57,26 +59,41 @@ async def converse(project: Project, choice: Choice, *, takeover: bool = False) 
     printer = TextPrinter(live=True, progress=True, mark="> " if sys.stdin.isatty() else "")
     person = LinePerson(printer.say, interactive=sys.stdin.isatty())
     lines = Lines(sys.stdin.fileno())
-    goes_on = not isinstance(choice, New)
-    with person.reading(lines.next):
-        here: Candidate | None = await prepare(project, choice, person=person, takeover=takeover)
-    while here is not None:
-        left = here.session
-        async with here.stack:
-            following = await _sit(left, printer, person, lines, goes_on=goes_on)
-        if isinstance(following, Reopening):
-            with person.reading(lines.next):
-                here, goes_on = await _reopened(following, printer, person), False
-        else:
-            here, goes_on = following, True
-        if here is not None:
-            carry_over(left, here.session, reopened=isinstance(following, Reopening))
+    async with bare_group() as start:
+        await _sittings(project, choice, printer, person, lines, takeover=takeover, start=start)
     printer.leave()
     return 0
 
 
+async def _sittings(
+    project: Project,
+    choice: Choice,
+    printer: TextPrinter,
+    person: LinePerson,
+    lines: Lines,
+    *,
+    takeover: bool,
+    start: Start,
+) -> None:
+    """One session after the other; `start` is where what runs beside them lives."""
+    goes_on = not isinstance(choice, New)
+    with person.reading(lines.next):
+        here: Candidate | None = await prepare(project, choice, person=person, takeover=takeover, start=start)
+    while here is not None:
+        left = here.session
+        async with here.stack:
+            following = await _sit(left, printer, person, lines, goes_on=goes_on, start=start)
+        if isinstance(following, Reopening):
+            with person.reading(lines.next):
+                here, goes_on = await _reopened(following, printer, person, start), False
+        else:
+            here, goes_on = following, True
+        if here is not None:
+            carry_over(left, here.session, reopened=isinstance(following, Reopening))
+
+
 async def _sit(
-    session: Session, printer: TextPrinter, person: LinePerson, lines: Lines, *, goes_on: bool
+    session: Session, printer: TextPrinter, person: LinePerson, lines: Lines, *, goes_on: bool, start: Start
 ) -> "Candidate | Reopening | None":
     """Talk over one session; return what to go on with."""
     hide_variables(removed_variables(session.project))  # a project that is trusted by now may name more
@@ -90,7 +107,7 @@ async def _sit(
         group.start_soon(printer.follow, events)
         session.work_beside(group.start_soon, between_turns=sys.stdin.isatty())
         session.context.transcript.wait.way_out = "Ctrl-C ends the wait"
-        loop = ChatLoop(session, printer, person, start=group.start_soon)
+        loop = ChatLoop(session, printer, person, start=group.start_soon, services=start)
         group.start_soon(_heed_signals, loop, group.cancel_scope.cancel)
         await loop.run(lines)
         group.cancel_scope.cancel()
@@ -99,13 +116,13 @@ async def _sit(
     return loop.following
 
 
-async def _reopened(again: "Reopening", printer: TextPrinter, person: LinePerson) -> Candidate:
+async def _reopened(again: "Reopening", printer: TextPrinter, person: LinePerson, start: Start) -> Candidate:
     """The same session in its project as it is now, or as it was when that can't be."""
     try:
-        return await prepare(again.project, again.choice, person=person)
+        return await prepare(again.project, again.choice, person=person, start=start)
     except TrimtabError as e:
         printer.say(f"error: {e.message}; it goes on as it was" + (f"\n  {e.hint}" if e.hint else ""))
-        return await prepare(again.before, again.choice, person=person)
+        return await prepare(again.before, again.choice, person=person, start=start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +160,18 @@ def recalled(messages: Iterable[Message]) -> str:
 
 
 class ChatLoop:
-    """Lines in, turns out. `start` runs a function beside the loop; `person` types the lines, or nobody does."""
+    """Lines in, turns out. `start` runs a function beside the loop, `services` beside the session; `person` types the lines, or nobody does."""
 
     def __init__(
-        self, session: Session, printer: TextPrinter, person: LinePerson, *, start: Callable[..., object]
+        self,
+        session: Session,
+        printer: TextPrinter,
+        person: LinePerson,
+        *,
+        start: Callable[..., object],
+        services: Start | None = None,
     ) -> None:
+        self._services = services
         self.session = session
         self._printer = printer
         self._person = person
@@ -236,7 +260,7 @@ class ChatLoop:
         """Open another session and go on with it."""
         self._require_idle()
         with self._person.reading(self._read):  # the loop takes no lines meanwhile
-            self.following = await prepare(project, choice, person=self._person)
+            self.following = await prepare(project, choice, person=self._person, start=self._services)
 
     def reload(self, project: Project) -> None:
         """Go on with this session, opened again in `project`."""

@@ -23,8 +23,8 @@ from trimtab.coding.demo import (
     tests_pass,
     write_project,
 )
+from trimtab.coding.opening import open_session
 from trimtab.coding.project import open_project
-from trimtab.coding.session import open_session
 from trimtab.config.home import environment
 from trimtab.frontends.cli.demo_account import account_lines
 from trimtab.frontends.cli.screen import width_of, wrapped

@@ -10,8 +10,8 @@ import anyio
 
 from trimtab.coding.choose import New
 from trimtab.coding.local_model import MODEL, WINDOW, local_model
+from trimtab.coding.opening import open_session
 from trimtab.coding.project import Project, open_project
-from trimtab.coding.session import open_session
 from trimtab.config.home import environment
 from trimtab.frontends.cli.chat import converse
 from trimtab.frontends.cli.text import TextPrinter

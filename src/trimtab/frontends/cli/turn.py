@@ -17,9 +17,10 @@ import anyio
 from trimtab.agent.loop import Turn
 from trimtab.coding.choose import Choice
 from trimtab.coding.commands.saying import Said, expand, prompt
+from trimtab.coding.opening import open_session
 from trimtab.coding.output_schema import json_in, load_schema
 from trimtab.coding.project import Project
-from trimtab.coding.session import Session, open_session
+from trimtab.coding.session import Session
 from trimtab.coding.telling.nearest import nearest
 from trimtab.frontends.cli.inputs import prompt_parts
 from trimtab.frontends.cli.json_lines import write_events

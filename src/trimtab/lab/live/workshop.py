@@ -22,8 +22,9 @@ import anyio
 from trimtab.agent.events import TurnReason
 from trimtab.agent.ports import Provider
 from trimtab.coding.choose import New
+from trimtab.coding.opening import open_session
 from trimtab.coding.project import Project, open_project
-from trimtab.coding.session import Session, open_session
+from trimtab.coding.session import Session
 from trimtab.config.home import environment
 from trimtab.context.actions import Action
 from trimtab.context.budget import Budget

@@ -1,0 +1,120 @@
+"""The composition root: a session is a log, a model, tools and a loop, wired together.
+
+    flags → Project → open_session ── choose the log ── resolve the model ── build the tools ── Agent ── Session
+
+This is the only module that knows all siblings.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import anyio
+
+from trimtab.agent.feed import Feed
+from trimtab.agent.ports import Provider, Tool
+from trimtab.agent.run import Agent
+from trimtab.coding.checkpoints.open import open_checkpoints
+from trimtab.coding.choose import Choice
+from trimtab.coding.closing import Closers, Ending
+from trimtab.coding.context.ahead import Start
+from trimtab.coding.context.marker_guard import MarkerGuard
+from trimtab.coding.context.open import open_context
+from trimtab.coding.guard import workspace_of
+from trimtab.coding.instructions.hooks import InstructionHooks
+from trimtab.coding.instructions.section import Section
+from trimtab.coding.kit import make_kit, thinking_of, touched
+from trimtab.coding.limits import limits_of, require_price
+from trimtab.coding.logs import now, open_log, outputs_beside, writes_at_once
+from trimtab.coding.output_schema import SchemaCloser, prompt_section
+from trimtab.coding.person import NOBODY, Person
+from trimtab.coding.project import Project
+from trimtab.coding.services import services
+from trimtab.coding.session import Session
+from trimtab.coding.trust.question import settle_trust
+from trimtab.coding.verify.open import open_verifier
+
+PATIENCE_S = 60.0
+"""How long the agent waits for a watcher that takes nothing more before it gives it up, in seconds."""
+
+
+@asynccontextmanager
+async def open_session(
+    project: Project,
+    choice: Choice,
+    *,
+    takeover: bool = False,
+    provider: Provider | None = None,
+    extra_tools: tuple[Tool, ...] = (),
+    person: Person = NOBODY,
+    output_schema: Mapping[str, Any] | None = None,
+    start: Start | None = None,
+) -> AsyncIterator[Session]:
+    """Open (or begin) the session that `choice` means, ready for a prompt. `provider` replaces the configured one; `person` is who can be asked,
+    first of all whether the folder in which the session goes on is trusted; the last answer of a turn has to fit `output_schema` (a JSON schema).
+    `start` lends the task group in which what runs beside the session lives (`services.py` says who has to).
+
+    Raises `UnknownSession`, `SessionLocked`, `SessionError`, `UnknownModel` or `ConfigError`; then nothing was written.
+    """
+    async with AsyncExitStack() as stack:
+        beside = await stack.enter_async_context(services(start))
+        # A new file is made only once nothing else can fail; an existing one says which model it used.
+        early = writes_at_once(choice, project)
+        kit = None
+        if early:
+            project = await settle_trust(project, person)
+            kit = await make_kit(project, None, stack, provider=provider, extra=extra_tools, person=person)
+        opened = await anyio.to_thread.run_sync(lambda: open_log(project, choice, takeover=takeover))
+        log, project = opened.log, opened.project
+        stack.callback(log.close)
+        if kit is None:
+            project = await settle_trust(project, person)
+            kit = await make_kit(project, opened.model_ref, stack, provider=provider, extra=extra_tools, person=person)
+        kit.outputs.path = outputs_beside(log.path) if log.path else None
+        context = await anyio.to_thread.run_sync(lambda: open_context(project, log, kit.model.info, stack))
+        tools = (*kit.tools_for(kit.model.info), *context.tools)
+        require_price(project.settings, kit.model.info)
+        verifier = open_verifier(project, kit.hooks, kit.confiner, kit.outputs, log, context.transcript.book, stack)
+        checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
+        closing = Ending(verifier, SchemaCloser(output_schema) if output_schema is not None else None)
+        instructions = kit.instructions
+        told = await anyio.to_thread.run_sync(instructions.begin, lambda: touched(log, workspace_of(project)))
+        if closing.schema is not None:
+            instructions.last = (Section("schema", "--output-schema", prompt_section(closing.schema.schema)),)
+        agent = Agent(
+            kit.model.provider,
+            model=kit.model.info,
+            system=instructions.system(tools, window=kit.model.info.context_window),
+            tools=tools,
+            transcript=context.transcript,
+            parked={p.call_id: p.question for p in log.parked},
+            seen=await anyio.to_thread.run_sync(log.call_ids),
+            hooks=InstructionHooks(
+                MarkerGuard(checkpoints.recorder if checkpoints else kit.hooks, context.refuse),
+                instructions,
+                workspace_of(project),
+            ),
+            feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
+            thinking=thinking_of(project, opened, kit.model),
+            max_steps=project.settings.max_steps,
+            session_id=log.header.id,
+            limits=limits_of(project.settings),
+            closer=Closers([c for c in (closing.verifier, closing.schema) if c is not None]),
+        )
+        context.attach(agent)
+        stack.callback(agent.feed.close)
+        stack.push_async_callback(beside.aclose)  # what runs beside ends first: it may still have something to say
+        notices = (*project.notices, *opened.notices, *kit.model.notes, *told)
+        yield Session(
+            project,
+            log,
+            agent,
+            kit,
+            context,
+            stack,
+            beside,
+            notices=notices,
+            closing=closing,
+            checkpoints=checkpoints,
+            moved=opened.moved,
+        )
