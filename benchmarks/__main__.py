@@ -15,6 +15,7 @@ from benchmarks.engine import engine_rows
 from benchmarks.fake_server import Server, fake_server
 from benchmarks.imports import import_rows
 from benchmarks.installs import Install, install_tau, install_trimtab
+from benchmarks.parallel import parallel_rows
 from benchmarks.session_index import session_index_rows
 from benchmarks.sessions import session_rows
 from benchmarks.start import json_rows, request_rows, size_rows, start_rows, tool_rows
@@ -39,6 +40,7 @@ def measure(folder: Path, server: Server, *, with_tau: bool) -> Iterator[Row]:
     yield from tool_rows(ours, theirs, server)
     yield from stream_rows(server)
     yield from session_rows(ours, theirs, server)
+    yield from parallel_rows(ours, theirs, server)
     yield from session_index_rows()
     yield from engine_rows(ours)
     yield from checkpoint_rows()

@@ -254,7 +254,11 @@ class _Reader:
         word = Word(text, pieces.known, pieces.loose, quoted=pieces.first_quote is not None)
         assigned = _ASSIGNMENT.match(text)
         unquoted = len(text) if pieces.first_quote is None else pieces.first_quote
-        return word, assigned[1] if assigned and assigned.end() <= unquoted else ""
+        if assigned is None or assigned.end() > unquoted:
+            return word, ""
+        # bash appends with `+=`; to other shells that is a letter of a name, and with a slash in it the name is a program's.
+        appends = assigned[0].endswith("+=") and ("/" in text or not pieces.known)
+        return word, "" if appends else assigned[1]
 
     def _piece(self, character: str, pieces: _Pieces) -> None:
         self._at += 1
