@@ -27,7 +27,7 @@ from trimtab.context.telling.explain import context_log
 from trimtab.context.telling.story import item_story
 from trimtab.types.entries import CustomEntry, EditEntry
 from trimtab.types.errors import ContextFloor
-from trimtab.types.messages import Message, ToolResult
+from trimtab.types.messages import Assistant, Message, ToolResult
 from trimtab.types.models import ModelInfo, ModelRequest, Price
 
 MODEL = ModelInfo(
@@ -54,14 +54,16 @@ SPECS = [
 class Session:
     """A conversation whose requests an engine prepares. Records are kept, summaries refused."""
 
-    def __init__(self, policy: Any) -> None:
-        self.story = Story()
+    def __init__(self, policy: Any, *, system: str = "be good") -> None:
+        self.story, self.system = Story(), system
         self.engine = Engine(MODEL, session_id="s", policy=policy)
         self.sizes: list[int] = []
 
     def request(self) -> tuple[Message, ...]:
         """Prepare the next request."""
-        plan: Generator[Any, Any, Any] = self.engine.prepare(self.story.view, ModelRequest(MODEL, (), system="be good"))
+        plan: Generator[Any, Any, Any] = self.engine.prepare(
+            self.story.view, ModelRequest(MODEL, (), system=self.system)
+        )
         prepared = self._driven(plan)
         assert prepared.view.messages() == self.story.view.messages()
         self.sizes.append(prepared.tokens)
@@ -81,6 +83,7 @@ class Session:
         self.story.says("read all of them")
         for number in range(start, start + steps):
             self.request()
+            self.engine.answered(Assistant((), "tool_use"))
             body = "\n".join(f"line {n} of file_{number}.py holds value_{number}_{n}" for n in range(90))
             self.story.calls("read", {"path": f"file_{number}.py"}, body)
 
@@ -223,14 +226,22 @@ def test_a_dry_run_leaves_the_work_to_the_ladder_and_says_what_it_would_have_don
 def test_what_the_learned_policy_hid_says_how_likely_it_was_needed():
     session = Session(find_policy("learned"))
     session.work(18)
-    made = [row for row in session.rows() if row.kind == "elide"]
-    assert {row.author for row in made} == {"policy:learned"}
+    made = [row for row in session.rows() if row.kind == "elide" and row.author == "policy:learned"]
+    assert made
     assert all(re.search(r"; needed again with \d+ ", row.reason) for row in made)
     look = session.engine.look(session.story.view, ModelRequest(MODEL, (), system="be good"))
     for row in made:
         story = item_story(look, session.story.archive, row.targets[0])
         assert story is not None
         assert re.search(r"; this one with \d+ %$", story.edits[0].reason)
+
+
+def test_no_system_prompt_is_so_long_that_the_learned_policy_leaves_all_to_the_rules():
+    session = Session(find_policy("learned"), system="Be good, and say why. " * 250)
+    session.work(18)
+    made = [row.reason for row in session.rows() if row.author == "policy:learned"]
+    assert made
+    assert not any("by the rules" in reason for reason in made)
 
 
 def test_in_the_shadow_of_the_rules_the_learned_policy_has_no_effect():
