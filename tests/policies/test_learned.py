@@ -144,6 +144,27 @@ def test_a_batch_of_choices_has_its_limit():
     assert len(action.targets) == BATCH
 
 
+def small_only(**more) -> Weights:
+    """Weights that would elide everything, and saw no item of more than about 1,100 tokens."""
+    high = [MOST] * ITEM
+    high[ITEM_FEATURES.index("log_tokens")] = 6.0
+    return choosing(1.0, low=(0.0,) * ITEM, high=tuple(high), **more)
+
+
+def test_an_item_unlike_any_in_training_is_not_chosen():
+    items = [replace(item, tokens=300) for item in work(12)]
+    items[2] = replace(items[2], tokens=3_000)
+    (action,) = decided(small_only(), seen(items, used=14_000, prices=CHEAP_READS))
+    assert set(action.targets) == {f"t{n}" for n in range(1, 11)}
+
+
+def test_when_most_items_are_strange_to_weights_that_choose_the_rules_decide():
+    items = [replace(item, tokens=3_000) for item in work(12)]
+    actions = decided(small_only(), seen(items, used=14_000, prices=CHEAP_READS))
+    assert actions
+    assert all("by the rules, since log tokens is" in action.reason for action in actions)
+
+
 def test_a_first_choice_that_is_hardly_likelier_than_the_next_is_left_to_the_rules():
     actions = decided(choosing(1.0), full(), margin=0.5)
     assert all(action.reason.startswith("by the rules") for action in actions)
@@ -221,8 +242,8 @@ def test_naming_it_reads_no_weights_and_no_numpy():
 def test_the_shipped_weights_are_for_these_features_and_say_where_they_come_from():
     weights = shipped()
     assert weights.schema == SCHEMA
-    assert {"about", "config", "rows", "validation"} <= weights.record.keys()
-    assert len(weights.low) == len(weights.high) == ITEM
+    assert {"stage", "code", "config", "needed", "validation"} <= weights.record.keys()
+    assert len(weights.low) == len(weights.high) == weights.item.inputs == ITEM + len(weights.extra)
 
 
 @given(
@@ -238,9 +259,19 @@ def test_arrays_and_plain_numbers_give_the_same(rows: list[list[float]], numbers
         assert one == pytest.approx(other, abs=1e-9)
 
 
-def test_wishes_of_choices_say_that_they_were_the_likeliest():
+def test_wishes_of_choices_say_how_likely_they_were():
     (action,) = decided(choosing(1.0), full())
-    assert action == Action("elide", action.targets, {"names": 400}, "the likeliest choice")
+    why = "the likeliest choice, rather than nothing with 73 %"
+    assert action == Action("elide", action.targets, {"names": 400}, why)
+
+
+def test_wishes_of_choices_say_how_likely_their_items_are_needed_again():
+    weights = choosing(1.0, extra=("needed", "worth"), needed=by_age().item)
+    (action,) = decided(weights, full())
+    chances = action.params["chances"]
+    assert chances.keys() == set(action.targets)
+    told = f"needed again with {min(chances.values())} to {max(chances.values())} % each"
+    assert action.reason == f"the likeliest choice, rather than nothing with 73 %; {told}"
 
 
 def test_what_nobody_has_read_yet_goes_only_as_far_as_the_request_does_not_fit():

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 import numpy as np  # noqa: E402
 
 from support.training import drawn_places, drawn_sight  # noqa: E402
-from trimtab.context.policies.learned.features import ITEM_FEATURES, WHOLE_FEATURES  # noqa: E402
+from trimtab.context.policies.learned.features import ITEM_FEATURES, MOST, WHOLE_FEATURES  # noqa: E402
 from trimtab.context.policies.learned.weights import Weights, read_weights, write_weights  # noqa: E402
 from trimtab.lab.train.batches import lines_of, padded  # noqa: E402
 from trimtab.lab.train.config import Shape  # noqa: E402
@@ -51,6 +51,22 @@ def test_what_runs_in_the_agent_comes_to_the_same_log_probabilities(extra: int) 
             open_places = sight.open(line.chosen)
             assert np.abs(trained[open_places] - np.array(run)[open_places]).max() < 1e-6
             assert set(np.isfinite(trained)[~open_places].tolist()) <= {False}
+
+
+def test_what_hardly_moves_in_training_changes_nothing_and_may_be_anything() -> None:
+    sights = [drawn_sight(seed, items=4) for seed in range(6)]
+    network = fresh_network(Shape(item=(7, 5), gate=(4,)), WIDTHS, seed=3)
+    network.scale_to(sights)
+    network.saw(sights)
+    places = [WHOLE_FEATURES.index(name) for name in ("soft", "hard", "fixed", "log_remaining")]
+    other = sights[0].whole.copy()
+    other[places] += 7.0
+    moved = Sight(sights[0].items, other, sights[0].valid, sights[0].full)
+    assert np.array_equal(log_probs_of(network, moved, ()), log_probs_of(network, sights[0], ()))
+    weights = export(network, record={})
+    assert in_plain_python(weights, moved, ()) == pytest.approx(in_plain_python(weights, sights[0], ()), abs=1e-12)
+    ranges = {(weights.low[len(ITEM_FEATURES) + n], weights.high[len(ITEM_FEATURES) + n]) for n in places}
+    assert ranges == {(0.0, MOST)}
 
 
 @pytest.mark.parametrize("attention", [False, True])

@@ -69,6 +69,7 @@ class DeciderState(msgspec.Struct, frozen=True):
     fruitless: int
     stalled_at: int | None
     batch_step: tuple[str, int]
+    edited_step: int = -1
 
 
 @dataclass(slots=True)
@@ -94,6 +95,8 @@ class Decider:
     _fruitless: int = 0
     _stalled_at: int | None = None
     _batch_step: tuple[str, int] = ("", -1)
+    _edited_step: int = -1
+    """The step at which the policy or the ladder last edited."""
     _outages: int = 0
     _shadow: Action | None = None
     """What a policy beside this one would have done, as it was told last."""
@@ -131,6 +134,7 @@ class Decider:
             self._fruitless,
             self._stalled_at,
             self._batch_step,
+            self._edited_step,
         )
 
     def restore(self, state: DeciderState) -> None:
@@ -138,7 +142,7 @@ class Decider:
         self.last, self.acted_at, self.counts = list(state.last), dict(state.acted_at), state.counts
         self.cooldown, self.resting_until, self.decided_by = state.cooldown, state.resting_until, state.decided_by
         self._fallback.failures, self._fruitless = state.failures, state.fruitless
-        self._stalled_at, self._batch_step = state.stalled_at, state.batch_step
+        self._stalled_at, self._batch_step, self._edited_step = state.stalled_at, state.batch_step, state.edited_step
 
     def decide(self, observation: Observation) -> Generator[Ask, Answer, Sequence[Action]]:
         """Return what is wanted now; nothing while the policy rests. A `keep` among it names what is no longer wanted."""
@@ -146,6 +150,10 @@ class Decider:
         if not urgent and (self._rests(observation.step) or self._stalled(observation)):
             return ()
         return self._held_back(observation, (yield from self._heard(observation)))
+
+    def is_settled(self, observation: Observation) -> bool:
+        """Whether the request of this step was edited already, and fits: one that is prepared again, because it was broken off or refused, then stays as the cache has it."""
+        return observation.step == self._edited_step and observation.used <= observation.hard
 
     def ask(self, observation: Observation) -> Generator[Ask, Answer, Sequence[Action]]:
         """Return what the policy wants now, however lately something was done, and with nothing held back."""
@@ -179,6 +187,8 @@ class Decider:
             kind = edit_kind(done.entry.edit)
             self.acted_at["reload" if kind == "restore" else kind] = step
         self._count(outcome, author=author, step=step)
+        if ours or author == "recovery":
+            self._edited_step = step
         if ours and self.counts.thrash and self.manners.guarded:
             self.cooldown = min(_LONGEST_REST, 2 * max(1, self.cooldown))
             self.resting_until = step + self.cooldown

@@ -315,7 +315,10 @@ class Manager:
 
     def decide(self, look: Look) -> Generator[Ask, Answer, Sequence[Action]]:
         """Ask the policy, unless it is too early for it to act again. What it says to keep, it wants no more."""
-        actions = yield from self.decider.decide(self.observe(look))
+        observation = self.observe(look)
+        if self.decider.is_settled(observation):
+            return ()
+        actions = yield from self.decider.decide(observation)
         named = [look.view.find(name) for action in actions if action.action == "keep" for name in action.targets]
         self.marks.drop(look.view.slots[address.index].id for address in named if address is not None)
         return [action for action in actions if action.action != "keep"]

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from trimtab.context.policies.learned.features import ITEM_FEATURES, SCHEMA
+from trimtab.context.policies.learned.features import ITEM_FEATURES, MOST, SCHEMA, WHOLE_FEATURES
 from trimtab.context.policies.learned.grammar import ITEM_OPS, WHOLE_OPS
 from trimtab.context.policies.learned.network import Dense, Network
 from trimtab.context.policies.learned.weights import Weights
@@ -29,6 +29,10 @@ from trimtab.types.errors import TrimtabError
 
 Arrays: TypeAlias = dict[str, Rows]
 """Parameters, by name, as arrays: they can be sent to any worker."""
+
+
+UNSEEN = ("soft", "hard", "fixed", "log_remaining")
+"""Features that are nearly the same in every task, so nothing can be learned of them: the network isn't shown them, and no threshold of a person's, no set of tools and no table of lengths is new to it."""
 
 
 class NotExported(TrimtabError):
@@ -45,6 +49,8 @@ class ChoiceNetwork(nn.Module):
         for name, size in (("item", item + whole), ("gate", whole + plain)):
             self.register_buffer(f"{name}_mean", torch.zeros(size, dtype=torch.float64))
             self.register_buffer(f"{name}_scale", torch.ones(size, dtype=torch.float64))
+        for name, size, first in (("item", item + whole, item), ("gate", whole + plain, 0)):
+            self.register_buffer(f"{name}_shown", _shown(size, first), persistent=False)
         # What was seen of each input of the scorer, least and most: beyond it, what runs in the agent leaves the decision to rules.
         self.register_buffer("low", torch.full((item + whole,), torch.inf, dtype=torch.float64))
         self.register_buffer("high", torch.full((item + whole,), -torch.inf, dtype=torch.float64))
@@ -57,13 +63,17 @@ class ChoiceNetwork(nn.Module):
         """Return log-probabilities. `present` [B, N]: which rows are items."""
         many = items.shape[1]
         rows = torch.cat((items, whole[:, None, :].expand(-1, many, -1)), dim=2)
-        rows = (rows - self.get_buffer("item_mean")) / self.get_buffer("item_scale")
+        rows = self._scaled("item", rows)
         count = present.sum(dim=1, keepdim=True).clamp(min=1)
         mean = (items[:, :, : len(ITEM_FEATURES)] * present[:, :, None]).sum(dim=1) / count
-        gate = torch.cat((whole, mean), dim=1)
-        gate = (gate - self.get_buffer("gate_mean")) / self.get_buffer("gate_scale")
+        gate = self._scaled("gate", torch.cat((whole, mean), dim=1))
         scores = torch.cat((self.gate(gate), self._item_scores(rows, present).flatten(1)), dim=1)
         return torch.log_softmax(scores.masked_fill(~mask, -torch.inf), dim=1)
+
+    def _scaled(self, name: str, rows: Tensor) -> Tensor:
+        """Rows by mean and spread; 0, as if it were the mean, for what isn't shown."""
+        mean, scale, shown = (self.get_buffer(f"{name}_{what}") for what in ("mean", "scale", "shown"))
+        return (rows - mean) / scale * shown
 
     def _item_scores(self, rows: Tensor, present: Tensor) -> Tensor:
         if self.look is None or rows.shape[1] == 0:
@@ -96,6 +106,8 @@ class ChoiceNetwork(nn.Module):
             rows = _item_inputs(sight)
             low, high = rows.min(axis=0), rows.max(axis=0)
             high[CHOSEN_AT] = high[sight.items.shape[1] + BATCH_AT] = 1.0
+            unseen = self.get_buffer("item_shown").cpu().numpy() == 0
+            low[unseen], high[unseen] = 0.0, MOST
             self.get_buffer("low").copy_(torch.minimum(self.get_buffer("low").cpu(), torch.from_numpy(low)))
             self.get_buffer("high").copy_(torch.maximum(self.get_buffer("high").cpu(), torch.from_numpy(high)))
 
@@ -146,8 +158,7 @@ def export(
         raise NotExported(
             "a network with attention runs in the lab only", hint="It is for the ablation: train without."
         )
-    item = Network(_dense(network.item), _numbers(network, "item_mean"), _numbers(network, "item_scale"))
-    gate = Network(_dense(network.gate), _numbers(network, "gate_mean"), _numbers(network, "gate_scale"))
+    item, gate = _exported(network, "item", network.item), _exported(network, "gate", network.gate)
     low, high = _numbers(network, "low"), _numbers(network, "high")
     columns = _as_written(network.widths)
     seen = all(map(math.isfinite, (*low, *high)))
@@ -171,6 +182,23 @@ def _as_written(widths: tuple[int, int]) -> list[int]:
     item, whole = widths
     plain = len(ITEM_FEATURES)
     return [*range(plain), *range(item, item + whole), *range(plain, item)]
+
+
+def _exported(network: ChoiceNetwork, name: str, layers: nn.Sequential) -> Network:
+    """As numbers; what isn't shown has weight zero."""
+    first, *rest = _dense(layers)
+    shown = _numbers(network, f"{name}_shown")
+    weight = tuple(tuple(w * seen for w, seen in zip(row, shown, strict=True)) for row in first.weight)
+    return Network(
+        (Dense(weight, first.bias), *rest), _numbers(network, f"{name}_mean"), _numbers(network, f"{name}_scale")
+    )
+
+
+def _shown(size: int, first: int) -> Tensor:
+    """1 for what the network is shown of a row, 0 for the rest. `first`: where the row of the whole begins in it."""
+    shown = torch.ones(size, dtype=torch.float64)
+    shown[[first + WHOLE_FEATURES.index(name) for name in UNSEEN]] = 0.0
+    return shown
 
 
 def _reordered(network: Network, columns: Sequence[int]) -> Network:

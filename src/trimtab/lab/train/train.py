@@ -28,6 +28,7 @@ from trimtab.lab.train.judging import LAST_FROM, Score, Who, scores
 from trimtab.lab.train.lessons import packed, unpacked
 from trimtab.lab.train.losses import Terms, clipped_loss, entropies
 from trimtab.lab.train.network import ChoiceNetwork, export, fresh_network
+from trimtab.lab.train.progress import Progress, gone_on, keep
 from trimtab.lab.train.rollouts import Candidate, Job, Worth, played
 from trimtab.lab.train.runs import RunFolder, key_of, version
 from trimtab.lab.train.seeing import Eye
@@ -199,30 +200,6 @@ def _imitate(network: ChoiceNetwork, lessons: Sequence[Lessons], config: Config,
 # ── Reinforcement: what the clone's own decisions turn out to be worth ─────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(slots=True)
-class Progress:
-    """Where a run is: the next step, decisions and seconds used, the best on validation so far with its step, and the curve."""
-
-    step: int = 0
-    decisions: int = 0
-    seconds: float = 0.0
-    best: float = float("-inf")
-    best_step: int = -1
-    parameters: dict[str, torch.Tensor] = field(default_factory=dict)
-    curve: list[dict[str, Any]] = field(default_factory=list)
-
-
-class _Numbers(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a `Progress` is a number, with how many lines of its curve belong to it."""
-
-    step: int
-    decisions: int
-    seconds: float
-    best: float
-    best_step: int
-    lines: int
-
-
 def reinforced(config: Config, place: Place, needed: Weights | None, clone: ChoiceNetwork, begun: float) -> Trained:
     """Improve on a clone until the budget is used, or the clock breaks it off."""
     learning, widths = config.learning, clone.widths
@@ -238,11 +215,11 @@ def reinforced(config: Config, place: Place, needed: Weights | None, clone: Choi
     network.load_state_dict(clone.state_dict())
     anchor = clone.to(place.device).requires_grad_(requires_grad=False)
     descent = torch.optim.Adam(network.parameters(), learning.rate)
-    at = _gone_on(folder, network, descent)
+    at = gone_on(folder, network, descent)
     before, made = at.seconds, 0
     if at.best_step < 0:
         _look(network, config, place, needed, at)  # what reinforcement has to beat: the clone
-        _keep(folder, network, descent, at)
+        keep(folder, network, descent, at)
     while at.decisions < learning.decisions and not _broken_off(place, begun, made):
         share = at.decisions / learning.decisions
         stage, weights = stage_at(share, learning), weights_at(share, learning)
@@ -266,7 +243,7 @@ def reinforced(config: Config, place: Place, needed: Weights | None, clone: Choi
         )
         if at.step % learning.check == 0 or at.decisions >= learning.decisions:
             _look(network, config, place, needed, at)
-        _keep(folder, network, descent, at)  # before it is told: what a person has read of is there
+        keep(folder, network, descent, at)  # before it is told: what a person has read of is there
         place.say(said(at.curve, learning.decisions))
     ended: Ended = "budget" if at.decisions >= learning.decisions else "broken off"
     return _written(config, place, needed, folder, clone, at, ended)
@@ -367,37 +344,7 @@ def _once(
     return found
 
 
-# ── Writing: what is kept while it runs, and what comes of it ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _keep(folder: RunFolder, network: ChoiceNetwork, descent: torch.optim.Optimizer, at: Progress) -> None:
-    """Write where the run is. The curve goes first: a line too many is written over, one too few is not known."""
-    numbers = {"step": at.step, "decisions": at.decisions, "seconds": at.seconds, "lines": len(at.curve)}
-    best = {"best": at.best, "best_step": at.best_step, "parameters": at.parameters}
-    folder.draw(at.curve)
-    folder.keep({"network": network.state_dict(), "descent": descent.state_dict(), **numbers, **best})
-
-
-def _gone_on(folder: RunFolder, network: ChoiceNetwork, descent: torch.optim.Optimizer) -> Progress:
-    """Take up a run where it was left; a new one begins."""
-    known = folder.state()
-    if known is None:
-        return Progress()
-    with folder.whole("state.pt"):
-        network.load_state_dict(known["parameters"])  # the best is only needed at the end, and must fit as well
-        network.load_state_dict(known["network"])
-        descent.load_state_dict(known["descent"])
-        _require_fit(descent)
-        at = msgspec.convert({name: known[name] for name in _Numbers.__struct_fields__}, _Numbers)
-    curve = folder.curve(at.lines)[: at.lines]
-    return Progress(at.step, at.decisions, at.seconds, at.best, at.best_step, known["parameters"], curve)
-
-
-def _require_fit(descent: torch.optim.Optimizer) -> None:
-    """Raise `ValueError` when what a descent remembers of a parameter has another shape than that."""
-    for parameter, known in descent.state.items():
-        if {known[name].shape for name in ("exp_avg", "exp_avg_sq")} != {parameter.shape}:
-            raise ValueError("what it remembers of a parameter has another shape")
+# ── Writing: what comes of it ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _written(

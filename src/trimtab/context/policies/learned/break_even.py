@@ -185,7 +185,7 @@ class BreakEven:
 def said(best: Best, stakes: Stakes, *, forced: bool) -> str:
     """The figures behind a batch, in words."""
     chances = sorted(piece.chance for piece in best.pieces if piece.op in HIDES)
-    told = [f"needed again with {_span(chances)}"] if chances else []
+    told = [f"needed again with {span(chances)}"] if chances else []
     told.append(f"{best.gain:,} tokens")
     calls = break_even_calls(best.gain, best.tail, stakes.read, stakes.write)
     if forced:
@@ -215,7 +215,8 @@ def _explained(actions: Iterable[Action], chances: Mapping[str, float]) -> tuple
     )
 
 
-def _span(chances: Sequence[float]) -> str:
+def span(chances: Sequence[float]) -> str:
+    """Say chances, the smallest first."""
     low, high = round(100 * chances[0]), round(100 * chances[-1])
     return f"{high} %" if low == high else f"{low} to {high} % each"
 

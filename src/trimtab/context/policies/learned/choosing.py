@@ -4,18 +4,18 @@
 
     logit(operation on an item) = item network(its row, the whole, extra)[operation]       logit(about the whole) = gate network(the whole, mean of the items' rows)[choice]
 
-The trainer's network is the same function of the same figures, and a test holds the two together. Items are the `largest` that something may be done with; the gate's mean is over their rows (zeros where there are none). `extra`: figures behind an
+The trainer's network is the same function of the same figures, and a test holds the two together. Items are the `largest` that something may be done with, less those unlike any in training; the gate's mean is over their rows (zeros where there are none). `extra`: figures behind an
 item's row, see there.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from trimtab.context.policies.learned.arrays import Pass, pass_over
-from trimtab.context.policies.learned.extra import NAMES, extra_rows
+from trimtab.context.policies.learned.extra import NAMES, chance_of, extra_rows
 from trimtab.context.policies.learned.features import ITEM_FEATURES, whole_row
-from trimtab.context.policies.learned.grammar import BATCH, COMMIT, Accepts, Choice, choices, largest
+from trimtab.context.policies.learned.grammar import BATCH, COMMIT, Accepts, Choice, choices
 from trimtab.context.policies.learned.known import rows_of
 from trimtab.context.policies.learned.weights import Weights
 from trimtab.context.seeing.observation import ItemFacts, Observation
@@ -55,6 +55,16 @@ def extra_of(weights: Weights, observation: Observation, items: Sequence[ItemFac
     return {item.id: row for item, row in zip(items, rows, strict=True)}
 
 
+class Chosen(NamedTuple):
+    """A batch, and the figures behind it: how much likelier its first choice was than the next best, as a difference of logits; of each choice how likely it was, were it only that or to commit; of each item
+    how likely it is needed again, where the weights have a network that says so."""
+
+    batch: tuple[Choice, ...]
+    margin: float
+    rather: Mapping[Choice, float]
+    needed: Mapping[str, float]
+
+
 class Chooser:
     """Weights of kind `choices`, ready to be asked."""
 
@@ -78,19 +88,21 @@ class Chooser:
             found.append(float("-inf") if place is None or place >= len(outputs) else outputs[place])
         return found
 
-    def choose(self, observation: Observation, *, accepts: Accepts | None = None) -> tuple[list[Choice], float]:
-        """Return the likeliest batch, and how much likelier its first choice was than the next best, as a difference of logits."""
-        items = largest(observation)
+    def choose(self, observation: Observation, items: Sequence[ItemFacts], *, accepts: Accepts | None = None) -> Chosen:
+        """Return the likeliest batch about these items."""
         extra = extra_of(self.weights, observation, items)
-        batch: list[Choice] = []
+        rather: dict[Choice, float] = {}
         margin = float("inf")
-        while len(batch) < BATCH:
+        while len(rather) < BATCH:
+            batch = tuple(rather)
             valid = choices(observation, batch=batch, accepts=accepts, items=items)
             logits = self.logits(input_of(observation, batch, items, extra), valid)
             order = sorted(range(len(valid)), key=lambda n: (-logits[n], n))
             if not batch and len(order) > 1:
                 margin = logits[order[0]] - logits[order[1]]
-            if valid[order[0]] == COMMIT:
+            best = valid[order[0]]
+            if best == COMMIT:
                 break
-            batch.append(valid[order[0]])
-        return batch, margin
+            rather[best] = chance_of(logits[order[0]] - logits[valid.index(COMMIT)])
+        needed = {item: row[NAMES.index("needed")] for item, row in extra.items()}
+        return Chosen(tuple(rather), margin, rather, needed)

@@ -6,7 +6,7 @@
 Nothing is loaded before the first decision, unless somebody asks before whether a file of theirs will do (`require`). Each action says the figures behind it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import isfinite
 
@@ -16,10 +16,10 @@ from trimtab.context.actions import Action
 from trimtab.context.cycle.ladder import hideable
 from trimtab.context.policies.base import Manners
 from trimtab.context.policies.learned.arrays import pass_over
-from trimtab.context.policies.learned.break_even import BreakEven, Decision
-from trimtab.context.policies.learned.choosing import Chooser
+from trimtab.context.policies.learned.break_even import BreakEven, Decision, span
+from trimtab.context.policies.learned.choosing import Chooser, Chosen
 from trimtab.context.policies.learned.extra import chance_of
-from trimtab.context.policies.learned.grammar import actions_of
+from trimtab.context.policies.learned.grammar import actions_of, largest
 from trimtab.context.policies.learned.known import STRANGE, rows_of, strange_item, strange_whole
 from trimtab.context.policies.learned.shipped import weights_named
 from trimtab.context.policies.learned.weights import Weights
@@ -108,10 +108,32 @@ def chances_of(weights: Weights, observation: Observation) -> Mapping[str, float
 
 
 def _chosen(weights: Weights, observation: Observation, margin: float) -> Sequence[Action]:
-    batch, sure = Chooser(weights).choose(observation)
-    if not sure >= margin:
+    items = largest(observation)
+    why = [strange_item(weights, row) for row in rows_of(observation, items)]
+    if sum(map(bool, why)) > STRANGE * len(items):
+        return _by_rules(observation, next(filter(None, why)))
+    known = [item for item, strange in zip(items, why, strict=True) if not strange]
+    chosen = Chooser(weights).choose(observation, known)
+    if not chosen.margin >= margin:
         return _by_rules(observation, _UNCLEAR)
-    return tuple(replace(action, reason=_CHOSEN) for action in actions_of(batch, observation))
+    results = {item.id for item in observation.items if item.kind == "result"}
+    return tuple(_explained(action, chosen, results) for action in actions_of(chosen.batch, observation))
+
+
+def _explained(action: Action, chosen: Chosen, results: Set[str]) -> Action:
+    """The action, with the figures behind it; the chance of each result, in percent, for whoever asks about one."""
+    rather = sorted(
+        chance
+        for choice, chance in chosen.rather.items()
+        if (choice.item or choice.op) in (*action.targets, action.action)
+    )
+    needed = {item: chosen.needed[item] for item in action.targets if item in results and item in chosen.needed}
+    reason = f"{_CHOSEN}, rather than nothing with {span(rather)}"
+    if not needed:
+        return replace(action, reason=reason)
+    percent = {item: round(100 * chance) for item, chance in needed.items()}
+    told = f"{reason}; needed again with {span(sorted(needed.values()))}"
+    return replace(action, reason=told, params={**action.params, "chances": percent})
 
 
 def _by_rules(observation: Observation, why: str) -> Sequence[Action]:
