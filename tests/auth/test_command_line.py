@@ -18,7 +18,10 @@ import pytest
 from support.auth_server import AuthServer
 from support.cli import Cli, Outcome
 from support.servers import FakeServer, Reply, sse
-from trimtab.config.auth_file import TokenLogin, read_auth, write_login
+from trimtab.coding.confine import confiner_of
+from trimtab.coding.first_model import first_model
+from trimtab.coding.project import open_project
+from trimtab.config.auth_file import KeyLogin, TokenLogin, read_auth, write_login
 from trimtab.providers.catalogue import Catalogue
 
 KEY = "sk-hidden-0123456789abcdef"
@@ -111,9 +114,6 @@ def test_every_provider_with_a_key_has_a_listed_model_that_answers_by_itself(pro
 def test_of_several_keys_the_documented_order_picks_one(
     tmp_path: Path, env: list[str], logins: list[str], config: str, first: str
 ) -> None:
-    from trimtab.coding.first_model import first_model
-    from trimtab.coding.project import open_project
-
     cli = Cli.at(tmp_path, **dict.fromkeys(env, KEY))
     cli.config(config)
     for name in logins:
@@ -193,7 +193,7 @@ def test_a_key_on_the_command_line_is_refused_and_not_repeated(cli: Cli, args: l
     [
         (["openia"], "Did you mean openai?"),
         (["scripted"], "takes no key"),
-        (["anthropic", "--device"], "no login by a device code"),
+        (["anthropic", "--device"], "no login by a device"),
         (["anthropic", "--device", "--with-key"], "exclude each other"),
         ([], "no provider was named"),
     ],
@@ -234,6 +234,32 @@ def test_a_tool_command_finds_no_key(tmp_path: Path) -> None:
     ended = cli.call("bash", command=f"env; cat {cli.home}/auth.json")
     text = json.dumps(ended)
     assert "hidden" not in text
+
+
+def test_a_login_in_the_middle_of_a_session_is_hidden_from_later_commands_and_its_end_stops_none(
+    cli: Cli,
+) -> None:
+    confiner = confiner_of(open_project(cli.project, env=cli.environment()))
+    _, choice = confiner.examine()
+    if choice.sandbox is None or "mount namespace" not in choice.sandbox.describe().name:
+        pytest.skip("no sandbox with mounts here")
+    file = cli.home / "auth.json"
+
+    def ran(script: str) -> tuple[str, int]:
+        started = confiner.wrap(("/bin/sh", "-c", script), {"PATH": os.environ["PATH"]}, cli.project)
+        assert not isinstance(started, str)
+        done = subprocess.run(
+            started[0], env=dict(started[1]), cwd=cli.project, capture_output=True, timeout=30, text=True
+        )
+        return done.stdout + done.stderr, done.returncode
+
+    assert ran("echo before") == ("before\n", 0)
+    write_login(file, "p", KeyLogin(api_key=KEY))
+    assert ran(f"cat {file}; echo seen") == ("seen\n", 0)
+    write_login(file, "q", KeyLogin(api_key=KEY))
+    assert ran(f"cat {file}; echo seen") == ("seen\n", 0)
+    file.unlink()
+    assert ran("echo after") == ("after\n", 0)
 
 
 def test_the_tools_read_no_login(cli: Cli) -> None:

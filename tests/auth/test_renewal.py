@@ -269,6 +269,23 @@ async def test_a_cancel_in_the_middle_of_a_renewal_loses_no_token(
     assert kept(project).refresh_token == "next"
 
 
+async def test_who_logs_out_while_a_token_is_renewed_stays_logged_out(
+    logged_in: Callable[..., Project], auth: AuthServer
+) -> None:
+    project = logged_in(-1)
+    opened = await open_model(project, "office/tiny")
+    late = b'{"access_token": "late", "refresh_token": "next"}'
+    auth.answers = [Reply([Pause(0.3), late], framing="close")]
+    auth.good = {"late"}
+    async with anyio.create_task_group() as group:
+        group.start_soon(said_by, opened)
+        while not auth.asked("refresh_token"):  # noqa: ASYNC110 - a server of threads announces nothing
+            await anyio.sleep(0.005)
+        remove_login(project.home.auth_file, "office")
+    await close_provider(opened.provider)
+    assert read_auth(project.home.auth_file).logins == {}
+
+
 def _with(login: TokenLogin, **fields: Any) -> TokenLogin:
     return msgspec.structs.replace(login, **fields)
 

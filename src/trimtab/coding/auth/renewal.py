@@ -19,8 +19,9 @@ import anyio
 from trimtab.coding.auth.flow import Flow
 from trimtab.coding.auth.found import admitted
 from trimtab.coding.auth.turns import my_turn
-from trimtab.config.auth_file import KeyLogin, RingLogin, TokenLogin, read_auth, require_writable
+from trimtab.config.auth_file import Kept, KeyLogin, RingLogin, TokenLogin, read_auth, require_writable
 from trimtab.config.logins import find_login, keep_login
+from trimtab.config.settings import KeyStore
 from trimtab.providers.wire import Endpoint, WireFailure
 from trimtab.types.config import OAuthConfig
 from trimtab.types.errors import ConfigError, ErrorInfo
@@ -78,6 +79,7 @@ class Renewal:
 
     async def _newer(self) -> None:
         """With the lock held: another process's token, or a new one."""
+        entry = read_auth(self.file).logins.get(self.provider)
         try:
             stored = await anyio.to_thread.run_sync(find_login, self.file, self.provider)
         except ConfigError as e:
@@ -95,9 +97,9 @@ class Renewal:
         except ConfigError as e:
             self._fail(f"the login of {self.provider} isn't renewed: {e.message}", e.hint)
         with anyio.CancelScope(shield=True):  # bounded by the time that one question may take
-            await self._ask(self.flow, stored)
+            await self._ask(self.flow, stored, entry)
 
-    async def _ask(self, flow: Flow, stored: TokenLogin) -> None:
+    async def _ask(self, flow: Flow, stored: TokenLogin, entry: Kept | None) -> None:
         # The HTTP client, for tokens that end alone:
         from trimtab.coding.auth.token_server import Refused, ask, named, token_of  # noqa: PLC0415
         from trimtab.providers.post import NoAnswer  # noqa: PLC0415
@@ -124,13 +126,15 @@ class Renewal:
             )
         self.login = fresh
         try:
-            await anyio.to_thread.run_sync(self._keep, fresh)
+            await anyio.to_thread.run_sync(self._keep, fresh, entry)
         except ConfigError as e:
             self._fail(f"the new token of {self.provider} is lost: {e.message}", e.hint)
 
-    def _keep(self, login: TokenLogin) -> None:
-        ring = isinstance(read_auth(self.file).logins.get(self.provider), RingLogin)
-        keep_login(self.file, self.provider, login, store="keyring" if ring else "file")
+    def _keep(self, login: TokenLogin, entry: Kept | None) -> None:
+        """Keep the new token where the old one was, unless the person logged out or in meanwhile: that counts."""
+        if read_auth(self.file).logins.get(self.provider) == entry:
+            store: KeyStore = "keyring" if isinstance(entry, RingLogin) else "file"
+            keep_login(self.file, self.provider, login, store=store)
 
     def _lock(self) -> Path:
         return self.file.with_name(f".auth.{hashlib.sha256(self.provider.encode()).hexdigest()[:16]}.lock")

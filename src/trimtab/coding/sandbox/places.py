@@ -95,7 +95,7 @@ def look(grounds: Grounds) -> Confinement:
         found.may_write(folder)
     found.keep(path for path in grounds.own if os.path.lexists(path))
     ignored = tuple(path for path in grounds.write if not found.may_write(_absolute(path, grounds)))
-    closed = [Place("close", path) for path in (*_sockets(grounds), *_secrets(grounds))]
+    closed = [Place("close", path) for path in (*_sockets(grounds), *secrets_of(grounds))]
     return Confinement(
         places=by_depth((*found.places, *closed)),
         devices=tuple(path for pattern in _DEVICES for path in sorted(glob.glob(pattern))),
@@ -186,8 +186,8 @@ def _sockets(grounds: Grounds) -> list[str]:
     return sorted(path for path in real - opened if _is_socket(path))
 
 
-def _secrets(grounds: Grounds) -> list[str]:
-    """The file that no command reads, and what was damaged of it."""
+def secrets_of(grounds: Grounds) -> list[str]:
+    """The file that no command reads, and what was damaged of it, where they are there."""
     found = [grounds.secret, *glob.glob(f"{glob.escape(grounds.secret)}.damaged-*")] if grounds.secret else []
     return [path for path in found if os.path.isfile(path)]
 

@@ -53,26 +53,35 @@ _LONGEST_LINE = 4_095
 @click.argument("words", metavar="[PROVIDER]", nargs=-1, shell_complete=completers.providers)
 @click.option("--with-key", is_flag=True, help="Keep a key, where one could also log in otherwise.")
 @click.option("--device", is_flag=True, help="Log in by a code that is typed on another device.")
+@click.option("--browser", is_flag=True, help="Log in by a browser, also where none can be opened here.")
 @click.option(
     "--list", "list_", is_flag=True, help="Say what lets in where, from where, and until when. Contacts nobody."
 )
 @click.option("--json", "as_json", is_flag=True, help="The list as JSON.")
 @click.option("--set", "sets", metavar="KEY=VALUE", multiple=True, help="Any setting, as in config.toml.")
 def command(
-    words: tuple[str, ...], *, with_key: bool, device: bool, list_: bool, as_json: bool, sets: tuple[str, ...]
+    words: tuple[str, ...],
+    *,
+    with_key: bool,
+    device: bool,
+    browser: bool,
+    list_: bool,
+    as_json: bool,
+    sets: tuple[str, ...],
 ) -> int:
     """Keep a key for PROVIDER, or log in there. The key is typed unseen, or read from a pipe; it is never an argument."""
     if len(words) > 1:
         raise UsageError(
             "login takes the name of one provider", hint="A key isn't given as an argument: it is asked for."
         )
-    if with_key and device:
-        raise UsageError("--with-key and --device exclude each other", hint="Give one of them.")
+    if with_key + device + browser > 1:
+        raise UsageError("--with-key, --device and --browser exclude each other", hint="Give one of them.")
     project = open_project(Path("."), sets=sets)
     name = words[0] if words else None
     if list_ or as_json:
         return _list(project, name, as_json=as_json)
-    return anyio.run(partial(_log_in, project, name, with_key=with_key, device=device))
+    asked: Way | None = "device" if device else "browser" if browser else None
+    return anyio.run(partial(_log_in, project, name, with_key=with_key, asked=asked))
 
 
 def _list(project: Project, name: str | None, *, as_json: bool) -> int:
@@ -110,7 +119,7 @@ def _row(name: str, source: Source, found: tuple[Source, ...]) -> dict[str, obje
     }
 
 
-async def _log_in(project: Project, name: str | None, *, with_key: bool, device: bool) -> int:
+async def _log_in(project: Project, name: str | None, *, with_key: bool, asked: Way | None) -> int:
     """Log in; return the exit code. A signal ends it with the terminal as it was."""
     code = 0
 
@@ -123,14 +132,14 @@ async def _log_in(project: Project, name: str | None, *, with_key: bool, device:
 
     async with anyio.create_task_group() as group:
         group.start_soon(heed, group.cancel_scope.cancel)
-        await _dialogue(project, name, with_key=with_key, device=device)
+        await _dialogue(project, name, with_key=with_key, asked=asked)
         group.cancel_scope.cancel()
     if code:
         _say("nothing was changed")
     return code
 
 
-async def _dialogue(project: Project, name: str | None, *, with_key: bool, device: bool) -> None:
+async def _dialogue(project: Project, name: str | None, *, with_key: bool, asked: Way | None) -> None:
     typed = sys.stdin is not None and sys.stdin.isatty()
     person = LinePerson(_say, interactive=typed, hide=partial(unshown, sys.stdin.fileno()) if typed else None)
     with person.reading(Lines(sys.stdin.fileno()).next if typed else None):
@@ -140,7 +149,7 @@ async def _dialogue(project: Project, name: str | None, *, with_key: bool, devic
                 raise UsageError("no provider was named", hint="Name one: trimtab login PROVIDER.")
         require_provider(project, name)
         flow = None if with_key else flow_for(project, name)
-        way = _way(project, flow, device=device) if flow or device else None
+        way = _way(project, flow, asked) if flow or asked else None
         if flow is not None and way is not None:
             told = await log_in_by_flow(project, flow, Means(person, _say, opener(project.env)), way)
         else:
@@ -150,12 +159,10 @@ async def _dialogue(project: Project, name: str | None, *, with_key: bool, devic
         _say(line)
 
 
-def _way(project: Project, flow: Flow | None, *, device: bool) -> Way:
-    if flow is None or (device and "device" not in flow.ways):
-        raise UsageError(
-            "this provider has no login by a device code", hint="Without --device it asks for what it has."
-        )
-    return "device" if device else ways_of(flow, has_browser=has_browser(project.env))[0]
+def _way(project: Project, flow: Flow | None, asked: Way | None) -> Way:
+    if flow is None or (asked and asked not in flow.ways):
+        raise UsageError(f"this provider has no login by a {asked}", hint=f"Without --{asked} it asks for what it has.")
+    return asked or ways_of(flow, has_browser=has_browser(project.env))[0]
 
 
 async def _typed(asking: Awaitable[str]) -> str:
