@@ -50,7 +50,9 @@ def settings_page() -> str:
         ("", settings.Settings),
         ("providers.NAME", config.ProviderConfig),
         ("[providers.NAME.models]", config.ModelConfig),
+        ("providers.NAME.oauth", config.OAuthConfig),
         ('models."PROVIDER/ID"', settings.ModelOverride),
+        ("auth", settings.AuthSettings),
         ("tools", settings.ToolSettings),
         ("tools.read", settings.ReadTool),
         ("tools.bash", settings.BashTool),
@@ -252,12 +254,13 @@ def names_block() -> str:
             code(p.name),
             code(p.api),
             code(p.api_key_env) if p.api_key_env else "needs no key",
+            code(p.default),
             str(len(catalogue.models(p.name))),
             f"[{urlsplit(p.docs).hostname}]({p.docs})",
         )
         for p in catalogue.providers()
     ]
-    return table(("provider", "API", "key from", "models listed", "its documentation"), rows)
+    return table(("provider", "API", "key from", "default model", "models listed", "its documentation"), rows)
 
 
 INTROS = {

@@ -52,4 +52,5 @@ def keeper_of(project: Project) -> RuleKeeper:
 
 def workspace_of(project: Project) -> Workspace:
     """Where the tools' relative paths start, and what `~` means."""
-    return Workspace(project.cwd, Path(project.env.get("HOME") or project.cwd))
+    secret = os.path.realpath(project.home.auth_file)
+    return Workspace(project.cwd, Path(project.env.get("HOME") or project.cwd), secret)

@@ -40,6 +40,11 @@ class Home:
         return self.config / "trust.json"
 
     @property
+    def auth_file(self) -> Path:
+        """Keys and tokens that `trimtab login` keeps."""
+        return self.config / "auth.json"
+
+    @property
     def trusted_code(self) -> Path:
         """Copies of the code that is trusted, by content hash."""
         return self.data / "trusted"

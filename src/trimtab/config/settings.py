@@ -8,13 +8,14 @@ from typing import Literal
 
 import msgspec
 
-from trimtab.types.config import Amount, ModelConfig, Natural, Positive, ProviderConfig, Seconds, Share
+from trimtab.types.config import Amount, ModelConfig, Natural, OAuthConfig, Positive, ProviderConfig, Seconds, Share
 
 Permission = Literal["ask", "auto-edit", "full", "plan"]
 ToolProfile = Literal["off", "archive", "pilot"]
 SandboxMode = Literal["auto", "off", "required"]
 SandboxBackend = Literal["auto", "landlock", "bubblewrap", "seatbelt"]
 SessionName = Literal["prompt", "model", "off"]
+KeyStore = Literal["file", "keyring"]
 
 
 class _Section(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
@@ -188,6 +189,13 @@ class SessionSettings(_Section, frozen=True):
     """What names a session after its first turn. `prompt`: its first line. `model`: `context.summary_model`, else the session's own, asked in the background of a talk, for a few tokens; a single run goes by its prompt. `off`: nothing; lists then show the prompt."""
 
 
+class AuthSettings(_Section, frozen=True):
+    """Where `trimtab login` keeps what lets you in ([keys and logins](auth.md))."""
+
+    store: KeyStore = "file"
+    """`file`: `auth.json` beside your settings, which nobody else may read. `keyring`: the operating system's, by the extra `keyring`."""
+
+
 class ModelOverride(_Section, frozen=True):
     """Settings for one model, over those of its provider and the catalogue."""
 
@@ -222,6 +230,7 @@ class Settings(_Section, frozen=True):
     """Added to the system prompt."""
     providers: dict[str, ProviderConfig] = {}
     models: dict[str, ModelOverride] = {}
+    auth: AuthSettings = AuthSettings()
     tools: ToolSettings = ToolSettings()
     permissions: PermissionSettings = PermissionSettings()
     sandbox: SandboxSettings = SandboxSettings()
@@ -234,12 +243,15 @@ class Settings(_Section, frozen=True):
 
 
 __all__ = [
+    "AuthSettings",
     "BashTool",
     "CheckpointSettings",
     "ContextSettings",
     "InstructionSettings",
+    "KeyStore",
     "ModelConfig",
     "ModelOverride",
+    "OAuthConfig",
     "Permission",
     "PermissionSettings",
     "ProjectPermissions",

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import cast
 
+from trimtab.providers.credentials import Credentials
 from trimtab.providers.provider import Provider
 from trimtab.providers.wire import Endpoint, Wire
 from trimtab.types.models import Api
@@ -21,15 +22,19 @@ _WIRES: Mapping[Api, tuple[str, str]] = {
 }
 
 
-def open_provider(endpoint: Endpoint, *, errors_file: Path | None = None) -> Provider:
-    """Return the provider of an endpoint. `errors_file` holds the user's own error rules; it needn't exist.
+def open_provider(
+    endpoint: Endpoint, *, errors_file: Path | None = None, credentials: Credentials | None = None
+) -> Provider:
+    """Return the provider of an endpoint. `errors_file` holds the user's own error rules; it needn't exist. `credentials` are for an API that has tokens in place of a key.
 
     Raises `ConfigError` for wrong rules, and for a script, cassette or bridged name that can't be used.
     """
     if endpoint.api in _WIRES:
         http = import_module("trimtab.providers.http")
         rules = () if errors_file is None else import_module("trimtab.providers.classify").read_rules(errors_file)
-        return cast(Provider, http.HttpProvider(endpoint, _wire(endpoint.api), extra_rules=rules))
+        return cast(
+            Provider, http.HttpProvider(endpoint, _wire(endpoint.api), credentials=credentials, extra_rules=rules)
+        )
     if endpoint.api == "scripted":
         scripted = import_module("trimtab.providers.scripted")
         return cast(Provider, scripted.ScriptedProvider(endpoint.base_url, max_retries=endpoint.max_retries))

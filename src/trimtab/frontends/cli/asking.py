@@ -8,7 +8,7 @@ While the loop takes no lines, `reading` says where those of an answer come from
 """
 
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 import anyio
@@ -22,10 +22,11 @@ Read = Callable[[], Awaitable[str | None]]
 
 @dataclass(slots=True)
 class LinePerson:
-    """Asks by `say` and is told lines by `hear`. `interactive`: a person types them."""
+    """Asks by `say` and is told lines by `hear`. `interactive`: a person types them; `hide` keeps what is typed from being shown: without it no secret is asked for."""
 
     say: Say
     interactive: bool
+    hide: Callable[[], AbstractContextManager[None]] | None = None
     _read: Read | None = None
     _turn: anyio.Lock = field(default_factory=anyio.Lock)
     _asked: Question | None = None
@@ -34,20 +35,25 @@ class LinePerson:
 
     async def ask(self, question: Question) -> str | None:
         """Show the question and wait for its answer."""
-        if not self.interactive:
+        secret = question.kind == "secret"
+        if not self.interactive or (secret and self.hide is None):
             return None
         async with self._turn:
             self._asked, self._answer, self._answered = question, None, anyio.Event()
-            try:
-                self.say(shown(question))
-                async with anyio.create_task_group() as group:
-                    if self._read is not None:
-                        group.start_soon(self._hear_from, self._read)
-                    await self._answered.wait()
-                    group.cancel_scope.cancel()
-                return self._answer
-            finally:
-                self._asked = None
+            with self.hide() if secret and self.hide else nullcontext():
+                return await self._answer_of(question)
+
+    async def _answer_of(self, question: Question) -> str | None:
+        try:
+            self.say(shown(question))
+            async with anyio.create_task_group() as group:
+                if self._read is not None:
+                    group.start_soon(self._hear_from, self._read)
+                await self._answered.wait()
+                group.cancel_scope.cancel()
+            return self._answer
+        finally:
+            self._asked, self._answer = None, None
 
     @property
     def waiting(self) -> bool:

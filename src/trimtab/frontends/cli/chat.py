@@ -30,6 +30,7 @@ from trimtab.coding.telling.tables import shortened
 from trimtab.coding.toolset import removed_variables
 from trimtab.config.hide import hide_variables
 from trimtab.frontends.cli.asking import LinePerson, Read
+from trimtab.frontends.cli.hidden import unshown
 from trimtab.frontends.cli.inputs import line_parts
 from trimtab.frontends.cli.lines import Lines
 from trimtab.frontends.cli.options import Flags, session_options
@@ -57,7 +58,9 @@ def talk(flags: Flags) -> int:
 async def converse(project: Project, choice: Choice, *, takeover: bool = False) -> int:
     """Talk over the session that `choice` means, and those that the person switches to, until they leave; return the exit code."""
     printer = TextPrinter(live=True, progress=True, mark="> " if sys.stdin.isatty() else "")
-    person = LinePerson(printer.say, interactive=sys.stdin.isatty())
+    typed = sys.stdin.isatty()
+    hide = partial(unshown, sys.stdin.fileno()) if typed else None
+    person = LinePerson(printer.say, interactive=typed, hide=hide)
     lines = Lines(sys.stdin.fileno())
     async with bare_group() as start:
         await _sittings(project, choice, printer, person, lines, takeover=takeover, start=start)

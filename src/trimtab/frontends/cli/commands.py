@@ -11,6 +11,8 @@ COMMANDS: Mapping[str, str] = {
     "context": "see and change what a model sees of a session",
     "demo": "watch the main job, offline",
     "doctor": "what is configured, what answers, what is missing",
+    "login": "keep a key, or log in, and see what lets you in",
+    "logout": "forget a key or a login",
     "models": "list models",
     "permissions": "what may run unasked, and why",
     "replay": "recorded sessions under another context policy",

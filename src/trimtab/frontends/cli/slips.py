@@ -19,7 +19,7 @@ SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {
 }
 _ABSENT: Mapping[str, str] = {
     "init": "Nothing needs to be set up; trimtab doctor says what is missing.",
-    "login": "Keys are variables such as ANTHROPIC_API_KEY; trimtab doctor says which are set.",
+    "auth": "trimtab login keeps a key or logs in; trimtab login --list says what lets you in.",
     "version": "trimtab --version prints it.",
 }
 """Commands of other programs that people try, and what does their job here."""
