@@ -1,10 +1,12 @@
 """Opening a provider: from an endpoint to something that streams, loading only the code of its API.
 
 `openai-chat`, `openai-responses`, `anthropic` and `google` are wires over the one HTTP layer; `scripted` and `recorded` read a
-file (the endpoint's `base_url` is its path); `bridge` hands over to another library (`base_url` is its `PROVIDER:MODEL`). Nothing of them is imported before its first use.
+file (the endpoint's `base_url` is its path); `bridge` hands over to another library (`base_url` is its `PROVIDER:MODEL`), or to an object that somebody in this process lends
+(`offer`). Nothing of them is imported before its first use.
 """
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import cast
@@ -19,6 +21,22 @@ _WIRES: Mapping[Api, tuple[str, str]] = {
     "anthropic": ("anthropic", "AnthropicWire"),
     "google": ("google", "GoogleWire"),
 }
+
+
+_OFFERED: dict[str, Callable[[], Provider]] = {}
+"""What makes a provider that is lent, by the address that was given for it."""
+_numbers = itertools.count(1)
+
+
+def offer(name: str, make: Callable[[], Provider]) -> tuple[str, Callable[[], None]]:
+    """Lend a provider: the address that stands for it as a `base_url` of API `bridge`, and what takes it back."""
+    address = f"lent-{next(_numbers)}:{name}"
+    _OFFERED[address] = make
+
+    def withdraw() -> None:
+        _OFFERED.pop(address, None)
+
+    return address, withdraw
 
 
 def open_provider(endpoint: Endpoint, *, errors_file: Path | None = None) -> Provider:
@@ -36,6 +54,8 @@ def open_provider(endpoint: Endpoint, *, errors_file: Path | None = None) -> Pro
     if endpoint.api == "recorded":
         recorded = import_module("trimtab.providers.recorded")
         return cast(Provider, recorded.RecordedProvider(endpoint.base_url))
+    if endpoint.base_url in _OFFERED:
+        return _OFFERED[endpoint.base_url]()
     bridge = import_module("trimtab.providers.bridge")
     return cast(Provider, bridge.open_bridge(endpoint.base_url))
 
