@@ -115,7 +115,7 @@ async def open_session(
         stack.callback(agent.feed.close)
         stack.push_async_callback(beside.aclose)  # what runs beside ends first: it may still have something to say
         if extensions.points.has("event"):
-            beside.run(partial(extensions.listen, agent.feed, beside.closing))
+            beside.run(extensions.listening(agent.feed, beside.closing))
         stack.push_async_callback(extensions.end)
         notices = (*project.notices, *opened.notices, *kit.model.notes, *told, *extensions.take_notices())
         yield Session(

@@ -5,7 +5,6 @@ file (the endpoint's `base_url` is its path); `bridge` hands over to another lib
 (`offer`). Nothing of them is imported before its first use.
 """
 
-import itertools
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -23,20 +22,20 @@ _WIRES: Mapping[Api, tuple[str, str]] = {
 }
 
 
-_OFFERED: dict[str, Callable[[], Provider]] = {}
-"""What makes a provider that is lent, by the address that was given for it."""
-_numbers = itertools.count(1)
+_OFFERED: dict[str, list[Callable[[], Provider]]] = {}
+"""What makes the providers that are lent, by their names; of several the last one holds."""
 
 
-def offer(name: str, make: Callable[[], Provider]) -> tuple[str, Callable[[], None]]:
-    """Lend a provider: the address that stands for it as a `base_url` of API `bridge`, and what takes it back."""
-    address = f"lent-{next(_numbers)}:{name}"
-    _OFFERED[address] = make
+def offer(name: str, make: Callable[[], Provider]) -> Callable[[], None]:
+    """Lend a provider: with the API `bridge`, `name` is what `make` makes, until what is returned is called."""
+    _OFFERED.setdefault(name, []).append(make)
 
     def withdraw() -> None:
-        _OFFERED.pop(address, None)
+        _OFFERED[name].remove(make)
+        if not _OFFERED[name]:
+            del _OFFERED[name]
 
-    return address, withdraw
+    return withdraw
 
 
 def open_provider(endpoint: Endpoint, *, errors_file: Path | None = None) -> Provider:
@@ -54,8 +53,8 @@ def open_provider(endpoint: Endpoint, *, errors_file: Path | None = None) -> Pro
     if endpoint.api == "recorded":
         recorded = import_module("trimtab.providers.recorded")
         return cast(Provider, recorded.RecordedProvider(endpoint.base_url))
-    if endpoint.base_url in _OFFERED:
-        return _OFFERED[endpoint.base_url]()
+    if endpoint.provider in _OFFERED:
+        return _OFFERED[endpoint.provider][-1]()
     bridge = import_module("trimtab.providers.bridge")
     return cast(Provider, bridge.open_bridge(endpoint.base_url))
 

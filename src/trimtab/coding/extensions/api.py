@@ -10,8 +10,11 @@ Authors import all of it from `trimtab.extend`. The one rule: within a version n
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as fields_changed
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+from msgspec.structs import replace
 
 from trimtab.agent.events import Event
 from trimtab.agent.ports import Provider, Tool, ToolOutput
@@ -41,6 +44,8 @@ API_VERSION = 1
 LIMIT_S = 10.0
 """Seconds that a Python hook has unless it asks for others."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_LONGEST = 64
+"""Signs of a tool's name."""
 _COMMAND = re.compile(r"[a-z][a-z-]{0,63}")
 _NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}}
 
@@ -101,10 +106,10 @@ class PythonHook:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredTool:
-    """A tool that is a function: what the model sees, and what runs."""
+    """A tool: what the model sees, and what runs, a function or a tool of the loop."""
 
     spec: ToolSpec
-    run: ToolRunner
+    run: "ToolRunner | Tool"
     snippet: str = ""
     guidelines: tuple[str, ...] = ()
 
@@ -138,16 +143,15 @@ class RegisteredSection:
 
 @dataclass(slots=True)
 class Taken:
-    """The names that are used already, ours and those of the extensions before."""
+    """The names that are used already, ours and those of the extensions before. Tools need none: theirs begin with the extension's own."""
 
-    tools: set[str] = field(default_factory=set)
     commands: set[str] = field(default_factory=set)
     policies: set[str] = field(default_factory=set)
     providers: set[str] = field(default_factory=set)
 
     def copy(self) -> "Taken":
         """The same names, to be added to."""
-        return Taken(set(self.tools), set(self.commands), set(self.policies), set(self.providers))
+        return Taken(set(self.commands), set(self.policies), set(self.providers))
 
 
 class Api:
@@ -166,7 +170,7 @@ class Api:
         """The folder one works in, a real path."""
         self.settings = settings
         """What the person set for it: `[extensions.settings.NAME]`."""
-        self.tools: list[RegisteredTool | Tool] = []
+        self.tools: list[RegisteredTool] = []
         self.commands: list[RegisteredCommand] = []
         self.policies: dict[str, PolicyMaker] = {}
         self.providers: list[RegisteredProvider] = []
@@ -188,15 +192,14 @@ class Api:
     ) -> None:
         """A tool that is a function of its arguments (checked against `parameters`, a JSON Schema object) and of where it runs.
 
-        A plain function runs in a thread; what it raises is the model's to read. The permissions ask before each call unless a rule allows it.
+        The model knows it as `EXTENSION__NAME`, and so do rules. A plain function runs in a thread; what it raises is the model's to read. The permissions ask before each call unless a rule allows it.
         """
-        spec = ToolSpec(self._new("tools", name, _NAME, self._taken.tools), description, dict(parameters))
+        spec = ToolSpec(self._tool_name(name), description, dict(parameters))
         self.tools.append(RegisteredTool(spec, run, snippet, tuple(guidelines)))
 
     def add_tool(self, tool: Tool) -> None:
-        """A tool as `trimtab.agent` has them: for one that streams, says what it touches, or waits for a person."""
-        self._new("tools", tool.spec.name, _NAME, self._taken.tools)
-        self.tools.append(tool)
+        """A tool as `trimtab.agent` has them: for one that streams, says what it touches, or waits for a person. It is named as others are."""
+        self.tools.append(RegisteredTool(replace(tool.spec, name=self._tool_name(tool.spec.name)), tool))
 
     def command(self, name: str, run: CommandRunner, *, help: str = "", arguments: str = "") -> None:
         """A command `/NAME`: what it returns is shown, or, as `Say`, said to the model. `arguments` is how it is written behind the name."""
@@ -220,9 +223,9 @@ class Api:
         self.sections.append(RegisteredSection(name, text))
 
     def renderer(self, renderer: Renderer) -> None:
-        """How the calls of a tool are shown."""
+        """How the calls of a tool are shown: one of the extension's own, by the name that it was given here."""
         self._require_open()
-        self.renderers.append(renderer)
+        self.renderers.append(fields_changed(renderer, tool=f"{self.name}__{renderer.tool}"))
 
     def on_session_start(self, hook: Callable[[SessionStart, Here], Soon[Note]], *, limit_s: float = LIMIT_S) -> None:
         """When a session opens; a note becomes a part of the system prompt."""
@@ -291,12 +294,20 @@ class Api:
             raise UsageError(
                 f"{name!r} can't be a name among {kind}", hint="Letters, digits, - and _; commands: a to z and -."
             )
-        if name in taken or (kind == "tools" and "__" in name):
+        if name in taken:
             raise UsageError(
                 f"{name!r} is taken among {kind}", hint="Names of Trimtab, and of earlier extensions, stay theirs."
             )
         taken.add(name)
         return name
+
+    def _tool_name(self, name: str) -> str:
+        full = f"{self.name}__{name}"
+        used = {tool.spec.name for tool in self.tools}
+        self._new("tools", name, _NAME, {tool.removeprefix(f"{self.name}__") for tool in used})
+        if len(full) > _LONGEST:
+            raise UsageError(f"{full} is longer than {_LONGEST} signs", hint="Servers take no longer names of tools.")
+        return full
 
     def _require_open(self) -> None:
         if self._closed:

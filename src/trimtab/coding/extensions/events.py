@@ -5,12 +5,12 @@ feed ──▶ one task that is never slow ──▶ a bounded queue for each ho
 """
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 
 import anyio
 
 from trimtab.agent.events import Event, MessageDelta, Notice, ToolUpdate
-from trimtab.agent.feed import Feed
+from trimtab.agent.feed import Watcher
 from trimtab.coding.extensions.chain import Hook, HookPoints
 
 MOST = 256
@@ -62,15 +62,10 @@ class Listener:
                 await self._filled.wait()
 
 
-async def listen(feed: Feed, points: HookPoints, closing: anyio.Event) -> None:
+async def listen(events: Watcher, points: HookPoints, closing: anyio.Event) -> None:
     """Pass events on to the hooks until the feed or the session closes; what waits then is still told, as long as there is time."""
     listeners = [Listener(hook) for hook in points.at("event")]
-    await pass_on(feed, listeners, points, closing)
-
-
-async def pass_on(feed: Feed, listeners: Sequence[Listener], points: HookPoints, closing: anyio.Event) -> None:
-    """The same for these listeners."""
-    with feed.subscribe() as events:
+    with events:
 
         async def stop() -> None:
             await closing.wait()

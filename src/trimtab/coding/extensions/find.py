@@ -70,6 +70,8 @@ def find_extensions(project: Project) -> tuple[tuple[Found, ...], tuple[LeftOut,
     for one in _all(project):
         if isinstance(one, LeftOut):
             left.append(one)
+        elif one.name == "mcp":
+            left.append(LeftOut(one.name, one.whose, one.where, "tools of servers are named so; give it another name"))
         elif one.name in project.settings.extensions.off:
             left.append(LeftOut(one.name, one.whose, one.where, "turned off (extensions.off)"))
         elif one.name in found:

@@ -6,7 +6,7 @@
 It is one object, so that the opening has one thing to wire. The one rule: what fails here is a notice, and the session opens all the same.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
@@ -166,9 +166,9 @@ class Extensions:
         """From here on notices go to whoever watches."""
         self._publish = publish
 
-    async def listen(self, feed: Feed, closing: anyio.Event) -> None:
-        """Pass events on until the session closes."""
-        await listen(feed, self.points, closing)
+    def listening(self, feed: Feed, closing: anyio.Event) -> Callable[[], Awaitable[None]]:
+        """From here on events are heard; what is returned passes them on until the session closes."""
+        return partial(listen, feed.subscribe(), self.points, closing)
 
     async def end(self) -> None:
         """The session closes."""
@@ -293,9 +293,8 @@ def _with_providers(project: Project, loaded: list[Loaded], stack: AsyncExitStac
         for provider in one.api.providers:
             from trimtab.providers.open import offer  # noqa: PLC0415 - hardly any extension has a provider
 
-            address, withdraw = offer(provider.name, partial(_made, one.name, provider.make))
-            stack.callback(withdraw)
-            providers[provider.name] = ProviderConfig(api="bridge", base_url=address, models=provider.models)
+            stack.callback(offer(provider.name, partial(_made, one.name, provider.make)))
+            providers[provider.name] = ProviderConfig(api="bridge", models=provider.models)
     if not providers:
         return project
     settings = msgspec.structs.replace(project.settings, providers={**project.settings.providers, **providers})

@@ -11,18 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trimtab.coding.context.chosen import CONTEXT_TOOLS
 from trimtab.coding.extensions.api import API_VERSION, Api, Taken
 from trimtab.coding.extensions.find import Found, LeftOut
 from trimtab.coding.extensions.foreign import HookFailed, call_foreign
 from trimtab.coding.extensions.modules import Modules
-from trimtab.coding.permissions.rules import TOOLS
 from trimtab.coding.project import Project
 from trimtab.types.errors import TrimtabError
 
 LIMIT_S = 10.0
 """Seconds that importing an extension, and its `extend`, may take each."""
-_RESERVED = frozenset({"task", "job", "jobs", "fetch"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +72,7 @@ async def load_extension(found: Found, files: Mapping[str, bytes], project: Proj
         if modules:
             modules.close()
         return LeftOut(found.name, found.whose, found.where, _words(problem))
-    taken.tools, taken.commands, taken.policies, taken.providers = (
-        names.tools,
-        names.commands,
-        names.policies,
-        names.providers,
-    )
+    taken.commands, taken.policies, taken.providers = names.commands, names.policies, names.providers
     return Loaded(found, api, modules)
 
 
@@ -92,7 +84,6 @@ def taken_names(project: Project) -> Taken:
 
     providers = {*project.settings.providers, *(p.name for p in Catalogue.load().providers())}
     return Taken(
-        tools={*TOOLS, *CONTEXT_TOOLS["pilot"], *_RESERVED},
         commands=set(COMMANDS),
         policies=set(own_policies()),
         providers={*providers, "scripted", "recorded", "bridge"},

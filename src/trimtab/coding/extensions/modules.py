@@ -29,7 +29,7 @@ class Modules(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
     def load(self) -> ModuleType:
         """Import the extension. Raises what its code raises."""
-        sys.meta_path.append(self)
+        sys.meta_path.insert(0, self)
         return importlib.import_module(self.root)
 
     def close(self) -> None:
@@ -51,6 +51,8 @@ class Modules(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         )
         if spec is not None:
             spec.cached = None
+            if spec.submodule_search_locations is not None:
+                spec.submodule_search_locations = []  # no other finder looks for its modules on the disk
         return spec
 
     def get_source(self, fullname: str) -> str:

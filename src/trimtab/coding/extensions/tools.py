@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from trimtab.agent.ports import Access, Tool, ToolOutput, ToolRun
+from trimtab.agent.ports import Access, ToolOutput, ToolRun
 from trimtab.coding.extensions.api import RegisteredTool
 from trimtab.coding.extensions.foreign import HookFailed, call_foreign
 from trimtab.coding.extensions.here import Here
@@ -45,20 +45,16 @@ class ExtensionTool:
         return replace(result, parts=tuple(map(_cut, result.parts)))
 
 
-def as_tool(registered: RegisteredTool | Tool, here: Callable[[], Here]) -> ExtensionTool:
+def as_tool(registered: RegisteredTool, here: Callable[[], Here]) -> ExtensionTool:
     """What was registered as a tool of the loop; `here` is asked at each call."""
-    if isinstance(registered, RegisteredTool):
-        function = registered.run
+    spec, inner = registered.spec, registered.run
+    if not callable(inner):
+        return ExtensionTool(spec, inner.snippet, tuple(inner.guidelines), inner.access, inner.run)
 
-        def does(arguments: Mapping[str, Any], run: ToolRun) -> Any:
-            return function(arguments, here())
+    def does(arguments: Mapping[str, Any], run: ToolRun) -> Any:
+        return inner(arguments, here())
 
-        return ExtensionTool(
-            registered.spec, registered.snippet, registered.guidelines, lambda _arguments: Access(writes="*"), does
-        )
-    return ExtensionTool(
-        registered.spec, registered.snippet, tuple(registered.guidelines), registered.access, registered.run
-    )
+    return ExtensionTool(spec, registered.snippet, registered.guidelines, lambda _arguments: Access(writes="*"), does)
 
 
 def _cut(part: Part) -> Part:
