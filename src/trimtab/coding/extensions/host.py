@@ -6,7 +6,7 @@
 It is one object, so that the opening has one thing to wire. The one rule: what fails here is a notice, and the session opens all the same.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
@@ -32,6 +32,7 @@ from trimtab.coding.extensions.load import Loaded, load_extension, taken_names
 from trimtab.coding.extensions.match import Match
 from trimtab.coding.extensions.points import Answer, SessionEnd, SessionStart
 from trimtab.coding.extensions.shell_hooks import ShellHook, as_hooks, runner_of, shell_hooks
+from trimtab.coding.extensions.titles import title_of
 from trimtab.coding.extensions.tool_hooks import ToolHooks
 from trimtab.coding.extensions.tools import as_tool
 from trimtab.coding.extensions.transcript_hooks import TranscriptHooks
@@ -87,6 +88,10 @@ class Extensions:
     def renderers(self) -> Mapping[str, Renderer]:
         """How calls are shown, by tool."""
         return {renderer.tool: renderer for one in self.loaded for renderer in one.api.renderers}
+
+    def title_of(self, tool: str, arguments: Mapping[str, Any] | None) -> str:
+        """The line that stands for a call; empty where nobody says how it is shown."""
+        return title_of(self.renderers, tool, arguments)
 
     @property
     def commands(self) -> tuple[tuple[str, RegisteredCommand], ...]:
@@ -244,6 +249,17 @@ async def _judged(
     project: Project, found: tuple[Found, ...], shell: tuple[ShellHook, ...], person: Person
 ) -> tuple[Judged, tuple[str, ...]]:
     """The judgement on all code of the project's, and what to tell of it."""
+    items = code_of(project, found, shell)
+    try:
+        judged = await judge_code(project, items, person)
+    except ConfigError as e:
+        refused = dict.fromkeys(items, e.message)
+        return Judged(refused=refused), (f"code of this project doesn't run: {e.message}",)
+    return judged, (judged.notice,) if judged.notice else ()
+
+
+def code_of(project: Project, found: Sequence[Found], shell: Sequence[ShellHook]) -> dict[str, bytes | Path]:
+    """The pieces of the project's own code, by the names by which they are judged."""
     root = project.trust.root
     items: dict[str, bytes | Path] = {
         name_in(root, file): file for one in found if one.whose == "project" for file in one.files.values()
@@ -251,12 +267,7 @@ async def _judged(
     for hook in shell:
         if hook.of_project:
             items |= {hook.label: hook.entry, **hook.files}
-    try:
-        judged = await judge_code(project, items, person)
-    except ConfigError as e:
-        refused = dict.fromkeys(items, e.message)
-        return Judged(refused=refused), (f"code of this project doesn't run: {e.message}",)
-    return judged, (judged.notice,) if judged.notice else ()
+    return items
 
 
 async def _allowed(project: Project, one: Found, judged: Judged) -> tuple[dict[str, bytes], str]:

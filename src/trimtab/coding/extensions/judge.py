@@ -60,7 +60,7 @@ async def judge_code(project: Project, items: Items, person: Person) -> Judged:
 
 
 async def _asked(project: Project, decision: CodeDecision, person: Person) -> str | None:
-    details = await anyio.to_thread.run_sync(partial(_details, project, decision))
+    details = await anyio.to_thread.run_sync(partial(details_of, project, decision))
     options: Sequence[Option] = (YES, ONCE, LATER, SHOW)
     while True:
         key = await person.ask(
@@ -74,12 +74,12 @@ async def _asked(project: Project, decision: CodeDecision, person: Person) -> st
         )
         if key != SHOW.key:
             return key
-        details = tuple(_texts({**decision.new, **decision.changed}))
+        details = tuple(texts_of({**decision.new, **decision.changed}))
         options = (YES, ONCE, LATER)
 
 
-def _details(project: Project, decision: CodeDecision) -> tuple[str, ...]:
-    """What is new, and what became of the rest."""
+def details_of(project: Project, decision: CodeDecision) -> tuple[str, ...]:
+    """Lines about what is new, and the differences of the rest."""
     store, copies, root = project.home.trust_file, project.home.trusted_code, project.trust.root
     lines = [f"{one_path(name)}: new, {counted(len(data), 'byte')}" for name, data in decision.new.items()]
     room = _SHOWN
@@ -94,7 +94,8 @@ def _details(project: Project, decision: CodeDecision) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _texts(items: Mapping[str, bytes]) -> Iterator[str]:
+def texts_of(items: Mapping[str, bytes]) -> Iterator[str]:
+    """The texts themselves, with what is hidden in them, as far as there is room."""
     room = _SHOWN
     for name, data in items.items():
         if room <= 0:
