@@ -22,7 +22,8 @@ from trimtab.coding.closing import Closers, Ending
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.marker_guard import MarkerGuard
 from trimtab.coding.context.open import open_context
-from trimtab.coding.extensions.host import Extensions, open_extensions
+from trimtab.coding.extensions.acting import Acting
+from trimtab.coding.extensions.open import open_extensions
 from trimtab.coding.guard import workspace_of
 from trimtab.coding.instructions.hooks import InstructionHooks
 from trimtab.coding.instructions.section import Section
@@ -114,7 +115,7 @@ async def open_session(
         instructions.more.append(extensions.sections)
         stack.callback(agent.feed.close)
         stack.push_async_callback(beside.aclose)  # what runs beside ends first: it may still have something to say
-        if extensions.points.has("event"):
+        if extensions.listens:
             beside.run(extensions.listening(agent.feed, beside.closing))
         stack.push_async_callback(extensions.end)
         notices = (*project.notices, *opened.notices, *kit.model.notes, *told, *extensions.take_notices())
@@ -139,7 +140,7 @@ class _Equipped:
     """A project as it is once trust is settled, what acts in it, and what a session in it needs."""
 
     project: Project
-    extensions: Extensions
+    extensions: Acting
     kit: Kit
 
 

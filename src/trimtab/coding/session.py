@@ -22,7 +22,7 @@ from trimtab.coding.closing import Ending
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.open import OpenContext
-from trimtab.coding.extensions.host import Extensions
+from trimtab.coding.extensions.acting import Acting
 from trimtab.coding.kit import Kit
 from trimtab.coding.logs import (
     last_model,
@@ -64,7 +64,7 @@ class Session:
         context: OpenContext,
         stack: AsyncExitStack,
         services: Services,
-        extensions: Extensions,
+        extensions: Acting,
         *,
         notices: tuple[str, ...],
         closing: Ending,

@@ -9,13 +9,13 @@ Of two with one name the first holds. What can't be used is said in words. The o
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from trimtab.coding.extensions.open import FOLDER, GROUP, packages_offer
 from trimtab.coding.instructions.reach import reach_of
 from trimtab.coding.project import Project
 from trimtab.coding.telling.printable import one_path
@@ -29,15 +29,12 @@ if TYPE_CHECKING:
 _Real: TypeAlias = Callable[[Path], Path | None]
 """From a path to the one to read in its place, links resolved; None where it may not be used."""
 Whose: TypeAlias = Literal["package", "yours", "project"]
-GROUP = "trimtab.extensions"
-FOLDER = "extensions"
 _MOST = 100
 """Extensions of one folder."""
 _MOST_FILES = 200
 """Files of one extension."""
 _DEEP = 8
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-_MARK = f"[{GROUP}]".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +189,7 @@ def _package_files(folder: Path, real_of: _Real) -> tuple[dict[str, Path], str]:
 
 def installed(project: Project) -> Iterator[Found | LeftOut]:
     """The extensions of installed packages. One that lies in the project is no installed package, but the project's code under another name."""
-    if not any(map(_has_mark, dict.fromkeys(sys.path))):
+    if not packages_offer():
         return
     from importlib.metadata import distributions  # noqa: PLC0415 - takes long, and hardly anybody has one installed
 
@@ -214,21 +211,3 @@ def installed(project: Project) -> Iterator[Found | LeftOut]:
 
 def _folder_of(distribution: "Distribution") -> str:
     return os.path.realpath(str(distribution.locate_file("")))
-
-
-def _has_mark(folder: str) -> bool:
-    """Whether a package in that folder of `sys.path` has an extension: a look that takes a few milliseconds, where a whole one takes many."""
-    try:
-        with os.scandir(folder or ".") as entries:
-            names = [e.path for e in entries if e.name.endswith((".dist-info", ".egg-info"))]
-    except OSError:
-        return False
-    return any(_holds_mark(os.path.join(name, "entry_points.txt")) for name in names)
-
-
-def _holds_mark(file: str) -> bool:
-    try:
-        with open(file, "rb") as stream:
-            return _MARK in stream.read()
-    except OSError:
-        return False

@@ -1,7 +1,7 @@
 """The extensions and hooks of one session, from its opening to its end.
 
-    open_extensions ──find ▸ judge ▸ load──▶ Extensions ──tools, providers, policies──▶ the rest of the opening
-                                                 └──attach(agent, …)──▶ begin (session_start) ── turns: sections, points ── listen ── end (session_end)
+    load_all ──find ▸ judge ▸ load──▶ Extensions ──tools, providers, policies──▶ the rest of the opening
+                                                 └──▶ begin (session_start) ── turns: sections, points ── listening ── end (session_end)
 
 It is one object, so that the opening has one thing to wire. The one rule: what fails here is a notice, and the session opens all the same.
 """
@@ -97,6 +97,11 @@ class Extensions:
     def commands(self) -> tuple[tuple[str, RegisteredCommand], ...]:
         """The commands, each with the name of its extension."""
         return tuple((one.name, command) for one in self.loaded for command in one.api.commands)
+
+    @property
+    def listens(self) -> bool:
+        """Whether a hook wants events."""
+        return self.points.has("event")
 
     def sections(self) -> tuple[Section, ...]:
         """The parts of the system prompt, as they were when they were asked last."""
@@ -208,13 +213,11 @@ class Extensions:
         )
 
 
-async def open_extensions(project: Project, person: Person, stack: AsyncExitStack) -> tuple[Project, Extensions]:
+async def load_all(project: Project, person: Person, stack: AsyncExitStack) -> tuple[Project, Extensions]:
     """Load what there is for `project`, asking `person` about code of the project; what it brings leaves with `stack`.
 
     Returns the project with the providers that were registered. Raises `ConfigError` for a hook in the settings that can't be read.
     """
-    if not project.settings.extensions.enabled:
-        return project, Extensions(project)
     found, left = await anyio.to_thread.run_sync(find_extensions, project)
     shell = await anyio.to_thread.run_sync(shell_hooks, project)
     if not found and not shell:

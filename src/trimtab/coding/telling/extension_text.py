@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from trimtab.coding.check import Check
-from trimtab.coding.extensions.host import Extensions
+from trimtab.coding.extensions.acting import Acting
 
 _WHOSE = {"package": "installed", "yours": "yours", "project": "this project's"}
 NONE = "no extensions and no hooks. An extension is NAME.py in {home}/extensions, or in .trimtab/extensions of a project that you trust; a hook is [[hooks.POINT]] in config.toml"
 
 
-def extension_lines(extensions: Extensions) -> tuple[str, ...]:
+def extension_lines(extensions: Acting) -> tuple[str, ...]:
     """All of it."""
     lines = tuple(_lines(extensions))
     if not extensions.project.settings.extensions.enabled:
@@ -17,7 +17,7 @@ def extension_lines(extensions: Extensions) -> tuple[str, ...]:
     return lines or (NONE.format(home=extensions.project.home.config),)
 
 
-def _lines(extensions: Extensions) -> Iterator[str]:
+def _lines(extensions: Acting) -> Iterator[str]:
     for one in extensions.loaded:
         yield f"{one.name} ({_WHOSE[one.found.whose]}): {', '.join(one.registered) or 'it registered nothing'}"
         yield f"  {one.found.where}"
@@ -31,7 +31,7 @@ def _lines(extensions: Extensions) -> Iterator[str]:
         yield f"  {left.where}"
 
 
-def extension_checks(extensions: Extensions) -> Iterator[Check]:
+def extension_checks(extensions: Acting) -> Iterator[Check]:
     """The same for the doctor."""
     for one in extensions.loaded:
         found = f"{one.name} ({_WHOSE[one.found.whose]}): {', '.join(one.registered) or 'nothing'}; {one.found.where}"
