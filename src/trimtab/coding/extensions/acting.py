@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from trimtab.agent.ports import Hooks, Tool
+from trimtab.coding.context.ahead import Work
 from trimtab.coding.context.around import Around, NobodyAround
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Acting(Protocol):
         """From here on notices go to whoever watches."""
         ...
 
-    def listening(self, feed: "Feed", closing: "anyio.Event") -> Callable[[], Awaitable[None]]:
+    def listening(self, feed: "Feed", closing: "anyio.Event") -> Work:
         """From here on events are heard; what is returned passes them on until the session closes."""
         ...
 
@@ -143,7 +144,7 @@ class NothingActs:
     def announce_by(self, publish: Callable[[str], Awaitable[None]]) -> None:
         """Nothing is told."""
 
-    def listening(self, feed: "Feed", closing: "anyio.Event") -> Callable[[], Awaitable[None]]:
+    def listening(self, feed: "Feed", closing: "anyio.Event") -> Work:
         """Nobody listens."""
         return self.end
 

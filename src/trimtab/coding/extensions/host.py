@@ -20,6 +20,7 @@ from trimtab.agent.feed import Feed
 from trimtab.agent.ports import Hooks, Provider, Tool
 from trimtab.agent.run import Agent
 from trimtab.coding.confine import confiner_of
+from trimtab.coding.context.ahead import Work
 from trimtab.coding.context.around import Around, NobodyAround
 from trimtab.coding.extensions.api import PythonHook, RegisteredCommand, RegisteredSection, Renderer
 from trimtab.coding.extensions.chain import Hook, HookPoints, Tell, clean
@@ -176,7 +177,7 @@ class Extensions:
         """From here on notices go to whoever watches."""
         self._publish = publish
 
-    def listening(self, feed: Feed, closing: anyio.Event) -> Callable[[], Awaitable[None]]:
+    def listening(self, feed: Feed, closing: anyio.Event) -> Work:
         """From here on events are heard; what is returned passes them on until the session closes."""
         return partial(listen, feed.subscribe(), self.points, closing)
 
