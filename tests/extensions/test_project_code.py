@@ -4,8 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from support.agent_fakes import Script, calls, ends, says
 from support.extended import Answers, talk
 from support.instructed import Place
+from trimtab.coding.choose import Ephemeral
+from trimtab.coding.opening import open_session
+from trimtab.coding.subagent import run_subagent
 
 pytestmark = pytest.mark.anyio
 
@@ -53,6 +57,27 @@ async def test_a_change_in_any_file_is_shown_as_one_and_asked_about(place: Place
     assert "  -word = 'one'" in question.details
     assert "  +word = 'two'" in question.details
     assert await section(place, Answers(["yes"]), trust="folder") == ("two", [])
+
+
+async def test_this_time_holds_for_a_reload_and_for_subagents_too(place: Place) -> None:
+    place.write(
+        "work/.trimtab/extensions/theirs/part.py",
+        "from trimtab.extend import Deny, ModelConfig\nword = 'one'\n"
+        "def guard(api):\n    api.on_tool_call(lambda call, here: Deny('guarded'))\n"
+        "    api.provider('lent', lambda: None, models=[ModelConfig(id='m')])\n",
+    )
+    place.write("work/.trimtab/extensions/theirs/__init__.py", "API = 1\nfrom .part import guard as extend\n")
+    call = calls("write", '{"path": "a.txt", "content": ""}', call_id="c1") + ends("tool_calls")
+    async with talk(place, person=Answers(["once"]), trust="folder") as talking:
+        session = talking.session
+        child = Script(call, says("done") + ends())
+        await run_subagent(session, "write a file", provider=child)
+        assert "Not run: guarded" in str(child.requests[1].messages)
+        again = session.project.moved_to(session.project.cwd)
+        asked = Answers()
+        async with open_session(again, Ephemeral(), provider=child, person=asked) as reloaded:
+            assert len(reloaded.extensions.loaded) == 1
+        assert asked.asked == []
 
 
 async def test_this_time_is_not_stored(place: Place) -> None:

@@ -38,6 +38,11 @@ def offer(name: str, make: Callable[[], Provider]) -> Callable[[], None]:
     return withdraw
 
 
+def lent() -> frozenset[str]:
+    """The names of providers that are lent now."""
+    return frozenset(_OFFERED)
+
+
 def open_provider(endpoint: Endpoint, *, errors_file: Path | None = None) -> Provider:
     """Return the provider of an endpoint. `errors_file` holds the user's own error rules; it needn't exist.
 

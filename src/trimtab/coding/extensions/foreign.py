@@ -12,13 +12,15 @@ import inspect
 import os
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 
 from trimtab.agent.ports import Deferred
+from trimtab.coding.telling.hidden import without_invisible
 from trimtab.types.text import scrub
 
+T = TypeVar("T")
 LONGEST = 500
 """Characters of what foreign code says about its failure."""
 
@@ -42,6 +44,14 @@ async def call_foreign(function: Callable[..., Any], *arguments: Any, limit_s: f
     raise HookFailed(f"no answer within {limit_s:g} s")
 
 
+def make_foreign(make: Callable[[], T]) -> T:
+    """Return what `make` makes, at once: for what has to be there before anything goes on. Raises `HookFailed`."""
+    try:
+        return make()
+    except (Exception, SystemExit) as problem:
+        raise HookFailed(said(problem)) from problem
+
+
 async def in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     """Return what a plain `function` returns, from a thread that can be left behind when this is cancelled. Raises what it raises."""
     call = _Call(contextvars.copy_context(), function, arguments)
@@ -60,7 +70,7 @@ def said(problem: BaseException) -> str:
     except Exception:  # noqa: BLE001 - foreign code: an exception of others may not have words
         text = ""
     kind = type(problem).__name__
-    return scrub(f"{kind}: {text}" if text else kind)[:LONGEST]
+    return scrub(without_invisible(f"{kind}: {text[: 2 * LONGEST]}" if text else kind))[:LONGEST]
 
 
 class _Call:

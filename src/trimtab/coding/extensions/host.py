@@ -6,7 +6,7 @@
 It is one object, so that the opening has one thing to wire. The one rule: what fails here is a notice, and the session opens all the same.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
@@ -26,7 +26,7 @@ from trimtab.coding.extensions.api import PythonHook, RegisteredCommand, Registe
 from trimtab.coding.extensions.chain import Hook, HookPoints, Tell, clean
 from trimtab.coding.extensions.events import listen
 from trimtab.coding.extensions.find import Found, LeftOut, find_extensions
-from trimtab.coding.extensions.foreign import HookFailed, call_foreign, said
+from trimtab.coding.extensions.foreign import HookFailed, call_foreign, make_foreign
 from trimtab.coding.extensions.here import Ground, Here, SessionHere
 from trimtab.coding.extensions.judge import Judged, judge_code, name_in
 from trimtab.coding.extensions.load import Loaded, load_extension, taken_names
@@ -41,7 +41,10 @@ from trimtab.coding.guard import workspace_of
 from trimtab.coding.instructions.section import Section
 from trimtab.coding.person import Person
 from trimtab.coding.project import Project
+from trimtab.coding.trust.code import read_items
+from trimtab.context.policies.registry import offer as offer_policy
 from trimtab.context.stores.log import SessionLog
+from trimtab.providers.open import offer as offer_provider
 from trimtab.types.config import ProviderConfig
 from trimtab.types.errors import ConfigError
 
@@ -208,10 +211,7 @@ class Extensions:
     async def _fits(self, match: Match, tool: str, arguments: dict[str, Any]) -> bool:
         if not match.rules:
             return True
-        home = workspace_of(self.project).home
-        return await anyio.to_thread.run_sync(
-            partial(match.fits_call, tool, arguments, project=self.project.cwd, home=home)
-        )
+        return await anyio.to_thread.run_sync(match.fits_call, tool, arguments, workspace_of(self.project))
 
 
 async def load_all(project: Project, person: Person, stack: AsyncExitStack) -> tuple[Project, Extensions]:
@@ -243,7 +243,7 @@ async def load_all(project: Project, person: Person, stack: AsyncExitStack) -> t
     acting = [(hook, _why_not(hook, judged)) for hook in shell]
     runner = runner_of(project, confiner_of(project))
     points = as_hooks([hook for hook, why in acting if not why], judged.allowed, runner)
-    project = _with_providers(project, loaded, stack)
+    project = replace(_with_providers(project, loaded, stack), code_once=judged.once)
     _offer_policies(loaded, stack)
     told = (*notices, *_notices(out))
     return project, Extensions(project, tuple(loaded), tuple(out), tuple(acting), points, told)
@@ -258,7 +258,7 @@ async def _judged(
         judged = await judge_code(project, items, person)
     except ConfigError as e:
         refused = dict.fromkeys(items, e.message)
-        return Judged(refused=refused), (f"code of this project doesn't run: {e.message}",)
+        return Judged(refused=refused, once=project.code_once), (f"code of this project doesn't run: {e.message}",)
     return judged, (judged.notice,) if judged.notice else ()
 
 
@@ -276,8 +276,6 @@ def code_of(project: Project, found: Sequence[Found], shell: Sequence[ShellHook]
 
 async def _allowed(project: Project, one: Found, judged: Judged) -> tuple[dict[str, bytes], str]:
     """The bytes of an extension that may run, and why it may not."""
-    from trimtab.coding.trust.code import read_items  # noqa: PLC0415 - only where there are extensions
-
     if one.whose == "project":
         names = {path: name_in(project.trust.root, file) for path, file in one.files.items()}
         why = next((judged.refused[name] for name in names.values() if name in judged.refused), "")
@@ -306,9 +304,7 @@ def _with_providers(project: Project, loaded: list[Loaded], stack: AsyncExitStac
     providers: dict[str, ProviderConfig] = {}
     for one in loaded:
         for provider in one.api.providers:
-            from trimtab.providers.open import offer  # noqa: PLC0415 - hardly any extension has a provider
-
-            stack.callback(offer(provider.name, partial(_made, one.name, provider.make)))
+            stack.callback(offer_provider(provider.name, partial(_made, one.name, provider.make)))
             providers[provider.name] = ProviderConfig(api="bridge", models=provider.models)
     if not providers:
         return project
@@ -318,16 +314,14 @@ def _with_providers(project: Project, loaded: list[Loaded], stack: AsyncExitStac
 
 def _made(name: str, make: Callable[[], Provider]) -> Provider:
     try:
-        return make()
-    except (Exception, SystemExit) as problem:
+        return make_foreign(make)
+    except HookFailed as problem:
         raise ConfigError(
-            f"the provider of extension {name} can't be made: {said(problem)}", hint="Repair or remove the extension."
+            f"the provider of extension {name} can't be made: {problem}", hint="Repair or remove the extension."
         ) from problem
 
 
 def _offer_policies(loaded: list[Loaded], stack: AsyncExitStack) -> None:
     for one in loaded:
         for name, make in one.api.policies.items():
-            from trimtab.context.policies.registry import offer  # noqa: PLC0415 - hardly any extension has a policy
-
-            stack.callback(offer(name, make))
+            stack.callback(offer_policy(name, make))

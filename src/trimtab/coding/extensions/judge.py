@@ -19,7 +19,7 @@ from trimtab.coding.telling.hidden import hidden_text
 from trimtab.coding.telling.printable import one_path
 from trimtab.coding.telling.tables import counted
 from trimtab.coding.telling.trust_text import revealed
-from trimtab.coding.trust.code import CodeDecision, Items, code_decision, difference, trust_code
+from trimtab.coding.trust.code import CodeDecision, Items, code_decision, difference, digest_of, trust_code
 
 _SHOWN = 100_000
 """Characters of code that are shown in all."""
@@ -37,6 +37,8 @@ class Judged:
     allowed: Mapping[str, bytes] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
     notice: str = ""
+    once: frozenset[tuple[str, str]] = frozenset()
+    """Name and hash of what may run for this run alone."""
 
 
 async def judge_code(project: Project, items: Items, person: Person) -> Judged:
@@ -45,18 +47,28 @@ async def judge_code(project: Project, items: Items, person: Person) -> Judged:
         return Judged()
     store, root = project.home.trust_file, project.trust.root
     decision = await anyio.to_thread.run_sync(code_decision, store, root, items)
+    decision = _with_once(decision, project.code_once)
     unreadable = {name: f"it can't be read: {why}" for name, why in decision.unreadable.items()}
     asked = {**decision.new, **decision.changed}
     if not asked:
-        return Judged(decision.trusted, unreadable)
+        return Judged(decision.trusted, unreadable, once=project.code_once)
     answer = await _asked(project, decision, person)
     if answer in (YES.key, ONCE.key):
         if answer == YES.key:
             await anyio.to_thread.run_sync(trust_code, store, project.home.trusted_code, root, asked)
-        return Judged({**decision.trusted, **asked}, unreadable)
+        now = {(name, digest_of(data)) for name, data in asked.items()} if answer == ONCE.key else set()
+        return Judged({**decision.trusted, **asked}, unreadable, once=project.code_once | now)
     news = {name: "it is new, and nobody has said that it may run" for name in decision.new}
     changed = {name: "it changed, and nobody has said that it may run so" for name in decision.changed}
-    return Judged(decision.trusted, {**unreadable, **news, **changed}, _notice(decision))
+    return Judged(decision.trusted, {**unreadable, **news, **changed}, _notice(decision), project.code_once)
+
+
+def _with_once(decision: CodeDecision, once: frozenset[tuple[str, str]]) -> CodeDecision:
+    """The decision, with what was let run for this run among what is trusted."""
+    again = {n: d for n, d in {**decision.new, **decision.changed}.items() if (n, digest_of(d)) in once}
+    new = {name: data for name, data in decision.new.items() if name not in again}
+    changed = {name: data for name, data in decision.changed.items() if name not in again}
+    return CodeDecision({**decision.trusted, **again}, new, changed, decision.unreadable)
 
 
 async def _asked(project: Project, decision: CodeDecision, person: Person) -> str | None:

@@ -16,6 +16,7 @@ from trimtab.coding.extensions.find import Found, LeftOut
 from trimtab.coding.extensions.foreign import HookFailed, call_foreign
 from trimtab.coding.extensions.modules import Modules
 from trimtab.coding.project import Project
+from trimtab.providers.open import lent
 from trimtab.types.errors import TrimtabError
 
 LIMIT_S = 10.0
@@ -82,7 +83,10 @@ def taken_names(project: Project) -> Taken:
     from trimtab.context.policies.registry import own_policies  # noqa: PLC0415 - loads all policies
     from trimtab.providers.catalogue import Catalogue  # noqa: PLC0415 - as above
 
-    providers = {*project.settings.providers, *(p.name for p in Catalogue.load().providers())}
+    own = (
+        project.settings.providers.keys() - lent()
+    )  # what a parent session's extension lends is no name of the person's
+    providers = {*own, *(p.name for p in Catalogue.load().providers())}
     return Taken(
         commands=set(COMMANDS),
         policies=set(own_policies()),

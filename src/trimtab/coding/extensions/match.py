@@ -8,11 +8,12 @@ import os
 import re
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from trimtab.coding.permissions.denials import denied
+from trimtab.coding.permissions.hooks import WorkspacePaths
 from trimtab.coding.permissions.rules import WITH_ARGUMENT, Rule, parse_rule
 from trimtab.coding.permissions.shell import Unclear, parse
+from trimtab.coding.tools.paths import Workspace
 from trimtab.types.errors import ConfigError
 
 _BETWEEN = re.compile(r"\|(?![^(]*\))")
@@ -31,9 +32,9 @@ class Match:
         """As it is written."""
         return " | ".join((*(rule.text for rule in self.rules), *self.names))
 
-    def fits_call(self, tool: str, arguments: dict[str, object], *, project: Path, home: Path) -> bool:
+    def fits_call(self, tool: str, arguments: dict[str, object], workspace: Workspace) -> bool:
         """Whether a call is meant. Touches the disk where a rule has a glob."""
-        return not self.rules or any(_fits(rule, tool, arguments, project, home) for rule in self.rules)
+        return not self.rules or any(_fits(rule, tool, arguments, workspace) for rule in self.rules)
 
     def fits_name(self, name: str) -> bool:
         """Whether an event is meant."""
@@ -57,7 +58,7 @@ def parse_match(text: str, point: str) -> Match:
     return Match(rules)
 
 
-def _fits(rule: Rule, tool: str, arguments: dict[str, object], project: Path, home: Path) -> bool:
+def _fits(rule: Rule, tool: str, arguments: dict[str, object], workspace: Workspace) -> bool:
     if not rule.is_about(tool):
         return False
     if rule.argument is None:
@@ -67,6 +68,6 @@ def _fits(rule: Rule, tool: str, arguments: dict[str, object], project: Path, ho
             return denied(parse(str(arguments.get("command", ""))), (replace(rule, tool="bash"),)) is not None
         except Unclear:
             return True
-    path = os.path.expanduser(str(arguments.get("path", "")))
-    real = os.path.realpath(project / path) if "\0" not in path else path
-    return rule.fits_path(real, project=str(project), home=str(home))
+    real = WorkspacePaths(workspace).of_tool(str(arguments.get("path", "")), tool)
+    home = os.path.realpath(workspace.home)
+    return real is None or rule.fits_path(real, project=str(workspace.cwd), home=home)

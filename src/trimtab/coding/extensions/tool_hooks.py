@@ -6,6 +6,7 @@ output ◀──points.tool_result── as the inner hooks left it
 
 import json
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace as with_fields
 from typing import Any
 
@@ -38,8 +39,8 @@ class ToolHooks:
 
     async def before_tool(self, call: ToolCall) -> Proceed | Answer:
         """Refuse the call, change it, or let the inner hooks judge it."""
-        given = dict(call.arguments or {})
-        told = ToolCalled(tool_name=call.name, tool_input=given, call_id=call.id, **self._where)
+        given = call.arguments or {}
+        told = ToolCalled(tool_name=call.name, tool_input=deepcopy(given), call_id=call.id, **self._where)
         verdict = await self._points.tool_call(told)
         if verdict.refusal and not (verdict.ask and await self._allowed(call, verdict)):
             return _refused(verdict)
@@ -64,7 +65,7 @@ class ToolHooks:
             said = "\n".join(part.text for part in output.parts if isinstance(part, Text))[:_TOLD]
             told = ToolReturned(
                 tool_name=call.name,
-                tool_input=dict(call.arguments or {}),
+                tool_input=deepcopy(call.arguments or {}),
                 tool_response=said,
                 is_error=output.is_error,
                 call_id=call.id,
