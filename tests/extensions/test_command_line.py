@@ -54,7 +54,7 @@ def test_the_doctor_lists_what_acts_and_what_does_not(cli: Cli) -> None:
     out = cli.inside("doctor").out
     assert "mine (yours): tool mine__notes, renderer of mine__notes" in out
     assert "bad is left out: ZeroDivisionError" in out
-    assert "hook `true` at tool_call" in out
+    assert "hook: `true` at tool_call" in out
 
 
 def test_code_of_a_project_is_shown_and_let_run_without_a_talk(cli: Cli) -> None:

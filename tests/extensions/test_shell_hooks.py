@@ -272,6 +272,18 @@ async def test_a_file_that_a_projects_hook_names_must_be_what_it_was_when_it_run
     assert not (place.cwd / "owned").exists()
 
 
+async def test_a_hook_of_a_project_has_standard_input_and_a_sandbox_and_its_output_is_no_code(place: Place) -> None:
+    owned = place.home / "owned"
+    hook(place, "tool_call", f"cat > told.json; echo x > {owned}; exit 0", file=PROJECT)
+    for person in (Answers(["yes"]), Answers()):
+        async with talk(place, writes(), DONE, trust="folder", person=person) as talking:
+            confined = talking.session._kit.confiner.examine()[1].sandbox is not None
+            await talking.session.prompt("go")
+            assert talking.failed == [False]
+    assert json.loads((place.cwd / "told.json").read_text())["tool_name"] == "write"
+    assert owned.exists() is not confined
+
+
 async def test_the_hooks_of_a_project_take_none_of_the_persons_away(place: Place) -> None:
     hook(place, "tool_call", "exit 2")
     hook(place, "tool_call", "true", file=PROJECT)

@@ -22,6 +22,7 @@ from trimtab.coding.extensions.foreign import HookFailed
 from trimtab.coding.extensions.match import Match, parse_match
 from trimtab.coding.extensions.points import POINTS, Answer, Point
 from trimtab.coding.extensions.shell import answer_of, payload, run_hook
+from trimtab.coding.permissions import redirect_targets
 from trimtab.coding.project import Project
 from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.telling.printable import one_line
@@ -89,13 +90,15 @@ def _in_layer(layer: Layer, project: Project) -> list[ShellHook]:
 
 
 def _named_files(command: str, project: Project) -> dict[str, Path]:
-    """The project's files that a command line names, by their paths from the project's root on."""
+    """The project's files that a command line names, by their paths from the project's root on; not those that it only writes."""
     try:
         words = shlex.split(command, comments=True)
     except ValueError:
         words = command.split()
-    root, found = project.trust.root, {}
+    root, found, written = project.trust.root, {}, redirect_targets(command)
     for word in words:
+        if word in written:
+            continue
         path = project.cwd / os.path.expanduser(word.strip(";&|()<>"))
         try:
             named = path.is_file() and is_own(root, path)

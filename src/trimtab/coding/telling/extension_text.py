@@ -37,7 +37,7 @@ def extension_checks(extensions: Acting) -> Iterator[Check]:
         found = f"{one.name} ({_WHOSE[one.found.whose]}): {', '.join(one.registered) or 'nothing'}; {one.found.where}"
         yield Check("ok", "extension", found)
     for hook, why in extensions.shell:
-        said = f"{hook.who} at {hook.point}; {hook.origin}"
+        said = f"{hook.who.removeprefix('hook ')} at {hook.point}; {hook.origin}"
         yield Check("note", "hook", f"{said}; {why}") if why else Check("ok", "hook", said)
     for left in extensions.left_out:
         off = left.why.startswith("turned off")
