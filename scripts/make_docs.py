@@ -64,6 +64,8 @@ def settings_page() -> str:
         ("instructions", settings.InstructionSettings),
         ("verify", settings.VerifySettings),
         ("sessions", settings.SessionSettings),
+        ("[hooks.POINT]", settings.HookSettings),
+        ("extensions", settings.ExtensionSettings),
     ]
     return INTROS["settings"] + "\n".join(_settings_table(path, struct) for path, struct in tables)
 

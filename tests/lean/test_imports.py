@@ -145,3 +145,14 @@ def test_a_small_session_that_goes_on_loads_no_vocabulary_either(tmp_path: Path)
     seen = loaded(cli, _COMMAND.format(argv=["-p", "more", "--model", model, "--session", "s.jsonl"]))
     assert "trimtab.context.engine" in seen
     assert {name for name in seen if name.startswith(("toktok", "trimtab.context.counting.counter"))} == set()
+
+
+def test_who_has_no_extensions_and_no_hooks_loads_nothing_of_them(tmp_path: Path) -> None:
+    """Whether there are any is a look at a few folders."""
+    cli = Cli.at(tmp_path)
+    seen = loaded(cli, _COMMAND.format(argv=["-p", "hi", "--model", cli.script({"text": "hello"})]))
+    assert {name for name in seen if name.startswith("trimtab.coding.extensions.")} == {
+        "trimtab.coding.extensions.acting",
+        "trimtab.coding.extensions.open",
+    }
+    assert "importlib.metadata" not in seen

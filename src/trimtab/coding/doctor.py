@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,9 +26,12 @@ from trimtab.coding.context.engine import context_settings, engine_settings
 from trimtab.coding.context.learned import learned_file
 from trimtab.coding.context_check import refusals
 from trimtab.coding.first_model import Found, first_model, look_around
+from trimtab.coding.extensions.open import open_extensions
 from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.models import resolve_model
+from trimtab.coding.person import NOBODY
 from trimtab.coding.project import Project
+from trimtab.coding.telling.extension_text import extension_checks
 from trimtab.coding.telling.printable import one_path
 from trimtab.coding.tools.ripgrep import find_rg
 from trimtab.coding.toolset import removed_variables
@@ -53,7 +57,18 @@ async def examine(project: Project, *, mistakes: Iterable[ConfigError] = (), onl
         *_programs(project.env.get("PATH")),
         *_safety(project),
         *await anyio.to_thread.run_sync(sandbox_checks, project),
+        *await _extensions(project),
     )
+
+
+async def _extensions(project: Project) -> tuple[Check, ...]:
+    """What of others acts, loaded as a run would: what nobody let run doesn't."""
+    try:
+        async with AsyncExitStack() as stack:
+            _, extensions = await open_extensions(project, NOBODY, stack)
+            return tuple(extension_checks(extensions))
+    except ConfigError as e:
+        return (Check("missing", "hooks", e.message, e.hint),)
 
 
 def _folders(project: Project) -> Iterator[Check]:

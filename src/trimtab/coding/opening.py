@@ -7,6 +7,8 @@ This is the only module that knows all siblings.
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import anyio
@@ -20,10 +22,12 @@ from trimtab.coding.closing import Closers, Ending
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.marker_guard import MarkerGuard
 from trimtab.coding.context.open import open_context
+from trimtab.coding.extensions.acting import Acting
+from trimtab.coding.extensions.open import open_extensions
 from trimtab.coding.guard import workspace_of
 from trimtab.coding.instructions.hooks import InstructionHooks
 from trimtab.coding.instructions.section import Section
-from trimtab.coding.kit import make_kit, thinking_of, touched
+from trimtab.coding.kit import Kit, make_kit, thinking_of, touched
 from trimtab.coding.limits import limits_of, require_price
 from trimtab.coding.logs import now, open_log, outputs_beside, writes_at_once
 from trimtab.coding.output_schema import SchemaCloser, prompt_section
@@ -60,16 +64,16 @@ async def open_session(
         beside = await stack.enter_async_context(services(start))
         # A new file is made only once nothing else can fail; an existing one says which model it used.
         early = writes_at_once(choice, project)
-        kit = None
-        if early:
-            project = await settle_trust(project, person)
-            kit = await make_kit(project, None, stack, provider=provider, extra=extra_tools, person=person)
+        equip = partial(_equipped, stack=stack, provider=provider, extra=extra_tools, person=person)
+        equipped = await equip(project, None) if early else None
+        project = equipped.project if equipped else project
         opened = await anyio.to_thread.run_sync(lambda: open_log(project, choice, takeover=takeover))
         log, project = opened.log, opened.project
         stack.callback(log.close)
-        if kit is None:
-            project = await settle_trust(project, person)
-            kit = await make_kit(project, opened.model_ref, stack, provider=provider, extra=extra_tools, person=person)
+        if equipped is None:
+            equipped = await equip(project, opened.model_ref)
+            project = equipped.project
+        kit, extensions = equipped.kit, equipped.extensions
         kit.outputs.path = outputs_beside(log.path) if log.path else None
         context = await anyio.to_thread.run_sync(lambda: open_context(project, log, kit.model.info, stack))
         tools = (*kit.tools_for(kit.model.info), *context.tools)
@@ -89,10 +93,14 @@ async def open_session(
             transcript=context.transcript,
             parked={p.call_id: p.question for p in log.parked},
             seen=await anyio.to_thread.run_sync(log.call_ids),
-            hooks=InstructionHooks(
-                MarkerGuard(checkpoints.recorder if checkpoints else kit.hooks, context.refuse),
-                instructions,
-                workspace_of(project),
+            hooks=extensions.around(
+                InstructionHooks(
+                    MarkerGuard(checkpoints.recorder if checkpoints else kit.hooks, context.refuse),
+                    instructions,
+                    workspace_of(project),
+                ),
+                log,
+                person,
             ),
             feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
             thinking=thinking_of(project, opened, kit.model),
@@ -102,9 +110,15 @@ async def open_session(
             closer=Closers([c for c in (closing.verifier, closing.schema) if c is not None]),
         )
         context.attach(agent)
+        await extensions.begin(agent, log, person)
+        context.transcript.around = extensions.transcript_hooks()
+        instructions.more.append(extensions.sections)
         stack.callback(agent.feed.close)
         stack.push_async_callback(beside.aclose)  # what runs beside ends first: it may still have something to say
-        notices = (*project.notices, *opened.notices, *kit.model.notes, *told)
+        if extensions.listens:
+            beside.run(extensions.listening(agent.feed, beside.closing))
+        stack.push_async_callback(extensions.end)
+        notices = (*project.notices, *opened.notices, *kit.model.notes, *told, *extensions.take_notices())
         yield Session(
             project,
             log,
@@ -113,8 +127,36 @@ async def open_session(
             context,
             stack,
             beside,
+            extensions,
             notices=notices,
             closing=closing,
             checkpoints=checkpoints,
             moved=opened.moved,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Equipped:
+    """A project as it is once trust is settled, what acts in it, and what a session in it needs."""
+
+    project: Project
+    extensions: Acting
+    kit: Kit
+
+
+async def _equipped(
+    project: Project,
+    ref: str | None,
+    *,
+    stack: AsyncExitStack,
+    provider: Provider | None,
+    extra: tuple[Tool, ...],
+    person: Person,
+) -> _Equipped:
+    """Settle trust, load what acts, and make the kit; `ref` is the model that the session used."""
+    project = await settle_trust(project, person)
+    project, extensions = await open_extensions(project, person, stack)
+    tools = (*extra, *extensions.tools)
+    return _Equipped(
+        project, extensions, await make_kit(project, ref, stack, provider=provider, extra=tools, person=person)
+    )

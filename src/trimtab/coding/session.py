@@ -22,6 +22,7 @@ from trimtab.coding.closing import Ending
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.open import OpenContext
+from trimtab.coding.extensions.acting import Acting
 from trimtab.coding.kit import Kit
 from trimtab.coding.logs import (
     last_model,
@@ -63,6 +64,7 @@ class Session:
         context: OpenContext,
         stack: AsyncExitStack,
         services: Services,
+        extensions: Acting,
         *,
         notices: tuple[str, ...],
         closing: Ending,
@@ -81,11 +83,13 @@ class Session:
         self._kit = kit
         self._stack = stack
         self.services = services
+        self.extensions = extensions
         self._notices = notices
         self._tools = agent.tools
         self._naming = Naming(project, log, context.transcript.book, self._settle)
         self._beside: Start | None = None
         context.transcript.wait.tell = self.tell
+        extensions.announce_by(self.tell)
         self.permissions.tell = self.tell
         self._opened_mode = self.permissions.policy.mode
         kit.instructions.changed = self._change_instructions
@@ -157,6 +161,7 @@ class Session:
         """Look at the instructions again, and say what changed: files, the day, another model's tools."""
         instructions = self.instructions
         instructions.begin_turn()
+        await self.extensions.refresh()
         for note in await anyio.to_thread.run_sync(instructions.refresh):
             await self.tell(note)
         self._tools = self.agent.tools

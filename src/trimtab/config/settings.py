@@ -4,7 +4,7 @@ The structs here are the schema: a key that isn't a field is an error that names
 its path. `docs/settings.md` is generated from them, docstrings included.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -196,6 +196,51 @@ class AuthSettings(_Section, frozen=True):
     """`file`: `auth.json` beside your settings, which nobody else may read. `keyring`: the operating system's, by the extra `keyring`."""
 
 
+class HookSettings(_Section, frozen=True):
+    """One command that runs at a point of a session ([hooks](hooks.md))."""
+
+    command: str
+    """What is run, by a shell, with JSON on its standard input."""
+    match: str = ""
+    """Which calls it is about, written as rules are, `"bash(git *) | write(docs/**)"`; at `event`, which events: `"turn_ended | tool_*"`. Nothing: all."""
+    timeout_s: Seconds = 60.0
+    """Seconds that it may take; then it is ended with all that it started."""
+
+
+class HooksSettings(_Section, frozen=True):
+    """Commands at points of a session. The hooks of all files act together; a project's only once you let their content run."""
+
+    session_start: tuple[HookSettings, ...] = ()
+    """When a session opens."""
+    session_end: tuple[HookSettings, ...] = ()
+    """When it closes."""
+    before_request: tuple[HookSettings, ...] = ()
+    """Before each request to the model."""
+    tool_call: tuple[HookSettings, ...] = ()
+    """Before a tool runs. One that fails refuses the call."""
+    tool_result: tuple[HookSettings, ...] = ()
+    """After a tool ran."""
+    before_compaction: tuple[HookSettings, ...] = ()
+    """Before a summary is written."""
+    after_compaction: tuple[HookSettings, ...] = ()
+    """After a part of the conversation was replaced by one."""
+    event: tuple[HookSettings, ...] = ()
+    """Beside the session, for each event."""
+
+
+class ExtensionSettings(_Section, frozen=True):
+    """Python extensions ([extensions](extensions.md))."""
+
+    enabled: bool = True
+    """Whether extensions are loaded and hooks act, whosever they are; `--no-extensions` turns them off."""
+    off: tuple[str, ...] = ()
+    """Names of extensions that aren't loaded."""
+    paths: tuple[str, ...] = ()
+    """Extensions beside those in `extensions/` of Trimtab's home: files, packages, or folders of them."""
+    settings: dict[str, Any] = {}
+    """A table for each extension, by its name; what may stand in it is the extension's to say."""
+
+
 class ModelOverride(_Section, frozen=True):
     """Settings for one model, over those of its provider and the catalogue."""
 
@@ -240,6 +285,8 @@ class Settings(_Section, frozen=True):
     verify: VerifySettings = VerifySettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
     sessions: SessionSettings = SessionSettings()
+    hooks: HooksSettings = HooksSettings()
+    extensions: ExtensionSettings = ExtensionSettings()
 
 
 __all__ = [
@@ -247,6 +294,9 @@ __all__ = [
     "BashTool",
     "CheckpointSettings",
     "ContextSettings",
+    "ExtensionSettings",
+    "HookSettings",
+    "HooksSettings",
     "InstructionSettings",
     "KeyStore",
     "ModelConfig",

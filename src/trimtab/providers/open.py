@@ -1,10 +1,11 @@
 """Opening a provider: from an endpoint to something that streams, loading only the code of its API.
 
 `openai-chat`, `openai-responses`, `anthropic` and `google` are wires over the one HTTP layer; `scripted` and `recorded` read a
-file (the endpoint's `base_url` is its path); `bridge` hands over to another library (`base_url` is its `PROVIDER:MODEL`). Nothing of them is imported before its first use.
+file (the endpoint's `base_url` is its path); `bridge` hands over to another library (`base_url` is its `PROVIDER:MODEL`), or to an object that somebody in this process lends
+(`offer`). Nothing of them is imported before its first use.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import cast
@@ -20,6 +21,27 @@ _WIRES: Mapping[Api, tuple[str, str]] = {
     "anthropic": ("anthropic", "AnthropicWire"),
     "google": ("google", "GoogleWire"),
 }
+
+
+_OFFERED: dict[str, list[Callable[[], Provider]]] = {}
+"""What makes the providers that are lent, by their names; of several the last one holds."""
+
+
+def offer(name: str, make: Callable[[], Provider]) -> Callable[[], None]:
+    """Lend a provider: with the API `bridge`, `name` is what `make` makes, until what is returned is called."""
+    _OFFERED.setdefault(name, []).append(make)
+
+    def withdraw() -> None:
+        _OFFERED[name].remove(make)
+        if not _OFFERED[name]:
+            del _OFFERED[name]
+
+    return withdraw
+
+
+def lent() -> frozenset[str]:
+    """The names of providers that are lent now."""
+    return frozenset(_OFFERED)
 
 
 def open_provider(
@@ -41,6 +63,8 @@ def open_provider(
     if endpoint.api == "recorded":
         recorded = import_module("trimtab.providers.recorded")
         return cast(Provider, recorded.RecordedProvider(endpoint.base_url))
+    if endpoint.provider in _OFFERED:
+        return _OFFERED[endpoint.provider][-1]()
     bridge = import_module("trimtab.providers.bridge")
     return cast(Provider, bridge.open_bridge(endpoint.base_url))
 

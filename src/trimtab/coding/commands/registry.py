@@ -1,7 +1,8 @@
 """Which commands there are, and which of them a line means.
 
     COMMANDS (Trimtab's own) ─┐
-    prompt templates ─────────┼─ commands_of(session) ──parse──▶ the one that a line begins with
+    prompt templates ─────────┤
+    extensions ───────────────┼─ commands_of(session) ──parse──▶ the one that a line begins with
     skill:NAME ───────────────┘
 
 `/etc/passwd is a file` is no command but text: one of ours is a word of letters, and of the others only what is there counts.
@@ -16,6 +17,7 @@ from trimtab.coding.commands import (
     context,
     cost,
     diff,
+    extensions,
     fork,
     init,
     label,
@@ -44,6 +46,7 @@ from trimtab.coding.commands import (
     verify,
 )
 from trimtab.coding.commands.command import Command, Desk
+from trimtab.coding.commands.extensions import extension_commands
 from trimtab.coding.commands.help import help_command
 from trimtab.coding.commands.prompts import template_commands
 from trimtab.coding.commands.skills import skill_commands
@@ -90,6 +93,7 @@ COMMANDS: Mapping[str, Command] = {
         system.COMMAND,
         skills.COMMAND,
         prompts.COMMAND,
+        extensions.COMMAND,
         help_command(lambda session: commands_of(session)),
         quit.COMMAND,
     )
@@ -98,8 +102,8 @@ COMMANDS: Mapping[str, Command] = {
 
 
 def commands_of(session: Session) -> Mapping[str, Command]:
-    """All commands of a session: ours, then the templates and skills that were found, none of which has the name of one of ours."""
-    return {**COMMANDS, **template_commands(session), **skill_commands(session)}
+    """All commands of a session: ours, then the templates, skills and extensions that were found, none of which has the name of one of ours."""
+    return {**COMMANDS, **template_commands(session), **skill_commands(session), **extension_commands(session)}
 
 
 def parse(line: str, commands: Mapping[str, Command] = COMMANDS) -> tuple[str, str] | None:

@@ -101,6 +101,7 @@ async def _sit(
     """Talk over one session; return what to go on with."""
     hide_variables(removed_variables(session.project))  # a project that is trusted by now may name more
     events = session.feed.subscribe()
+    printer.title_of = session.extensions.title_of
     await session.announce()
     printer.show_all(events.pending())
     if goes_on and (end := recalled(session.agent.messages)):

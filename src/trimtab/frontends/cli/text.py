@@ -33,7 +33,7 @@ from trimtab.coding.outcome import ending
 from trimtab.coding.refusals import DENIED
 from trimtab.coding.telling.tables import counted, shortened
 from trimtab.frontends.cli.screen import width_of, wrapped
-from trimtab.types.messages import Assistant, Text
+from trimtab.types.messages import Assistant, Text, ToolCall
 from trimtab.types.text import strip_terminal
 
 _LINE = 300
@@ -66,6 +66,8 @@ class TextPrinter:
         answer_of: Callable[[str], str] = str,
     ) -> None:
         self._answer_of = answer_of
+        self.title_of: Callable[[str, dict[str, Any] | None], str] = lambda _tool, _arguments: ""
+        """What stands for a call, where an extension says so."""
         self.out = out or sys.stdout
         self.err = err or sys.stderr
         self.live = self.out.isatty() if live is None else live
@@ -100,7 +102,7 @@ class TextPrinter:
                 self._answer = ""
             case MessageEnded(message=Assistant() as message) if not message.superseded:
                 self._answer = message.text
-                self._names |= {c.id: f"{c.name} {_subject(c.arguments)}".strip() for c in message.tool_calls}
+                self._names |= {c.id: self._named(c) for c in message.tool_calls}
                 self._end_line()
             case ToolEnded():
                 self._tool(event)
@@ -146,6 +148,9 @@ class TextPrinter:
                 return f"{event.call_id} waits for your answer: {event.question}\n  {how} {event.call_id} TEXT"
             case _:
                 assert_never(event)
+
+    def _named(self, call: ToolCall) -> str:
+        return self.title_of(call.name, call.arguments) or f"{call.name} {_subject(call.arguments)}".strip()
 
     def _tool(self, event: ToolEnded) -> None:
         if not self.progress:
