@@ -25,8 +25,8 @@ from trimtab.coding.context.chosen import chosen_tools
 from trimtab.coding.context.engine import context_settings, engine_settings
 from trimtab.coding.context.learned import learned_file
 from trimtab.coding.context_check import refusals
-from trimtab.coding.first_model import Found, first_model, look_around
 from trimtab.coding.extensions.open import open_extensions
+from trimtab.coding.first_model import Found, first_model, look_around
 from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.models import resolve_model
 from trimtab.coding.person import NOBODY
