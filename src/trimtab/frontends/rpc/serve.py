@@ -64,13 +64,21 @@ def serve(project: Project, choice: Choice, *, takeover: bool = False) -> int:
 
 
 async def converse(
-    project: Project, choice: Choice, reader: LineReader, outbox: Outbox, *, takeover: bool = False
+    project: Project,
+    choice: Choice,
+    reader: LineReader,
+    outbox: Outbox,
+    *,
+    takeover: bool = False,
+    signals: bool = True,
 ) -> int:
-    """The same over any two descriptors."""
+    """The same over any two descriptors; without `signals` in a thread that gets none."""
     async with bare_group() as services, anyio.create_task_group() as group:
         server = Server(outbox, services, group)
-        for work in (server.heed_signals, partial(server.read, reader), server.mind_the_reader, outbox.run):
+        for work in (partial(server.read, reader), server.mind_the_reader, outbox.run):
             group.start_soon(work)
+        if signals:
+            group.start_soon(server.heed_signals)
         with server.scope:
             await server.sit_down(project, choice, takeover=takeover)
         await server.drain()
