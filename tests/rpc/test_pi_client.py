@@ -43,7 +43,13 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Any:
     args = [str(NODE / "node"), str(HERE / "drive.mjs"), str(INSTALLED), str(HERE / "trimtab.cjs"), str(cli.project)]
     env = {**cli.environment(), "TRIMTAB_TEST_PYTHON": sys.executable}
     env["PATH"] = os.pathsep.join((str(NODE), env["PATH"]))
-    done = subprocess.run([*args, provider, name], env=env, capture_output=True, text=True, check=False, timeout=50)
+    for n in range(4):
+        cli.file(f"f{n}.txt", "\n".join(f"row {n}-{k}: /srv/data/part_{n}_{k}.csv" for k in range(60)))
+    reads = [{"tool_calls": [{"name": "read", "arguments": {"path": f"f{n}.txt"}}]} for n in range(4)]
+    words = " ".join(f"/srv/data/part_{n % 4}_{n}.csv was read" for n in range(12))
+    long = cli.script(*reads, {"text": "done"}, {"text": f"<analysis>a</analysis><summary>{words}</summary>"})
+    args += [provider, name, long.partition("/")[2]]
+    done = subprocess.run(args, env=env, capture_output=True, text=True, check=False, timeout=50)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     return {**result, "made": (cli.project / "made").exists(), "page_is_there": Path(result["page"]["path"]).is_file()}
@@ -102,9 +108,10 @@ def test_what_it_looks_at_has_the_shapes_that_it_declares(out: Any) -> None:
     assert out["bash"] == {"output": "from-bash", "exitCode": 0, "cancelled": False, "truncated": False}
     assert out["stopped"] is True
     assert out["page_is_there"]
-    assert out["compacted"]["summary"], out["compacted"]
+    assert "error" not in out["compacted"], out["compacted"]
+    assert "a summary" in out["small"] or "summed up" in out["small"]
     assert out["compacted"]["estimatedTokensAfter"] < out["compacted"]["tokensBefore"]
 
 
 def test_it_goes_by_itself_within_the_second_that_the_client_waits(out: Any) -> None:
-    assert "code=143" in out["exit"]
+    assert out["exit"] == 143

@@ -1,7 +1,7 @@
 // Drives `trimtab --mode rpc` with pi's own client, every method of it, and prints what came back as one JSON object.
 import { pathToFileURL } from "node:url";
 
-const [packages, cliPath, cwd, provider, model] = process.argv.slice(2);
+const [packages, cliPath, cwd, provider, model, longModel] = process.argv.slice(2);
 const entry = pathToFileURL(`${packages}/@earendil-works/pi-coding-agent/dist/index.js`);
 const { RpcClient } = await import(entry);
 
@@ -91,17 +91,23 @@ out.empty = (await client.getMessages()).length;
 out.back = await client.switchSession(before.sessionFile);
 out.same = (await client.getState()).sessionId === before.sessionId;
 out.nowhere = await failure(client.switchSession("/no/such/session"));
-await client.bash("seq 1 4000");
-await client.bash("echo the end");
-out.compacted = await client.compact("keep the names").catch((error) => ({ error: error.message }));
+
+const long2 = new RpcClient({ cliPath, cwd, provider, model: longModel });
+await long2.start();
+await long2.promptAndWait("read them");
+out.compacted = await long2.compact("keep the names").catch((error) => ({ error: error.message }));
+await long2.stop();
+out.small = await client.compact().catch((error) => error.message);
 
 const idle = client.waitForIdle();
 out.events2 = client.collectEvents();
 await client.prompt("bye");
 await idle;
 out.events2 = (await out.events2).length > 0;
+const child = bare.process;
+const gone = new Promise((done) => child.on("exit", (code, signal) => done(code ?? signal)));
 await client.stop();
-out.exit = bare.exitError?.message ?? "";
+out.exit = await gone;
 client.getStderr();
 out.missed = Object.getOwnPropertyNames(RpcClient.prototype).filter((name) => !called.has(name));
 console.log(JSON.stringify(out));

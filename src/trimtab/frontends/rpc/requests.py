@@ -6,6 +6,7 @@
 The one rule: whatever comes in, exactly one thing comes out, and nothing raises.
 """
 
+import json
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -14,6 +15,7 @@ import msgspec
 from trimtab.coding.telling.nearest import nearest
 from trimtab.frontends.rpc.framing import TooLong
 from trimtab.frontends.rpc.verbs import REPLY, VERBS, Request, Verb
+from trimtab.types.text import scrub_deep
 
 Id: TypeAlias = str | int
 _PARSE = "parse"
@@ -60,12 +62,22 @@ def read_line(line: bytes | TooLong) -> Line | None:
     if not line.strip():
         return None
     try:
-        data = msgspec.json.decode(line)
+        data = _decoded(line)
     except _BAD as e:
         return Refused(_PARSE, f"Failed to parse command: {_words(e)}")
     if not isinstance(data, dict):
         return Refused(_PARSE, "Failed to parse command: a command is a JSON object with a `type`")
     return _read(data)
+
+
+def _decoded(line: bytes) -> Any:
+    """The value in a line. Half of a surrogate pair, which a client makes that cuts a text anywhere, becomes U+FFFD."""
+    try:
+        return msgspec.json.decode(line)
+    except _BAD:
+        if b"\\u" not in line:
+            raise
+        return scrub_deep(json.loads(line.decode("utf-8")))
 
 
 def _read(data: dict[str, Any]) -> Line:

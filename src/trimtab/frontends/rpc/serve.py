@@ -15,7 +15,7 @@ from functools import partial
 import anyio
 
 from trimtab.coding.choose import Choice
-from trimtab.coding.context.ahead import Start
+from trimtab.coding.context.ahead import Start, Work
 from trimtab.coding.project import Project
 from trimtab.coding.services import bare_group
 from trimtab.coding.session import Session
@@ -212,7 +212,7 @@ class Server:
         async with anyio.create_task_group() as group:
             desk, follower = self._open(session, group)
             group.start_soon(follower.run)
-            session.work_beside(group.start_soon, between_turns=True)
+            session.work_beside(partial(self._beside, session, group), between_turns=True)
             session.context.transcript.wait.way_out = "trimtab.skip_summary ends the wait"
             try:
                 await session.announce()
@@ -252,6 +252,17 @@ class Server:
         )
         self._host.open = desk, stream
         return desk, follower
+
+    def _beside(self, session: Session, group: anyio.abc.TaskGroup, work: Work) -> None:
+        """Start what a session does beside its turns; a name that comes of it is told."""
+
+        async def run() -> None:
+            before = session.log.archive.title
+            await work()
+            if (name := session.log.archive.title) != before:
+                self._outbox.put({"type": "session_info_changed", "name": name})
+
+        group.start_soon(run)
 
     def _settle_in(self) -> None:
         """Answer who asked for this session, and those who waited meanwhile."""
