@@ -50,6 +50,7 @@ def test_a_session_that_is_kept_nowhere_is_neither_copied_nor_exported(cli: Cli)
 def test_nothing_is_switched_while_a_turn_runs_and_all_else_is_answered(cli: Cli) -> None:
     with wired(cli, model=cli.script({"text": "x", "delay_ms": 60_000})) as wire:
         wire.ask("prompt", message="go")
+        wire.event("message_end")
         assert wire.fail("new_session").startswith("something runs")
         assert wire.fail("compact").startswith("something runs")
         assert wire.fail("trimtab.undo").startswith("a turn runs")

@@ -114,6 +114,10 @@ class Wire:
     def leave(self) -> list[Json]:
         """Hang up, and read what is left."""
         self.hang_up()
+        return self.rest()
+
+    def rest(self) -> list[Json]:
+        """Read to the end."""
         before = len(self.seen)
         try:
             while True:

@@ -42,7 +42,7 @@ class Prompt(Request, frozen=True, tag="prompt"):
     images: tuple[Picture, ...] | None = None
     """Pictures that come with it."""
     streaming_behavior: Behaviour | None = None
-    """What becomes of it while a turn runs; without it, it is refused then."""
+    """`steer` or `followUp`: what becomes of it while a turn runs; without it, it is refused then."""
 
 
 class Steer(Request, frozen=True, tag="steer"):
@@ -258,9 +258,9 @@ class Undo(Request, frozen=True, tag="trimtab.undo"):
     """Take the last turns back: what was said, what was changed in files, or both."""
 
     turns: int = 1
-    """How many."""
+    """How many; 1 by default."""
     what: What = "both"
-    """What of them."""
+    """`both`, `files` or `talk`: what of them; both by default."""
 
 
 class Redo(Request, frozen=True, tag="trimtab.redo"):
@@ -271,7 +271,7 @@ class Diff(Request, frozen=True, tag="trimtab.diff"):
     """What turns changed in files, against how the files are now."""
 
     turns: int | None = 1
-    """The last so many; null: all."""
+    """The last so many, by default 1; null: all."""
 
 
 class GoTo(Request, frozen=True, tag="trimtab.go_to"):
@@ -289,7 +289,7 @@ class SetMode(Request, frozen=True, tag="trimtab.set_mode"):
     """Let another permission mode hold from the next call on."""
 
     mode: Mode
-    """The mode."""
+    """`ask`, `auto-edit`, `full` or `plan`."""
 
 
 class Verify(Request, frozen=True, tag="trimtab.verify"):
@@ -300,7 +300,7 @@ class AnswerCall(Request, frozen=True, tag="trimtab.answer"):
     """Answer a call that is parked until a person does; the turn goes on."""
 
     call_id: str
-    """As in the event `tool_parked`, and in `trimtab.context`."""
+    """As in the event `tool_parked`, and in `get_state`."""
     text: str
     """What the model reads as its result."""
 
@@ -326,7 +326,7 @@ class SetDialogs(Request, frozen=True, tag="trimtab.set_dialogs"):
     enabled: bool = True
     """Without one, each question is answered as nobody would."""
     timeout_ms: int | None = 300_000
-    """Null: as long as it takes."""
+    """In milliseconds; null: as long as it takes."""
 
 
 @dataclass(frozen=True, slots=True)
