@@ -264,7 +264,7 @@ def names_block() -> str:
 def rpc_block() -> str:
     """The commands of the RPC mode: pi's, and ours."""
     head = ("command", "fields", "answered", "")
-    ways = {"now": "now", "lane": "in order"}
+    ways = {"now": "now", "lane": "in order", "queue": "in order, now"}
     tables = []
     for ours in (False, True):
         rows = [

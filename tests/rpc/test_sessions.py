@@ -200,3 +200,38 @@ def test_models_and_levels_are_switched_and_what_there_is_not_is_named(cli: Cli)
         assert wire.fail("set_follow_up_mode", mode="all")
         assert "--policy none" in wire.fail("set_auto_compaction", enabled=False)
         assert "max_retries" in wire.fail("set_auto_retry", enabled=False)
+
+
+def test_a_compaction_is_shown_in_the_state_and_stopped_by_an_abort(cli: Cli) -> None:
+    for n in range(4):
+        cli.file(f"f{n}.txt", "\n".join(f"row {n}-{k}: /srv/data/part_{n}_{k}.csv" for k in range(60)))
+    model = cli.script(*READS, {"text": "done"}, {**SUMMARY, "delay_ms": 60_000})
+    with wired(cli, model=model) as wire:
+        wire.prompt("read them")
+        name = wire.send("compact")
+        wire.event("compaction_start")
+        state = wire.ask("get_state")
+        assert (state["isCompacting"], state["isStreaming"]) == (True, False)
+        assert "being worked on" in wire.fail("prompt", message="now")
+        assert wire.ask("abort") is None
+        assert wire.response(name)["error"] == "it was stopped, and nothing was changed"
+        assert wire.event("compaction_end")["aborted"] is True
+        assert wire.ask("get_state")["isCompacting"] is False
+
+
+def test_quit_ends_the_server(cli: Cli) -> None:
+    with wired(cli, model=cli.script({"text": "one"})) as wire:
+        assert wire.ask("prompt", message="/quit") == {"disposition": "handled"}
+        assert wire.rest() is not None
+
+
+def test_a_session_is_opened_again_with_what_its_folder_says_now(cli: Cli) -> None:
+    (cli.home / "prompts").mkdir(parents=True)
+    with wired(cli, model=cli.script({"text": "one"})) as wire:
+        wire.prompt("hi")
+        before = wire.ask("get_state")
+        (cli.home / "prompts" / "late.md").write_text("Late.")
+        assert wire.ask("trimtab.command", line="/reload") == {"disposition": "handled", "output": ""}
+        assert wire.ask("get_state")["sessionId"] == before["sessionId"]
+        assert "late" in [c["name"] for c in wire.ask("get_commands")["commands"]]
+        assert len(wire.ask("get_messages")["messages"]) == 2

@@ -18,6 +18,8 @@ class Null:
 
 
 NULL: Final = Null()
+_LONGEST = 4_000
+"""Characters of an error: it may repeat what was sent."""
 Answer: TypeAlias = Mapping[str, Any] | Null | None
 
 
@@ -26,7 +28,7 @@ def response(command: str, *, id: Id | None, data: Answer = None, error: str | N
     head: Json = {} if id is None else {"id": id}
     head |= {"type": "response", "command": command, "success": error is None}
     if error is not None:
-        return {**head, "error": error}
+        return {**head, "error": error if len(error) <= _LONGEST else f"{error[:_LONGEST]}…"}
     return head if data is None else {**head, "data": None if isinstance(data, Null) else data}
 
 

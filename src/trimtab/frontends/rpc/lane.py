@@ -33,6 +33,7 @@ class Lane:
     def __init__(self) -> None:
         self._calls: deque[Call] = deque()
         self._news = anyio.Event()
+        self._free = anyio.Event()
         self._closed = False
         self._job: tuple[Call, anyio.CancelScope] | None = None
 
@@ -63,8 +64,15 @@ class Lane:
                 await work
             finally:
                 self._job = None
+                self._free.set()
         if scope.cancelled_caught:
             call.refuse("aborted before it was done")
+
+    async def empty(self) -> None:
+        """Wait until all that came so far is done."""
+        while self._calls or self._job is not None:
+            self._free = anyio.Event()
+            await self._free.wait()
 
     def stop_job(self) -> None:
         """Take back what is being done, where that may be."""
@@ -81,3 +89,4 @@ class Lane:
         self.close()
         while self._calls:
             self._calls.popleft().refuse("the session is ending")
+        self._free.set()

@@ -252,10 +252,10 @@ def _export(session: Session, log: Path, name: str) -> str:
     if "\0" in name:
         raise UsageError("a name of a file has no NUL in it", hint="Name another file.")
     path = Path(os.path.realpath(session.project.cwd / Path(name).expanduser()))
-    if path == log.resolve() or path.is_dir():
-        raise UsageError(f"{path} is a folder, or the session itself", hint="Name another file.")
     made = ""
     try:
+        if path == log.resolve() or path.is_dir():
+            raise UsageError(f"{path} is a folder, or the session itself", hint="Name another file.")
         handle, made = tempfile.mkstemp(prefix=".trimtab-", dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             for piece in export(session.project, log, "html"):

@@ -3,6 +3,7 @@
     read ──line──▶ a reply ─▶ the dialog that waits
                  ─▶ `now` verbs ─▶ a task each                      get_state, abort, … whatever else runs
                  ─▶ `lane` verbs ─▶ one after the other, in order   prompt, set_model, fork, …; a turn runs beside them
+                 ─▶ `queue` verbs ─▶ the same among themselves      steer, follow_up, clear_queue
     end of input ─▶ what was asked for is finished, then out        SIGTERM, SIGINT, SIGHUP, nobody reads ─▶ what runs is stopped, then out
 
 The one rule: every line that asks for something is answered once.
@@ -75,7 +76,7 @@ async def converse(
     """The same over any two descriptors; without `signals` in a thread that gets none."""
     async with bare_group() as services, anyio.create_task_group() as group:
         server = Server(outbox, services, group)
-        for work in (partial(server.read, reader), server.mind_the_reader, outbox.run):
+        for work in (partial(server.read, reader), server.mind_the_reader, server.mind_the_queue, outbox.run):
             group.start_soon(work)
         if signals:
             group.start_soon(server.heed_signals)
@@ -96,6 +97,7 @@ class Server:
         self._services = services
         self._group = group
         self._lane = Lane()
+        self._queue = Lane()
         self._person = WirePerson(outbox.put)
         self._host = Host(outbox, self._person, group.start_soon, self._lane.stop_job)
         self._ready = anyio.Event()
@@ -113,6 +115,7 @@ class Server:
         self._person.leave()
         self._outbox.look()
         self._lane.close()
+        self._queue.close()
 
     def _take(self, line: Line | None) -> None:
         match line:
@@ -126,6 +129,8 @@ class Server:
                 self._outbox.put(response(line.command, id=line.id, error=line.error))
             case Asked(verb=verbs.Verb(way="lane")):
                 self._lane.add(Call(line, self._outbox.put))
+            case Asked(verb=verbs.Verb(way="queue")):
+                self._queue.add(Call(line, self._outbox.put))
             case Asked():
                 call = Call(line, self._outbox.put)
                 if self._answering >= _AT_ONCE and not isinstance(line.request, _ANYTIME):
@@ -134,14 +139,21 @@ class Server:
                 self._answering += 1
                 self._group.start_soon(self._now, call)
 
+    async def mind_the_queue(self) -> None:
+        """Queue what is to be queued, in order."""
+        while (call := await self._queue.next()) is not None:
+            await self._queue.doing(call, self._once_open(call))
+
+    async def _once_open(self, call: Call) -> None:
+        await self._ready.wait()
+        if self._host.open is None:
+            call.refuse("the session is ending")
+        else:
+            await self._handle(call)
+
     async def _now(self, call: Call) -> None:
         try:
-            if not isinstance(call.asked.request, _ANYTIME):
-                await self._ready.wait()
-                if self._host.open is None:
-                    call.refuse("the session is ending")
-                    return
-            await self._handle(call)
+            await (self._handle(call) if isinstance(call.asked.request, _ANYTIME) else self._once_open(call))
         finally:
             self._answering -= 1
             self._quiet.set()
@@ -151,6 +163,9 @@ class Server:
             data = await HANDLERS[type(call.asked.request)](self._host, call.asked.request, call)
         except TrimtabError as e:
             call.refuse(e)
+            return
+        except OSError as e:  # a name that no disk takes, a folder that is closed to us
+            call.refuse(f"{call.asked.verb.name}: {e.strerror or e}")
             return
         if call.later:
             return
@@ -176,6 +191,7 @@ class Server:
     async def _stop(self) -> None:
         """End what runs, in an orderly way if it takes moments."""
         self._person.leave()
+        self._queue.drop()
         self._lane.drop()
         self._lane.stop_job()
         if self._host.open is None:
@@ -204,6 +220,7 @@ class Server:
                     carry_over(left, here.session, reopened=reopened)
         finally:
             self._lane.drop()
+            self._queue.drop()
             self._ready.set()
 
     async def _sit(self, session: Session) -> Candidate | Reopening | None:
@@ -274,9 +291,11 @@ class Server:
     async def _work(self, desk: WireDesk) -> None:
         """Do what is asked for in order, until the client leaves or goes elsewhere."""
         while desk.following is None and not desk.left and (call := await self._lane.next()) is not None:
+            await self._queue.empty()  # a prompt takes along what was queued before it
             await self._lane.doing(call, self._handle(call))
         if desk.left:
             self._lane.drop()
+            self._queue.close()
 
     async def _reopened(self, again: Reopening) -> Candidate:
         """The same session in its project as it is now, or as it was when that can't be."""
@@ -288,6 +307,7 @@ class Server:
             return await prepare(again.before, again.choice, person=self._person, start=self._services)
 
     async def _all_answered(self) -> None:
+        await self._queue.empty()
         while self._answering:
             self._quiet = anyio.Event()
             await self._quiet.wait()

@@ -4,6 +4,7 @@ docs/rpc.md is made from here, so the page and the program say the same. `way` s
 
     now     at once, whatever else runs
     lane    in the order in which it came, one after the other
+    queue   the same among what is queued for the agent, which waits for nothing else
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-Way: TypeAlias = Literal["now", "lane"]
+Way: TypeAlias = Literal["now", "lane", "queue"]
 QueueMode: TypeAlias = Literal["all", "one-at-a-time"]
 Behaviour: TypeAlias = Literal["steer", "followUp"]
 Events: TypeAlias = Literal["own", "all", "none"]
@@ -345,8 +346,6 @@ class Verb:
 
 _LANE: tuple[type[Request], ...] = (
     Prompt,
-    Steer,
-    FollowUp,
     NewSession,
     SetModel,
     CycleModel,
@@ -364,9 +363,9 @@ _LANE: tuple[type[Request], ...] = (
     Verify,
     AnswerCall,
 )
+_QUEUE: tuple[type[Request], ...] = (Steer, FollowUp, ClearQueue)
 _NOW: tuple[type[Request], ...] = (
     Abort,
-    ClearQueue,
     GetState,
     GetMessages,
     GetAvailableModels,
@@ -398,13 +397,12 @@ _NOW: tuple[type[Request], ...] = (
 )
 
 
-def _verb(request: type[Request], way: Way) -> Verb:
-    return Verb(str(request.__struct_config__.tag), request, way)
+def _verbs(requests: tuple[type[Request], ...], way: Way) -> dict[str, Verb]:
+    named = ((str(request.__struct_config__.tag), request) for request in requests)
+    return {name: Verb(name, request, way) for name, request in named}
 
 
-VERBS: dict[str, Verb] = {
-    verb.name: verb for verb in (*(_verb(r, "lane") for r in _LANE), *(_verb(r, "now") for r in _NOW))
-}
+VERBS: dict[str, Verb] = {**_verbs(_LANE, "lane"), **_verbs(_QUEUE, "queue"), **_verbs(_NOW, "now")}
 """Every verb by its name."""
 
 REPLY = "extension_ui_response"
