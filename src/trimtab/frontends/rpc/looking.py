@@ -251,7 +251,7 @@ def _export(session: Session, log: Path, name: str) -> str:
     """Write the page whole, or not at all; return where. Raises `UsageError`."""
     if "\0" in name:
         raise UsageError("a name of a file has no NUL in it", hint="Name another file.")
-    path = Path(os.path.realpath(session.project.cwd / Path(name).expanduser()))
+    path = Path(os.path.realpath(session.project.cwd / os.path.expanduser(name)))
     made = ""
     try:
         if path == log.resolve() or path.is_dir():
