@@ -15,6 +15,7 @@ import pytest
 
 from support.cli import Cli
 
+pytestmark = pytest.mark.timeout(180)  # four processes of two languages start one after the other
 HERE = Path(__file__).parent / "pi"
 INSTALLED = Path(os.environ.get("PI_CLIENT") or Path(sys.prefix) / "pi") / "node_modules"
 NODE = INSTALLED / "node" / "bin"
@@ -49,7 +50,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Any:
     words = " ".join(f"/srv/data/part_{n % 4}_{n}.csv was read" for n in range(12))
     long = cli.script(*reads, {"text": "done"}, {"text": f"<analysis>a</analysis><summary>{words}</summary>"})
     args += [provider, name, long.partition("/")[2]]
-    done = subprocess.run(args, env=env, capture_output=True, text=True, check=False, timeout=50)
+    done = subprocess.run(args, env=env, capture_output=True, text=True, check=False, timeout=170)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     return {**result, "made": (cli.project / "made").exists(), "page_is_there": Path(result["page"]["path"]).is_file()}
