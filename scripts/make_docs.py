@@ -33,6 +33,7 @@ from trimtab.context.seeing.observation import ItemFacts, Observation, Prices
 from trimtab.frontends.cli import app
 from trimtab.frontends.cli.commands import COMMANDS
 from trimtab.frontends.cli.options import Flags
+from trimtab.frontends.rpc.verbs import VERBS
 from trimtab.providers import probe
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.resolve import is_loopback
@@ -265,6 +266,28 @@ def names_block() -> str:
     return table(("provider", "API", "key from", "default model", "models listed", "its documentation"), rows)
 
 
+def rpc_block() -> str:
+    """The commands of the RPC mode: pi's, and ours."""
+    head = ("command", "fields", "answered", "")
+    ways = {"now": "now", "lane": "in order", "queue": "in order, now"}
+    tables = []
+    for ours in (False, True):
+        rows = [
+            (code(verb.name), _rpc_fields(verb.request), ways[verb.way], doc(verb.request))
+            for verb in VERBS.values()
+            if verb.ours == ours
+        ]
+        tables.append(("Trimtab's own:\n\n" if ours else "pi's, all of them:\n\n") + table(head, rows))
+    return "\n".join(tables)
+
+
+def _rpc_fields(request: type[msgspec.Struct]) -> str:
+    """The fields of a command, each with its meaning."""
+    return "<br>".join(
+        f"{code(field.name)}{'' if not field.default else ' (optional)'}: {field.text}" for field in fields_of(request)
+    )
+
+
 INTROS = {
     "settings": """\
 # Settings
@@ -366,6 +389,7 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "ports": ports_block,
     "names": names_block,
     "replay": replay_block,
+    "rpc": rpc_block,
     "actions": action_reference.actions_table,
     "sections": action_reference.action_sections,
     "observation": lambda: struct_block(Observation),

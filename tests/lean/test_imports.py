@@ -105,6 +105,14 @@ def test_who_has_no_skills_and_no_templates_loads_no_yaml(tmp_path: Path) -> Non
     assert "yaml" in loaded(cli, _COMMAND.format(argv=argv))
 
 
+def test_only_a_server_loads_what_serves_other_programs(tmp_path: Path) -> None:
+    cli = Cli.at(tmp_path)
+    model = cli.script({"text": "hello"})
+    ours = {name for name in loaded(cli, _COMMAND.format(argv=["-p", "hi", "--model", model])) if ".rpc" in name}
+    assert ours == set()
+    assert "trimtab.frontends.rpc.serve" in loaded(cli, _COMMAND.format(argv=["--mode", "rpc", "--model", model]))
+
+
 SELDOM = (
     "trimtab.context.counting.anchor",
     "trimtab.context.counting.counter",
