@@ -1,10 +1,9 @@
-"""Whether a JSON schema can be followed at all: each reference leads somewhere, none leads back to where it stands, each pattern can be read.
+"""Whether a JSON schema can be followed at all: each reference leads somewhere, and none leads back to where it stands.
 
 schema ──in place: $ref, allOf, if, …──▶ the same value again: a way back to itself has no end
        ──one value further: properties, items, …──▶ looked at on their own: there a way back is a recursive schema, which is fine
 """
 
-import re
 from typing import Any
 
 from referencing import Registry
@@ -66,11 +65,6 @@ class _Look:
         for one in self._in_place(schema):
             self.at(one, resolver, above)
         self.later += [(one, resolver) for one in self._below(schema)]
-        for pattern in _patterns(schema):
-            try:
-                re.compile(pattern)
-            except (re.error, RecursionError, OverflowError) as problem:
-                raise _Flaw(f"the pattern {pattern[:100]!r} can't be read: {problem}") from None
         self._done.add(id(schema))
 
     def _in_place(self, schema: dict[str, Any]) -> list[Any]:
@@ -92,9 +86,3 @@ class _Look:
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _patterns(schema: dict[str, Any]) -> list[str]:
-    named = schema.get("patternProperties")
-    found = [schema.get("pattern"), *(named if isinstance(named, dict) else ())]
-    return [one for one in found if isinstance(one, str)]
