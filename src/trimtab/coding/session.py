@@ -5,7 +5,7 @@
 Frontends get events from `feed` and call methods here; they decide nothing. `opening.py` makes one.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from os import PathLike
 from pathlib import Path
@@ -16,6 +16,7 @@ import anyio
 from trimtab.agent.events import Notice, Result, SessionOpened
 from trimtab.agent.feed import Feed
 from trimtab.agent.loop import Turn
+from trimtab.agent.ports import ToolOutput
 from trimtab.agent.run import Agent, AgentBusy
 from trimtab.coding.attachments import unseen_pictures
 from trimtab.coding.checkpoints.open import Checkpoints
@@ -39,6 +40,7 @@ from trimtab.coding.person import Person
 from trimtab.coding.project import Project
 from trimtab.coding.sdk.reply import Reply, reply_of
 from trimtab.coding.services import Services
+from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError, UsageError
 from trimtab.types.messages import Message, Text, User, user
@@ -137,6 +139,11 @@ class Session:
     def model(self) -> ModelInfo:
         """The model in use."""
         return self.agent.model
+
+    @property
+    def outputs(self) -> PrivateFolder:
+        """Where long outputs of commands go."""
+        return self._kit.outputs
 
     @property
     def person(self) -> Person:
@@ -314,6 +321,16 @@ class Session:
             raise UsageError("nothing is kept to undo", hint="Set checkpoints.enabled = true for the next session.")
         return self._checkpoints.rewinder
 
+    async def run_command(
+        self, command: str, *, shared: bool = True, update: Callable[[str], Awaitable[None]] | None = None
+    ) -> ToolOutput:
+        """Run a command for the person, as it stands and asked about by nobody; `shared`: the model reads it. `update` gets what it prints. Raises `AgentBusy`."""
+        if self.busy:
+            raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
+        from trimtab.coding.own_command import run_own  # noqa: PLC0415 - most sessions need none
+
+        return await run_own(self, command, shared=shared, update=update or _unheard)
+
     def steer(self, text: str | User) -> None:
         """Tell the running turn something before its next step."""
         self.agent.steer(text)
@@ -424,6 +441,10 @@ class Session:
             output=self._closing.schema.value if self._closing.schema else None,
             changed_files=self._kit.hooks.files,
         )
+
+
+async def _unheard(_text: str) -> None:
+    """Nobody watches."""
 
 
 def _named(outcome: Outcome) -> str:
