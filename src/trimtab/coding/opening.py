@@ -15,7 +15,7 @@ from trimtab.agent.feed import Feed
 from trimtab.agent.ports import Hooks, Provider, Tool
 from trimtab.agent.run import Agent
 from trimtab.coding.checkpoints.open import open_checkpoints
-from trimtab.coding.choose import Choice
+from trimtab.coding.choose import Choice, New
 from trimtab.coding.closing import Closers, Ending
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.marker_guard import MarkerGuard
@@ -26,7 +26,7 @@ from trimtab.coding.instructions.hooks import InstructionHooks
 from trimtab.coding.instructions.section import Section
 from trimtab.coding.kit import make_kit, thinking_of, touched
 from trimtab.coding.limits import limits_of, require_price
-from trimtab.coding.logs import now, open_log, outputs_beside, writes_at_once
+from trimtab.coding.logs import forget_empty, now, open_log, outputs_beside, writes_at_once
 from trimtab.coding.output_schema import SchemaCloser, prompt_section
 from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
@@ -73,6 +73,8 @@ async def open_session(
         opened = await anyio.to_thread.run_sync(lambda: open_log(project, choice, takeover=takeover))
         log, project = opened.log, opened.project
         stack.callback(log.close)
+        if isinstance(choice, New):
+            stack.callback(forget_empty, log)
         if kit is None:
             project = await settle_trust(project, person)
             kit = await make_kit(project, opened.model_ref, stack, provider=provider, extra=extra_tools, person=person)

@@ -89,7 +89,9 @@ def history_of(archive: Archive) -> History:
             history.redoable.clear()  # who goes on from here has left the other way
     for entry in archive.path():
         if entry.type == "message" and (text := words_of(entry.value)) is not None:
-            history.turns.append(Turn(entry.id, entry.parent, text, changes.get(entry.id, {}), tuple(unkept.get(entry.id, ()))))
+            history.turns.append(
+                Turn(entry.id, entry.parent, text, changes.get(entry.id, {}), tuple(unkept.get(entry.id, ())))
+            )
     return history
 
 

@@ -32,7 +32,7 @@ from trimtab.coding.switching import Candidate, carry_over, prepare
 from trimtab.coding.telling.tables import shortened
 from trimtab.coding.toolset import removed_variables
 from trimtab.config.hide import hide_variables
-from trimtab.frontends.cli.asking import LinePerson, Read
+from trimtab.frontends.cli.asking import LinePerson, Read, asked_by
 from trimtab.frontends.cli.colours import Colours, colours_for
 from trimtab.frontends.cli.inputs import line_parts
 from trimtab.frontends.cli.lines import Lines
@@ -91,7 +91,7 @@ async def _sittings(
     """One session after the other; `start` is where what runs beside them lives."""
     goes_on = not isinstance(choice, New)
     with person.reading(lines.next):
-        here: Candidate | None = await prepare(project, choice, person=person, takeover=takeover, start=start)
+        here: Candidate | None = await prepare(project, choice, person=asked_by(person), takeover=takeover, start=start)
     while here is not None:
         left = here.session
         async with here.stack:
@@ -137,10 +137,10 @@ def _colours(project: Project, theme: str) -> Colours:
 async def _reopened(again: "Reopening", printer: TextPrinter, person: LinePerson, start: Start) -> Candidate:
     """The same session in its project as it is now, or as it was when that can't be."""
     try:
-        return await prepare(again.project, again.choice, person=person, start=start)
+        return await prepare(again.project, again.choice, person=asked_by(person), start=start)
     except TrimtabError as e:
         printer.say(f"error: {e.message}; it goes on as it was" + (f"\n  {e.hint}" if e.hint else ""))
-        return await prepare(again.before, again.choice, person=person, start=start)
+        return await prepare(again.before, again.choice, person=asked_by(person), start=start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +300,7 @@ class ChatLoop:
         """Open another session and go on with it."""
         self._require_idle()
         with self._person.reading(self._read):  # the loop takes no lines meanwhile
-            self.following = await prepare(project, choice, person=self._person, start=self._services)
+            self.following = await prepare(project, choice, person=asked_by(self._person), start=self._services)
 
     def reload(self, project: Project) -> None:
         """Go on with this session, opened again in `project`."""
