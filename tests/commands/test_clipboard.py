@@ -16,6 +16,10 @@ def program(folder: Path, name: str, text: str) -> None:
     (folder / name).chmod(0o755)
 
 
+def content(file: Path) -> bytes:
+    return file.read_bytes()
+
+
 @pytest.mark.parametrize(
     ("there", "env", "found"),
     [
@@ -39,8 +43,7 @@ async def test_a_program_gets_the_text_and_one_that_stays_in_the_background_is_n
     program(tmp_path, "xclip", f"/bin/cat > {tmp_path}/got; (/bin/sleep 20) &")
     env = {"PATH": str(tmp_path), "DISPLAY": ":0"}
     assert await by_program((str(tmp_path / "xclip"),), "caf\u00e9", env)
-    with open(tmp_path / "got", "rb") as file:
-        assert file.read() == "caf\u00e9".encode()
+    assert content(tmp_path / "got") == "caf\u00e9".encode()
 
 
 @pytest.mark.parametrize("text", ["exit 1", "exit 127"])

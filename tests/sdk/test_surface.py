@@ -12,9 +12,9 @@ EVENTS = """BudgetChanged ContextEdited Error Event MessageDelta MessageEnded Me
 ERRORS = "AgentBusy BudgetExceeded ConfigError ProviderError SessionError SessionLocked StoreError TrimtabError UnknownModel UnknownSession UsageError"
 OTHERS = """NOBODY Access Action Answer Deferred FunctionTool Hooks Image ModelInfo NoHooks Observation OpenOptions Option Person Policy Proceed Provider Question Reply
     ScriptedProvider Session SimpleTool Stream Text Tool ToolOutput ToolRun ToolSpec Usage User Watcher run tool"""
-FOR_PROGRAMS = """answer busy cancel diff feed file follow_up go_to id messages model notices open permissions project prompt redo result set_mode set_model set_thinking
+FOR_PROGRAMS = """answer busy cancel diff feed file follow_up go_to id messages model notices open permissions prompt redo result run_command set_mode set_model set_thinking
     skip_summary steer stream undo verify"""
-FOR_FRONTENDS = "announce person refresh_tools tell work_beside"
+FOR_FRONTENDS = "announce outputs person refresh_tools tell work_beside"
 OPTIONS = """allow append_system_prompt builtin_tools deny env ephemeral file fork hooks max_cost_usd max_steps max_time_s max_tokens mode model output person policy provider
     resume safe settings system_prompt takeover tools trust"""
 FIELDS = "changed_files cost_usd error message output reason session_file session_id steps summaries usage verify"
@@ -29,7 +29,7 @@ def test_the_interface_is_this_list() -> None:
 
 
 def test_a_session_has_these_names() -> None:
-    assert public(Session) == {*FOR_PROGRAMS.split(), *FOR_FRONTENDS.split()} - {"project"}
+    assert public(Session) == {*FOR_PROGRAMS.split(), *FOR_FRONTENDS.split()}
 
 
 def test_a_session_is_opened_with_these_options() -> None:
