@@ -64,6 +64,7 @@ def roots(modules: set[str]) -> set[str]:
         "trimtab.context.embed.manager",
         "trimtab.context.embed.plain_context",
         "trimtab.agent",
+        "trimtab.coding",
     ],
 )
 def test_the_kernel_loads_no_library_of_weight(module: str, tmp_path: Path) -> None:

@@ -70,7 +70,12 @@ async def make_kit(
     instructions = Instructions(project, taken=_command_names)
     more_tools = [tool.spec.name for tool in extra]
     permissions = permission_hooks(
-        project, workspace, more_tools=more_tools, person=person, granted=instructions.granted
+        project,
+        workspace,
+        more_tools=more_tools,
+        reading=[tool.spec.name for tool in extra if getattr(tool, "changes", True) is False],
+        person=person,
+        granted=instructions.granted,
     )
     refusals = RefusalRecorder(permissions)
     confiner, outputs = confiner_of(project), PrivateFolder()

@@ -5,7 +5,7 @@
 This is the only module that knows all siblings.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,14 +14,15 @@ from typing import Any
 import anyio
 
 from trimtab.agent.feed import Feed
-from trimtab.agent.ports import Provider, Tool
+from trimtab.agent.ports import Hooks, Provider, Tool
 from trimtab.agent.run import Agent
 from trimtab.coding.checkpoints.open import open_checkpoints
-from trimtab.coding.choose import Choice
+from trimtab.coding.choose import Choice, New
 from trimtab.coding.closing import Closers, Ending
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.marker_guard import MarkerGuard
 from trimtab.coding.context.open import open_context
+from trimtab.coding.context.own_policy import OwnPolicy
 from trimtab.coding.extensions.acting import Acting
 from trimtab.coding.extensions.open import open_extensions
 from trimtab.coding.guard import workspace_of
@@ -29,10 +30,11 @@ from trimtab.coding.instructions.hooks import InstructionHooks
 from trimtab.coding.instructions.section import Section
 from trimtab.coding.kit import Kit, make_kit, thinking_of, touched
 from trimtab.coding.limits import limits_of, require_price
-from trimtab.coding.logs import now, open_log, outputs_beside, writes_at_once
+from trimtab.coding.logs import forget_empty, now, open_log, outputs_beside, writes_at_once
 from trimtab.coding.output_schema import SchemaCloser, prompt_section
 from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
+from trimtab.coding.sdk.hooks import around
 from trimtab.coding.services import services
 from trimtab.coding.session import Session
 from trimtab.coding.trust.question import settle_trust
@@ -52,10 +54,14 @@ async def open_session(
     extra_tools: tuple[Tool, ...] = (),
     person: Person = NOBODY,
     output_schema: Mapping[str, Any] | None = None,
+    parse_output: Callable[[Any], Any] | None = None,
+    hooks: Hooks | None = None,
+    policy: "OwnPolicy | None" = None,
     start: Start | None = None,
 ) -> AsyncIterator[Session]:
     """Open (or begin) the session that `choice` means, ready for a prompt. `provider` replaces the configured one; `person` is who can be asked,
-    first of all whether the folder in which the session goes on is trusted; the last answer of a turn has to fit `output_schema` (a JSON schema).
+    first of all whether the folder in which the session goes on is trusted; the last answer of a turn has to fit `output_schema` (a JSON schema), and what `parse_output` makes of it.
+    `hooks` look at each call before ours do; `policy` decides about the context in place of the one that settings name.
     `start` lends the task group in which what runs beside the session lives (`services.py` says who has to).
 
     Raises `UnknownSession`, `SessionLocked`, `SessionError`, `UnknownModel` or `ConfigError`; then nothing was written.
@@ -74,17 +80,26 @@ async def open_session(
             equipped = await equip(project, opened.model_ref)
             project = equipped.project
         kit, extensions = equipped.kit, equipped.extensions
+        if isinstance(choice, New):
+            stack.callback(forget_empty, log)
         kit.outputs.path = outputs_beside(log.path) if log.path else None
-        context = await anyio.to_thread.run_sync(lambda: open_context(project, log, kit.model.info, stack))
+        context = await anyio.to_thread.run_sync(
+            lambda: open_context(project, log, kit.model.info, stack, policy=policy)
+        )
         tools = (*kit.tools_for(kit.model.info), *context.tools)
         require_price(project.settings, kit.model.info)
         verifier = open_verifier(project, kit.hooks, kit.confiner, kit.outputs, log, context.transcript.book, stack)
         checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
-        closing = Ending(verifier, SchemaCloser(output_schema) if output_schema is not None else None)
+        closing = Ending(verifier, SchemaCloser(output_schema, parse_output) if output_schema is not None else None)
         instructions = kit.instructions
         told = await anyio.to_thread.run_sync(instructions.begin, lambda: touched(log, workspace_of(project)))
         if closing.schema is not None:
             instructions.last = (Section("schema", "--output-schema", prompt_section(closing.schema.schema)),)
+        judged = InstructionHooks(
+            MarkerGuard(checkpoints.recorder if checkpoints else kit.hooks, context.refuse),
+            instructions,
+            workspace_of(project),
+        )
         agent = Agent(
             kit.model.provider,
             model=kit.model.info,
@@ -93,15 +108,7 @@ async def open_session(
             transcript=context.transcript,
             parked={p.call_id: p.question for p in log.parked},
             seen=await anyio.to_thread.run_sync(log.call_ids),
-            hooks=extensions.around(
-                InstructionHooks(
-                    MarkerGuard(checkpoints.recorder if checkpoints else kit.hooks, context.refuse),
-                    instructions,
-                    workspace_of(project),
-                ),
-                log,
-                person,
-            ),
+            hooks=around(hooks, extensions.around(judged, log, person)),
             feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
             thinking=thinking_of(project, opened, kit.model),
             max_steps=project.settings.max_steps,

@@ -4,7 +4,7 @@ The structs here are the schema: a key that isn't a field is an error that names
 its path. `docs/settings.md` is generated from them, docstrings included.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -254,6 +254,11 @@ class ModelOverride(_Section, frozen=True):
     """As `[context]`, for this model."""
 
 
+Theme = Literal["plain", "dark", "light"]
+THEMES: tuple[Theme, ...] = get_args(Theme)
+"""What `/theme` knows."""
+
+
 class Settings(_Section, frozen=True):
     """Keys that stand in no table."""
 
@@ -273,6 +278,8 @@ class Settings(_Section, frozen=True):
     """Replaces Trimtab's own system prompt."""
     append_system_prompt: str | None = None
     """Added to the system prompt."""
+    theme: Theme = "plain"
+    """Colours of what is said on a terminal: none, or for a `dark` or `light` background. The variable `NO_COLOR` turns them off."""
     providers: dict[str, ProviderConfig] = {}
     models: dict[str, ModelOverride] = {}
     auth: AuthSettings = AuthSettings()

@@ -20,10 +20,11 @@ from trimtab.agent.ports import Answer, Proceed, ToolOutput, meanwhile
 from trimtab.coding.permissions.asking import SETTLED, WHY, question
 from trimtab.coding.permissions.decide import judge
 from trimtab.coding.permissions.grants import Granted, nothing, with_grant
+from trimtab.coding.permissions.places import GO_ON
 from trimtab.coding.permissions.policy import Mode, Policy
 from trimtab.coding.permissions.preview import preview
 from trimtab.coding.permissions.rules import TOOLS, Rule, Rules, parse_rule
-from trimtab.coding.permissions.verdicts import Allow, Ask, Judgement
+from trimtab.coding.permissions.verdicts import Allow, Ask, Deny, Judgement
 from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.tools.failures import ToolFailure
 from trimtab.coding.tools.paths import Workspace, identity
@@ -143,7 +144,7 @@ class PermissionHooks:
             if key == "no":
                 return _refused("")
             if key not in SETTLED:
-                break
+                return _unanswered(judgement.decision)
             now = await anyio.to_thread.run_sync(self.judge, call)
             if now == judgement:
                 await self._remember(judgement.decision.rules, key)
@@ -175,7 +176,16 @@ class PermissionHooks:
 
 def _verdict(judgement: Judgement) -> Proceed | Answer:
     decision = judgement.decision
-    return Proceed() if isinstance(decision, Allow) else _answer(f"{decision.reason}.\n{decision.hint}")
+    if isinstance(decision, Allow):
+        return Proceed()
+    by = "plan" if isinstance(decision, Deny) and (decision.by.kind, decision.by.name) == ("mode", "plan") else "rules"
+    return _answer(f"{decision.reason}.\n{decision.hint}", by=by)
+
+
+def _unanswered(ask: Ask) -> Answer:
+    """What the model reads when a person was there, and the question got no answer, or was too long to be read."""
+    text = f"{ask.reason}.\nThe person was asked, and the question stands unanswered. {GO_ON}"
+    return _answer(text, by="unanswered")
 
 
 def _refused(words: str) -> Answer:

@@ -2,7 +2,7 @@
 
     whoever asks ──ask──▶ shown ──┬─ a line: an option by its key, its first letters or its number ─▶ its key
                                   ├─ a line that is none ─▶ said, and asked again
-                                  └─ end of input, or the wait is given up ─▶ None
+                                  └─ `q`, an empty line where Enter means nothing, end of input, or the wait is given up ─▶ None
 
 While the loop takes no lines, `reading` says where those of an answer come from. Where nobody types (lines from a pipe are prompts) nothing is asked.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from trimtab.coding.person import Option, Question
+from trimtab.coding.person import NOBODY, Option, Person, Question
 from trimtab.coding.telling.printable import one_line, set_in
 
 Say = Callable[[str], None]
@@ -65,6 +65,10 @@ class LinePerson:
         question = self._asked
         if question is None:
             return
+        if leaves(line, question):
+            self._done(None)
+            self.say("not answered")
+            return
         chosen = line if not question.options else chosen_key(line, question)
         if chosen is None:
             self.say(f"{one_line(line.strip()) or 'nothing'} is no answer; {_ways(question)}")
@@ -100,6 +104,11 @@ class LinePerson:
         self._answered.set()
 
 
+def asked_by(person: LinePerson) -> Person:
+    """Who is asked: that person, or nobody where nobody types."""
+    return person if person.interactive else NOBODY
+
+
 def shown(question: Question) -> str:
     """The question as lines: what is asked, what to decide by, and what may be answered."""
     lines = [one_line(question.text)]
@@ -114,9 +123,19 @@ def _named(option: Option) -> str:
 
 def _ways(question: Question) -> str:
     if not question.options:
-        return "type the answer and press Enter"
-    enter = f"; Enter means {question.default}" if question.default else ""
-    return f"answer with a word, its first letters or a number{enter}"
+        return "type the answer and press Enter; an empty line: no answer"
+    enter = f"Enter means {question.default}" if question.default else "an empty line: no answer"
+    return f"answer with a word, its first letters or a number; {enter}"
+
+
+def leaves(line: str, question: Question) -> bool:
+    """Whether a line leaves the question without an answer: an empty one where Enter means nothing, or `q` where no option begins so."""
+    word = line.strip().casefold()
+    if not word:
+        return question.default is None
+    return (
+        bool(question.options) and word == "q" and not any(o.key.casefold().startswith(word) for o in question.options)
+    )
 
 
 def chosen_key(line: str, question: Question) -> str | None:
