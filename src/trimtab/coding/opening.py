@@ -26,6 +26,7 @@ from trimtab.coding.instructions.section import Section
 from trimtab.coding.kit import make_kit, thinking_of, touched
 from trimtab.coding.limits import limits_of, require_price
 from trimtab.coding.logs import now, open_log, outputs_beside, writes_at_once
+from trimtab.coding.mcp.open import open_mcp
 from trimtab.coding.output_schema import SchemaCloser, prompt_section
 from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
@@ -72,6 +73,7 @@ async def open_session(
             kit = await make_kit(project, opened.model_ref, stack, provider=provider, extra=extra_tools, person=person)
         kit.outputs.path = outputs_beside(log.path) if log.path else None
         context = await anyio.to_thread.run_sync(lambda: open_context(project, log, kit.model.info, stack))
+        mcp, of_servers = await open_mcp(project, kit, beside, person)
         tools = (*kit.tools_for(kit.model.info), *context.tools)
         require_price(project.settings, kit.model.info)
         verifier = open_verifier(project, kit.hooks, kit.confiner, kit.outputs, log, context.transcript.book, stack)
@@ -104,7 +106,7 @@ async def open_session(
         context.attach(agent)
         stack.callback(agent.feed.close)
         stack.push_async_callback(beside.aclose)  # what runs beside ends first: it may still have something to say
-        notices = (*project.notices, *opened.notices, *kit.model.notes, *told)
+        notices = (*project.notices, *opened.notices, *kit.model.notes, *of_servers, *told)
         yield Session(
             project,
             log,
@@ -113,6 +115,7 @@ async def open_session(
             context,
             stack,
             beside,
+            mcp,
             notices=notices,
             closing=closing,
             checkpoints=checkpoints,

@@ -28,6 +28,7 @@ from trimtab.coding.logs import (
     policy_of,
     window_is_news,
 )
+from trimtab.coding.mcp.hub import Mcp
 from trimtab.coding.models import close_provider, open_model
 from trimtab.coding.naming import Naming
 from trimtab.coding.outcome import exit_code
@@ -49,7 +50,7 @@ _FILES_NAMED = 20
 
 
 class Session:
-    """One open session. Make one with `open_session`. `services` run work beside it.
+    """One open session. Make one with `open_session`. `services` run work beside it; `mcp` are the servers that it has tools of.
 
     `feed` carries every event; subscribe before `announce`. One turn at a time: `steer`, `follow_up` and `cancel` are for meanwhile.
     """
@@ -63,6 +64,7 @@ class Session:
         context: OpenContext,
         stack: AsyncExitStack,
         services: Services,
+        mcp: Mcp,
         *,
         notices: tuple[str, ...],
         closing: Ending,
@@ -81,12 +83,13 @@ class Session:
         self._kit = kit
         self._stack = stack
         self.services = services
+        self.mcp = mcp
         self._notices = notices
         self._tools = agent.tools
         self._naming = Naming(project, log, context.transcript.book, self._settle)
         self._beside: Start | None = None
         context.transcript.wait.tell = self.tell
-        self.permissions.tell = self.tell
+        self.permissions.tell = mcp.tell = self.tell
         self._opened_mode = self.permissions.policy.mode
         kit.instructions.changed = self._change_instructions
 
@@ -154,7 +157,10 @@ class Session:
         return turn
 
     async def _begin_turn(self) -> None:
-        """Look at the instructions again, and say what changed: files, the day, another model's tools."""
+        """Look at the instructions again, and say what changed: files, the day, another model's tools, those of servers."""
+        for arrivals in self._kit.arrivals:
+            if await arrivals():
+                self.refresh_tools()
         instructions = self.instructions
         instructions.begin_turn()
         for note in await anyio.to_thread.run_sync(instructions.refresh):

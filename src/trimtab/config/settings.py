@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from trimtab.types.config import Amount, ModelConfig, Natural, Positive, ProviderConfig, Seconds, Share
+from trimtab.types.config import Amount, ModelConfig, Natural, Positive, ProviderConfig, Seconds, Secret, Share
 
 Permission = Literal["ask", "auto-edit", "full", "plan"]
 ToolProfile = Literal["off", "archive", "pilot"]
@@ -188,6 +188,49 @@ class SessionSettings(_Section, frozen=True):
     """What names a session after its first turn. `prompt`: its first line. `model`: `context.summary_model`, else the session's own, asked in the background of a talk, for a few tokens; a single run goes by its prompt. `off`: nothing; lists then show the prompt."""
 
 
+class McpServer(_Section, frozen=True):
+    """One server that speaks the Model Context Protocol: a `command` that is started, or a `url` that is asked. `${VAR}` in `args`, `env`, `cwd`, `url` and `headers` is that variable."""
+
+    command: str | None = None
+    """The program to start."""
+    args: tuple[str, ...] = ()
+    """Its arguments."""
+    env: dict[str, Secret] = {}
+    """Variables that it gets beside those that commands get, which hold no keys."""
+    cwd: str | None = None
+    """Where it starts; the project's folder when not set."""
+    url: str | None = None
+    """The http(s) address of a server that runs elsewhere (streamable HTTP)."""
+    headers: dict[str, Secret] = {}
+    """Sent with each request to `url`."""
+    timeout_s: Seconds = 120.0
+    """Seconds without a sign of life that a call may take."""
+    start_timeout_s: Seconds = 30.0
+    """Seconds that it may take to start and to list its tools."""
+    tools: tuple[str, ...] | None = None
+    """Its tools that are used, by its own names or globs; all when not set."""
+    disabled: bool = False
+    """Leave it out."""
+    read_only_unasked: bool = False
+    """Believe it where it says of a tool that it only reads: such a tool runs unasked, in mode `plan` too."""
+    sandboxed: bool = False
+    """Start it in the sandbox of commands."""
+
+
+class McpSettings(_Section, frozen=True):
+    """Servers of the Model Context Protocol, each in a table `[mcp.servers.NAME]` ([MCP](mcp.md))."""
+
+    enabled: bool = True
+    """Whether any server is used."""
+    project_file: bool = True
+    """Whether the `.mcp.json` of a trusted project is read; each server in it is asked about."""
+    defer_share: Share = 0.1
+    """Part of the model's window that the schemas of all servers' tools may take; above it, those of the costliest servers are looked up by a tool when they are needed."""
+    first_wait_s: Seconds = 20.0
+    """Seconds that a turn waits for servers whose tools nobody has seen yet."""
+    servers: dict[str, McpServer] = {}
+
+
 class ModelOverride(_Section, frozen=True):
     """Settings for one model, over those of its provider and the catalogue."""
 
@@ -231,6 +274,7 @@ class Settings(_Section, frozen=True):
     verify: VerifySettings = VerifySettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
     sessions: SessionSettings = SessionSettings()
+    mcp: McpSettings = McpSettings()
 
 
 __all__ = [
@@ -238,6 +282,8 @@ __all__ = [
     "CheckpointSettings",
     "ContextSettings",
     "InstructionSettings",
+    "McpServer",
+    "McpSettings",
     "ModelConfig",
     "ModelOverride",
     "Permission",

@@ -51,7 +51,7 @@ from trimtab.types.errors import UsageError
 
 AS_TEXT = "To send it as text, put a space before it."
 """What a person does whose words only look like a command."""
-_COMMAND = re.compile(r"/([a-z]*|skill:\S*)(?:\s+(.*))?", re.S)
+_COMMAND = re.compile(r"/([a-z]*|(?:skill|mcp):\S*)(?:\s+(.*))?", re.S)
 _ANY = re.compile(r"/([\w-]+)(?:\s+(.*))?", re.S)
 
 COMMANDS: Mapping[str, Command] = {
