@@ -36,6 +36,7 @@ from trimtab.coding.permissions.hooks import PermissionHooks
 from trimtab.coding.permissions.policy import MODE_WORDS, Mode
 from trimtab.coding.person import Person
 from trimtab.coding.project import Project
+from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.services import Services
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError, UsageError
@@ -112,6 +113,11 @@ class Session:
     def permissions(self) -> PermissionHooks:
         """What may run: mode, rules, and what answers added to them."""
         return self._kit.permissions
+
+    @property
+    def confiner(self) -> Confiner:
+        """What commands, and what else is started, go through."""
+        return self._kit.confiner
 
     @property
     def busy(self) -> bool:

@@ -2,7 +2,8 @@
 
     COMMANDS (Trimtab's own) ─┐
     prompt templates ─────────┼─ commands_of(session) ──parse──▶ the one that a line begins with
-    skill:NAME ───────────────┘
+    skill:NAME ───────────────┤
+    mcp:SERVER:PROMPT ────────┘
 
 `/etc/passwd is a file` is no command but text: one of ours is a word of letters, and of the others only what is there counts.
 """
@@ -19,6 +20,7 @@ from trimtab.coding.commands import (
     fork,
     init,
     label,
+    mcp,
     model,
     models,
     name,
@@ -43,6 +45,7 @@ from trimtab.coding.commands import (
 )
 from trimtab.coding.commands.command import Command, Desk
 from trimtab.coding.commands.help import help_command
+from trimtab.coding.commands.mcp import mcp_commands
 from trimtab.coding.commands.prompts import template_commands
 from trimtab.coding.commands.skills import skill_commands
 from trimtab.coding.session import Session
@@ -61,6 +64,7 @@ COMMANDS: Mapping[str, Command] = {
         models.COMMAND,
         thinking.COMMAND,
         tools.COMMAND,
+        mcp.COMMAND,
         cost.COMMAND,
         stats.COMMAND,
         context.COMMAND,
@@ -94,8 +98,8 @@ COMMANDS: Mapping[str, Command] = {
 
 
 def commands_of(session: Session) -> Mapping[str, Command]:
-    """All commands of a session: ours, then the templates and skills that were found, none of which has the name of one of ours."""
-    return {**COMMANDS, **template_commands(session), **skill_commands(session)}
+    """All commands of a session: ours, then the templates, skills and prompts of servers that were found, none of which has the name of one of ours."""
+    return {**COMMANDS, **template_commands(session), **skill_commands(session), **mcp_commands(session)}
 
 
 def parse(line: str, commands: Mapping[str, Command] = COMMANDS) -> tuple[str, str] | None:

@@ -89,7 +89,7 @@ class Connection:
     @property
     def live(self) -> bool:
         """Whether it can be asked."""
-        return self.ready.is_set() and not self.ended.is_set() and not self._leave.is_set()
+        return self.ready.is_set() and not self.ended.is_set() and not self._over
 
     def leave(self) -> None:
         """End it."""
@@ -111,7 +111,9 @@ class Connection:
                         await self._follow(client)
                     group.cancel_scope.cancel()
             if scope.cancelled_caught and not self.ready.is_set() and not self._leave.is_set():
-                self.failure = McpFailure(f"it didn't start within {self._start_timeout_s:g} seconds")
+                last = self._tail.lines()[-1:]
+                words = f"; its last words: {last[0]}" if last else ""
+                self.failure = McpFailure(f"it didn't start within {self._start_timeout_s:g} seconds{words}")
         except Exception as exc:  # noqa: BLE001 - foreign code: how a server or the SDK fails is told, and ends nothing else
             if not self._leave.is_set():
                 self.failure = self._said(exc)

@@ -25,6 +25,8 @@ def in_words(error: BaseException) -> str:
         return error.text
     if isinstance(error, TimeoutError):
         return "it didn't answer in time"
+    if type(error).__name__ == "ValidationError":
+        return "its answer isn't of the protocol"
     text = shortened(one_line(without_invisible(scrub(str(error)))).strip(), _LONGEST)
     name = type(error).__name__
     plain = ("MCPError", "FileNotFoundError", "PermissionError", "OSError")

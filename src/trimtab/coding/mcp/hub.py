@@ -46,6 +46,8 @@ class Mcp:
     permissions: PermissionHooks
     outputs: PrivateFolder
     caps: Caps = field(default_factory=Caps)
+    enabled: tuple[str, ...] | None = None
+    """Names or globs of the tools that are on; None: all."""
     tell: Callable[[str], Awaitable[None]] | None = None
     _images: bool = False
     _changed: bool = False
@@ -97,7 +99,7 @@ class Mcp:
         ]
         names = tool_names((server.name, tool.name) for server, tool in wanted)
         tools = [McpTool(names[server.name, tool.name], server, tool, self._reader) for server, tool in wanted]
-        return tuple(sorted(tools, key=lambda tool: tool.name))
+        return tuple(sorted((tool for tool in tools if self._is_on(tool.name)), key=lambda tool: tool.name))
 
     def sections(self) -> tuple[Section, ...]:
         """What servers say about how they are used: sections of the system prompt."""
@@ -174,6 +176,9 @@ class Mcp:
         reading = {t.name for t in self.every_tool() if t.remote.reads and t.server.config.server.read_only_unasked}
         policy = self.permissions.policy
         self.permissions.policy = replace(policy, reading=READING_TOOLS | reading)
+
+    def _is_on(self, name: str) -> bool:
+        return self.enabled is None or any(fnmatchcase(name, glob) for glob in self.enabled)
 
     def _note_change(self) -> None:
         self._changed = True

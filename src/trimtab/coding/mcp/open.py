@@ -34,7 +34,15 @@ async def open_mcp(project: Project, kit: Kit, services: Services, person: Perso
     configs, notices = await configured(project, person)
     ways = ways_of(project, kit.confiner, person)
     servers = await servers_of(project, configs, ways, services)
-    hub = Mcp(project.settings.mcp, servers, services, kit.permissions, kit.outputs, caps_of(project.settings.tools))
+    hub = Mcp(
+        project.settings.mcp,
+        servers,
+        services,
+        kit.permissions,
+        kit.outputs,
+        caps_of(project.settings.tools),
+        project.settings.tools.enabled,
+    )
     if servers:
         kit.sources.append(hub.tools)
         kit.instructions.more.append(hub.sections)
@@ -82,10 +90,12 @@ async def servers_of(
 ) -> tuple[Server, ...]:
     """A `Server` for each, with what was kept of it."""
     listings = Listings(project.home.mcp_listings)
-    there = installed()
+    there, enabled = installed(), project.settings.tools.enabled
+    used = enabled is None or any(name.startswith(("mcp__", "*")) for name in enabled)
     servers = []
     for config, why in configs:
         reason = config.problem or ("it is disabled" if config.server.disabled else why)
+        reason = reason or ("" if used else "tools.enabled names none of its tools")
         server = Server(config, ways.connect, services, listings, off=reason or ("" if there else MISSING))
         if not server.off:
             await anyio.to_thread.run_sync(server.recollect)

@@ -56,7 +56,7 @@ class Lines:
 async def process_streams(
     argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], tail: Tail, lost: anyio.Event
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """Start the server and yield its two streams; `lost` is set once it says no more. Raises `OSError` or `ValueError` when it can't be started."""
+    """Start the server and yield its two streams; `lost` is set once it says no more, unless it is left. Raises `OSError` or `ValueError` when it can't be started."""
     marker = secrets.token_hex(8)
     process = await anyio.open_process(
         list(argv),
@@ -69,15 +69,17 @@ async def process_streams(
     )
     to_sdk, from_server = anyio.create_memory_object_stream[Any](0)
     to_server, from_sdk = anyio.create_memory_object_stream[Any](0)
+    leaving = anyio.Event()
     try:
         async with anyio.create_task_group() as group:
             if process.stdin is not None and process.stdout is not None and process.stderr is not None:  # all are pipes
-                group.start_soon(_read, process.stdout, to_sdk, tail, lost)
+                group.start_soon(_read, process.stdout, to_sdk, tail, lost, leaving)
                 group.start_soon(_write, process.stdin, from_sdk, to_sdk)
                 group.start_soon(_drain, process.stderr, tail)
             try:
                 yield from_server, to_server
             finally:
+                leaving.set()
                 with anyio.CancelScope(shield=True):
                     from_server.close()
                     await _end(process, marker)
@@ -87,7 +89,7 @@ async def process_streams(
             stream.close()
 
 
-async def _read(stdout: ByteReceiveStream, to_sdk: Any, tail: Tail, lost: anyio.Event) -> None:
+async def _read(stdout: ByteReceiveStream, to_sdk: Any, tail: Tail, lost: anyio.Event, leaving: anyio.Event) -> None:
     from mcp.shared.message import SessionMessage  # noqa: PLC0415 - of the extra
     from mcp_types import jsonrpc_message_adapter  # noqa: PLC0415
 
@@ -104,17 +106,39 @@ async def _read(stdout: ByteReceiveStream, to_sdk: Any, tail: Tail, lost: anyio.
                         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
                     except ValueError:
                         noise += len(line)
-                        tail.say(line[:400].decode("utf-8", "replace"))
+                        tail.say(f"not of the protocol: {line[:400].decode('utf-8', 'replace')}")
                         if noise > MOST_NOISE:
                             raise McpFailure("it prints what isn't of the protocol, and won't stop") from None
                         continue
+                    _mend(message, tail)
                     await pace.step()
                     await to_sdk.send(SessionMessage(message))
                 await anyio.lowlevel.checkpoint()
     except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
         pass
     finally:
-        lost.set()
+        if not leaving.is_set():
+            lost.set()
+
+
+def _mend(message: Any, tail: Tail) -> None:
+    """Of a list of tools, leave out those for which the SDK would refuse the whole list."""
+    result = getattr(message, "result", None)
+    tools = result.get("tools") if isinstance(result, dict) else None
+    if not isinstance(result, dict) or not isinstance(tools, list):
+        return
+    kept = []
+    for tool in tools:
+        schema = tool.get("inputSchema") if isinstance(tool, dict) else None
+        if (
+            isinstance(schema, dict)
+            and schema.setdefault("type", "object") == "object"
+            and isinstance(tool.get("name"), str)
+        ):
+            kept.append(tool)
+        else:
+            tail.say(f"left out, since its arguments have no schema of an object: {str(tool)[:100]}")
+    result["tools"] = kept
 
 
 @dataclass(slots=True)

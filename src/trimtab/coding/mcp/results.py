@@ -26,7 +26,16 @@ from trimtab.types.messages import Image, Part, Text
 from trimtab.types.text import scrub, scrub_deep
 
 _PICTURES = 10
-_SUFFIXES = {"audio/wav": ".wav", "audio/mpeg": ".mp3", "application/pdf": ".pdf", "image/svg+xml": ".svg"}
+_SUFFIXES = {
+    "image/png": ".png",
+    "image/jpeg": ".jpg",
+    "image/gif": ".gif",
+    "image/webp": ".webp",
+    "audio/wav": ".wav",
+    "audio/mpeg": ".mp3",
+    "application/pdf": ".pdf",
+    "image/svg+xml": ".svg",
+}
 
 
 @dataclass(slots=True)

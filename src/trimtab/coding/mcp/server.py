@@ -25,6 +25,8 @@ T = TypeVar("T")
 MOST_FAILURES = 5
 _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 60.0
+_TIDY_S = 10.0
+"""How long one that is lost may take until all that it started is gone."""
 _TIMEOUTS = 2
 """So many calls in a row without an answer, and the server is started anew."""
 
@@ -86,6 +88,9 @@ class Server:
         async with self._turn:
             if self._connection is not None and self._connection.live:
                 return self._connection
+            if self._connection is not None:
+                with anyio.move_on_after(_TIDY_S):
+                    await self._connection.ended.wait()
             self._note_end()
             self._may_start()
             self._starting = True
@@ -176,7 +181,7 @@ class Server:
     def _note_end(self) -> None:
         """Count it where a connection ended by itself."""
         connection = self._connection
-        if connection is None or connection.live or not connection.ended.is_set():
+        if connection is None or not connection.ended.is_set():
             return
         self._connection = None
         if connection.failure is None:
