@@ -32,6 +32,9 @@ Elicit: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """Answers what a server asks a person, in the protocol's shapes."""
 _PAGES = 100
 _QUIET_S = 1.0
+_CLOSED = -32000
+"""The SDK's code for a request whose connection ends."""
+_CAUSE_S = 5.0
 _UPDATE_S = 0.1
 _LONGEST_CALL_S = 3_600.0
 """A call ends then, whatever signs of life the server gives."""
@@ -166,7 +169,7 @@ class Connection:
                         else answer
                     )
             except Exception as exc:  # noqa: BLE001 - foreign code: a failed request is the asker's to read
-                failure = self._said(exc)
+                failure = await self._known_better(exc) or self._said(exc)
                 if self._way.gone(failure):
                     self.failure = failure
                     self._leave.set()
@@ -176,6 +179,14 @@ class Connection:
         if self.ended.is_set():
             raise self.failure or McpFailure("it ended before it answered")
         raise McpTimeout(f"it didn't answer within {self._timeout_s:g} seconds")
+
+    async def _known_better(self, exc: BaseException) -> McpFailure | None:
+        """Why the connection ends, where a request only hears that it does: the cause takes a moment to come out."""
+        if getattr(exc, "code", None) != _CLOSED:
+            return None
+        with anyio.move_on_after(_CAUSE_S):
+            await self.ended.wait()
+        return self.failure
 
     def _said(self, exc: BaseException) -> McpFailure:
         """A failure in words: ours, else what the way knows of it, else the SDK's."""

@@ -29,5 +29,7 @@ def in_words(error: BaseException) -> str:
         return "its answer isn't of the protocol"
     text = shortened(one_line(without_invisible(scrub(str(error)))).strip(), _LONGEST)
     name = type(error).__name__
+    if any(kind.__name__ == "TransportError" for kind in type(error).__mro__):
+        return f"it can't be reached: {text or name}"
     plain = ("MCPError", "FileNotFoundError", "PermissionError", "OSError")
     return text if text and name in plain else f"{name}: {text}" if text else name

@@ -92,8 +92,9 @@ class Ways:
                 yield streams
 
         def why() -> McpFailure | None:
-            if seen.wants_login and callback is None:
-                return McpFailure(f"it answered {seen.status}: it wants to know who asks", login=True)
+            if seen.wants_login:
+                words = f"it answered {seen.status}: it wants to know who asks"
+                return McpFailure(words, login=True) if callback is None else None
             return McpFailure(f"it answered with HTTP status {seen.status}") if seen.status >= 400 else None
 
         return Way(opened, why=why, gone=lambda failure: failure.login or seen.status == 404)
