@@ -24,6 +24,7 @@ from trimtab.coding.context.learned import learned_file
 from trimtab.coding.context_check import refusals
 from trimtab.coding.first_model import Found, key_variables, look_around
 from trimtab.coding.guard import permission_hooks, workspace_of
+from trimtab.coding.mcp.checks import mcp_checks
 from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
 from trimtab.coding.telling.printable import one_path
@@ -50,6 +51,7 @@ async def examine(project: Project, *, mistakes: Iterable[ConfigError] = (), onl
         *_programs(project.env.get("PATH")),
         *_safety(project),
         *await anyio.to_thread.run_sync(sandbox_checks, project),
+        *await mcp_checks(project),
     )
 
 

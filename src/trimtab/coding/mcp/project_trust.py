@@ -62,7 +62,7 @@ async def allowed_servers(project: Project, servers: Sequence[ServerConfig], per
 
 
 async def _may_run(project: Project, server: ServerConfig, person: Person) -> tuple[bool, str]:
-    store, copies, root = project.home.trust_file, project.home.trusted_code, project.trust.root
+    store, root = project.home.trust_file, project.trust.root
     items = await anyio.to_thread.run_sync(_items, server, root)
     decision = await anyio.to_thread.run_sync(code_decision, store, root, items)
     shown = f"the server {one_line(server.name)} of {one_line(_file_of(server, root))}"
@@ -76,7 +76,7 @@ async def _may_run(project: Project, server: ServerConfig, person: Person) -> tu
         changed = "changed since it was trusted" if decision.changed else "hasn't been judged by a person"
         return (
             False,
-            f"{shown} isn't used: it {changed}; a talk (trimtab chat) asks about it, trimtab mcp list shows it",
+            f"{shown} isn't used: it {changed}; a talk (trimtab chat) asks about it, trimtab mcp allow {one_line(server.name)} shows and allows it",
         )
     details = await anyio.to_thread.run_sync(partial(_details, project, server, decision))
     what = "answers from" if server.server.url else "runs on this machine, with your rights"
@@ -89,8 +89,22 @@ async def _may_run(project: Project, server: ServerConfig, person: Person) -> tu
     if {**again.new, **again.changed} != asked:
         return False, f"{shown} isn't used: it changed while you were asked"
     if key == "always":
-        await anyio.to_thread.run_sync(trust_code, store, copies, root, asked)
+        await anyio.to_thread.run_sync(allow, project, asked)
     return True, ""
+
+
+def as_it_stands(project: Project, server: ServerConfig) -> tuple[Mapping[str, bytes], tuple[str, ...]]:
+    """What of a project's server would be judged, and lines that show it. Raises `ConfigError`. Touches the disk."""
+    items = _items(server, project.trust.root)
+    decision = code_decision(project.home.trust_file, project.trust.root, items)
+    for name, why in decision.unreadable.items():
+        raise ConfigError(f"{name} can't be judged: {why}", hint="Make it a file that can be read.")
+    return {**decision.new, **decision.changed}, _details(project, server, decision)
+
+
+def allow(project: Project, items: Mapping[str, bytes]) -> None:
+    """Let what was shown be used from now on. Raises `ConfigError`. Touches the disk."""
+    trust_code(project.home.trust_file, project.home.trusted_code, project.trust.root, items)
 
 
 def _file_of(server: ServerConfig, root: Path) -> str:

@@ -11,6 +11,7 @@ COMMANDS: Mapping[str, str] = {
     "context": "see and change what a model sees of a session",
     "demo": "watch the main job, offline",
     "doctor": "what is configured, what answers, what is missing",
+    "mcp": "servers with tools for the model: list, try, log in",
     "models": "list models",
     "permissions": "what may run unasked, and why",
     "replay": "recorded sessions under another context policy",
