@@ -105,7 +105,7 @@ def _server_lines(server: Server, hub: Mcp) -> Iterator[str]:
     for one in known.prompts:
         yield f"  /{MCP}{one_line(server.name)}:{one_line(one.name)} {_usage(one)}: {shortened(one_line(one.description), 160)}"
     if known.resources:
-        yield f"  it has resources: /mcp resources {one_line(server.name)}"
+        yield f"  it may have resources: /mcp resources {one_line(server.name)}"
     yield from (f"  {remark}" for remark in known.remarks)
     if last := server.tail.lines()[-10:]:
         yield "  the last that it printed:"
