@@ -62,6 +62,8 @@ def settings_page() -> str:
         ("instructions", settings.InstructionSettings),
         ("verify", settings.VerifySettings),
         ("sessions", settings.SessionSettings),
+        ("mcp", settings.McpSettings),
+        ("mcp.servers.NAME", settings.McpServer),
     ]
     return INTROS["settings"] + "\n".join(_settings_table(path, struct) for path, struct in tables)
 

@@ -107,7 +107,7 @@ async def test_a_login_gives_tokens_that_later_sessions_use_and_renew(tmp_path: 
             await made.hub.servers[0].restart()
             assert text_of(await made.call("a", "echo")) == "from afar"
         file = tmp_path / "home" / "mcp-logins.json"
-        assert file.stat().st_mode & 0o777 == 0o600  # noqa: ASYNC240 - a test
+        assert file.stat().st_mode & 0o777 == 0o600
         assert site.registered[0]["token_endpoint_auth_method"] == "none"
         assert site.grants[0]["grant_type"] == "authorization_code"
         async with bench(tmp_path, {}, project=project) as made:

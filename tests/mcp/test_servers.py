@@ -14,6 +14,11 @@ from trimtab.types.messages import Image
 pytestmark = [pytest.mark.anyio, needs_sdk]
 
 
+def kept(text: str) -> bytes:
+    """What lies in the file that a result names."""
+    return Path(text.rsplit("kept in ", 1)[1].rstrip("]")).read_bytes()
+
+
 def heard(path: Path) -> list[str]:
     """The methods that a server was asked for."""
     return [json.loads(line).get("method", "answer") for line in path.read_text().splitlines()] if path.exists() else []
@@ -108,13 +113,13 @@ async def test_a_picture_reaches_a_model_that_takes_some_and_is_kept_for_one_tha
         made.hub.tools(model())
         text = text_of(await made.call("a", "picture"))
         assert "a picture (image/png, 1 × 1" in text
-        assert Path(text.rsplit("kept in ", 1)[1].rstrip("]")).read_bytes().startswith(b"\x89PNG")
+        assert kept(text).startswith(b"\x89PNG")
 
 
 async def test_bytes_are_kept_in_a_file_that_the_result_names(tmp_path: Path) -> None:
     async with bench(tmp_path, {"a": fake()}) as made:
         text = text_of(await made.call("a", "bytes"))
-        assert Path(text.rsplit("kept in ", 1)[1].rstrip("]")).read_bytes() == b"\0\1\2"
+        assert kept(text) == b"\0\1\2"
 
 
 async def test_a_large_result_is_cut_and_the_whole_is_in_a_file(tmp_path: Path) -> None:
@@ -124,7 +129,7 @@ async def test_a_large_result_is_cut_and_the_whole_is_in_a_file(tmp_path: Path) 
         assert len(text_of(output)) < 60_000
         assert output.cut.total == 50_000_000
         assert output.cut.where is not None
-        assert Path(output.cut.where).stat().st_size == 50_000_000
+        assert os.path.getsize(output.cut.where) == 50_000_000  # noqa: ASYNC240 - a test
 
 
 async def test_progress_is_told_while_a_call_runs(tmp_path: Path) -> None:
@@ -138,6 +143,11 @@ async def test_a_server_learns_which_folder_one_works_in(tmp_path: Path) -> None
     async with bench(tmp_path, {"a": fake()}) as made:
         text = text_of(await made.call("a", "roots"))
         assert json.loads(text)["roots"][0]["uri"] == (tmp_path / "project").as_uri()
+
+
+async def test_a_server_that_is_told_of_no_folder_can_not_ask(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake(roots=[])}) as made:
+        assert "roots" not in json.loads(text_of(await made.call("a", "roots")))
 
 
 async def test_a_form_of_a_server_is_filled_in_by_the_person(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ class Site:
         match message["method"]:
             case "initialize":
                 about = {"name": "site", "version": "1"}
-                has = {"tools": {}}
+                has: dict[str, Any] = {"tools": {}}
                 return {"result": {"protocolVersion": "2025-06-18", "capabilities": has, "serverInfo": about}}
             case "tools/list":
                 schema = {"type": "object", "properties": {}}

@@ -93,56 +93,62 @@ def called(request: dict[str, Any]) -> None:
     """Answer a call."""
     ident, name = request["id"], request["params"]["name"]
     arguments = request["params"].get("arguments") or {}
-    text: Any = {"content": [{"type": "text", "text": f"{name} {json.dumps(arguments, sort_keys=True)}"}]}
-    match name:
-        case "echo":
-            text = {"content": [{"type": "text", "text": arguments.get("text", "")}]}
-        case "die":
-            sys.stderr.write("goodbye, cruel world\n")
-            sys.stderr.flush()
-            os._exit(3)
-        case "hang":
-            return
-        case "large":
-            text = {"content": [{"type": "text", "text": "0123456789abcdef" * (50_000_000 // 16)}]}
-        case "picture":
-            text = {"content": [{"type": "image", "data": PIXEL, "mimeType": "image/png"}]}
-        case "error":
-            text = {"content": [{"type": "text", "text": "it can't be done"}], "isError": True}
-        case "structured":
-            text = {"content": [], "structuredContent": {"answer": 42}}
-        case "bytes":
-            text = {"content": [{"type": "audio", "data": "AAEC", "mimeType": "audio/wav"}]}
-        case "link":
-            text = {"content": [{"type": "resource", "resource": {"uri": "x://y", "text": "inner"}}]}
-        case "progress":
-            token = request["params"].get("_meta", {}).get("progressToken")
-            for n in (1, 2):
-                params = {"progressToken": token, "progress": n, "total": 2, "message": f"step {n}\x1b[2J"}
-                send({"method": "notifications/progress", "params": params})
-        case "ask" | "roots":
-            PENDING["call"] = ident
-            if name == "roots":
-                send({"id": "r1", "method": "roots/list"})
-                return
-            schema = {
-                "type": "object",
-                "properties": {
-                    "name": {"type": "string", "title": "Your name"},
-                    "age": {"type": "integer", "minimum": 1},
-                    "colour": {"type": "string", "enum": ["red", "green"]},
-                },
-                "required": ["name", "colour"],
-            }
-            send({"id": "e1", "method": "elicitation/create", "params": {"message": "who?", "requestedSchema": schema}})
-            return
-        case "slow":
-            for n in range(30):
-                send({"method": "notifications/message", "params": {"level": "info", "data": n}})
-    send({"id": ident, "result": text})
+    if name == "die":
+        sys.stderr.write("goodbye, cruel world\n")
+        sys.stderr.flush()
+        os._exit(3)
+    if name == "hang":
+        return
+    if name in ("ask", "roots"):
+        PENDING["call"] = ident
+        send({"id": "r1", "method": "roots/list"} if name == "roots" else FORM)
+        return
+    if name == "progress":
+        token = request["params"].get("_meta", {}).get("progressToken")
+        for n in (1, 2):
+            params = {"progressToken": token, "progress": n, "total": 2, "message": f"step {n}\x1b[2J"}
+            send({"method": "notifications/progress", "params": params})
+    if name == "large":
+        send({"id": ident, "result": {"content": [words("0123456789abcdef" * (50_000_000 // 16))]}})
+        return
+    if name == "echo":
+        send({"id": ident, "result": {"content": [words(arguments.get("text", ""))]}})
+        return
+    text = words(f"{name} {json.dumps(arguments, sort_keys=True)}")
+    send({"id": ident, "result": RESULTS.get(name, {"content": [text]})})
+
+
+def words(text: str) -> dict[str, Any]:
+    """A part of a result."""
+    return {"type": "text", "text": text}
 
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+RESULTS: dict[str, dict[str, Any]] = {
+    "picture": {"content": [{"type": "image", "data": PIXEL, "mimeType": "image/png"}]},
+    "error": {"content": [words("it can't be done")], "isError": True},
+    "structured": {"content": [], "structuredContent": {"answer": 42}},
+    "bytes": {"content": [{"type": "audio", "data": "AAEC", "mimeType": "audio/wav"}]},
+    "link": {"content": [{"type": "resource", "resource": {"uri": "x://y", "text": "inner"}}]},
+}
+FORM = {
+    "id": "e1",
+    "method": "elicitation/create",
+    "params": {
+        "message": "who?",
+        "requestedSchema": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "title": "Your name"},
+                "age": {"type": "integer", "minimum": 1},
+                "colour": {"type": "string", "enum": ["red", "green"]},
+            },
+            "required": ["name", "colour"],
+        },
+    },
+}
 
 
 def answered(request: dict[str, Any]) -> None:

@@ -189,7 +189,7 @@ class SessionSettings(_Section, frozen=True):
 
 
 class McpServer(_Section, frozen=True):
-    """One server that speaks the Model Context Protocol: a `command` that is started, or a `url` that is asked. `${VAR}` in `args`, `env`, `cwd`, `url` and `headers` is that variable."""
+    """One server that speaks the Model Context Protocol: a `command` that is started, or a `url` that is asked. `${VAR}` in `command`, `args`, `env`, `cwd`, `url` and `headers` is that variable."""
 
     command: str | None = None
     """The program to start."""
@@ -209,6 +209,8 @@ class McpServer(_Section, frozen=True):
     """Seconds that it may take to start and to list its tools."""
     tools: tuple[str, ...] | None = None
     """Its tools that are used, by its own names or globs; all when not set."""
+    roots: tuple[str, ...] | None = None
+    """Folders that it is told you work in; the project's when not set. `[]` tells it nothing: some servers then keep to the folders in their `args`."""
     disabled: bool = False
     """Leave it out."""
     read_only_unasked: bool = False

@@ -53,10 +53,10 @@ class Way:
 
 @dataclass(slots=True)
 class Asking:
-    """What a server may ask for: a person's answers, and in which folder one works."""
+    """What a server may ask for: a person's answers, and in which folders one works (none: it can't ask)."""
 
     elicit: Elicit
-    root: Path
+    roots: tuple[Path, ...]
 
 
 class Connection:
@@ -224,7 +224,7 @@ class Connection:
 
         async def roots(_context: Any) -> Any:
             return types.ListRootsResult(
-                roots=[types.Root(uri=self._asking.root.as_uri(), name=self._asking.root.name)]
+                roots=[types.Root(uri=root.as_uri(), name=root.name) for root in self._asking.roots]
             )
 
         async def logged(params: Any) -> None:
@@ -238,7 +238,7 @@ class Connection:
             self._way.open(),
             cache=None,
             elicitation_callback=elicit,
-            list_roots_callback=roots,
+            list_roots_callback=roots if self._asking.roots else None,
             logging_callback=logged,
             message_handler=heard,
             client_info=types.Implementation(name="trimtab", version=__version__),

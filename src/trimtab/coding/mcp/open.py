@@ -74,8 +74,10 @@ async def configured(project: Project, person: Person) -> tuple[tuple[tuple[Serv
 def ways_of(project: Project, confiner: Confiner, person: Person) -> Ways:
     """How the project's servers are reached."""
 
-    def asking(server: str) -> Asking:
-        return Asking(Form(server, person).answer, Path(project.cwd))
+    def asking(config: ServerConfig) -> Asking:
+        named = config.server.roots
+        roots = (project.cwd,) if named is None else tuple(Path(root).expanduser().absolute() for root in named)
+        return Asking(Form(config.name, person).answer, roots)
 
     return Ways(environment_of(project), project.env, confiner, login_of(project), asking)
 

@@ -29,7 +29,7 @@ class Ways:
     env: Mapping[str, str]
     confiner: Confiner
     login: Login
-    asking: Callable[[str], Asking]
+    asking: Callable[[ServerConfig], Asking]
 
     def connect(
         self, config: ServerConfig, tail: Tail, changed: Callable[[], None], *, callback: Callback | None = None
@@ -39,7 +39,7 @@ class Ways:
         start_s = WAIT_S if callback is not None else config.server.start_timeout_s
         return Connection(
             way,
-            self.asking(config.name),
+            self.asking(config),
             tail,
             start_timeout_s=start_s,
             timeout_s=config.server.timeout_s,
