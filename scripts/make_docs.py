@@ -67,6 +67,8 @@ def settings_page() -> str:
         ("sessions", settings.SessionSettings),
         ("[hooks.POINT]", settings.HookSettings),
         ("extensions", settings.ExtensionSettings),
+        ("mcp", settings.McpSettings),
+        ("mcp.servers.NAME", settings.McpServer),
     ]
     return INTROS["settings"] + "\n".join(_settings_table(path, struct) for path, struct in tables)
 

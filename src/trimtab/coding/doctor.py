@@ -28,6 +28,7 @@ from trimtab.coding.context_check import refusals
 from trimtab.coding.extensions.open import open_extensions
 from trimtab.coding.first_model import Found, first_model, look_around
 from trimtab.coding.guard import permission_hooks, workspace_of
+from trimtab.coding.mcp.checks import mcp_checks
 from trimtab.coding.models import resolve_model
 from trimtab.coding.person import NOBODY
 from trimtab.coding.project import Project
@@ -58,6 +59,7 @@ async def examine(project: Project, *, mistakes: Iterable[ConfigError] = (), onl
         *_safety(project),
         *await anyio.to_thread.run_sync(sandbox_checks, project),
         *await _extensions(project),
+        *await mcp_checks(project),
     )
 
 

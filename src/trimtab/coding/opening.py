@@ -31,6 +31,7 @@ from trimtab.coding.instructions.section import Section
 from trimtab.coding.kit import Kit, make_kit, thinking_of, touched
 from trimtab.coding.limits import limits_of, require_price
 from trimtab.coding.logs import forget_empty, now, open_log, outputs_beside, writes_at_once
+from trimtab.coding.mcp.open import open_mcp
 from trimtab.coding.output_schema import SchemaCloser, prompt_section
 from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
@@ -86,6 +87,7 @@ async def open_session(
         context = await anyio.to_thread.run_sync(
             lambda: open_context(project, log, kit.model.info, stack, policy=policy)
         )
+        mcp, of_servers = await open_mcp(project, kit, beside, person)
         tools = (*kit.tools_for(kit.model.info), *context.tools)
         require_price(project.settings, kit.model.info)
         verifier = open_verifier(project, kit.hooks, kit.confiner, kit.outputs, log, context.transcript.book, stack)
@@ -125,7 +127,7 @@ async def open_session(
         if extensions.listens:
             beside.run(extensions.listening(agent.feed, beside.closing))
         stack.push_async_callback(extensions.end)
-        notices = (*project.notices, *opened.notices, *kit.model.notes, *told, *extensions.take_notices())
+        notices = (*project.notices, *opened.notices, *kit.model.notes, *of_servers, *told, *extensions.take_notices())
         yield Session(
             project,
             log,
@@ -135,6 +137,7 @@ async def open_session(
             stack,
             beside,
             extensions,
+            mcp,
             notices=notices,
             closing=closing,
             checkpoints=checkpoints,

@@ -32,6 +32,7 @@ from trimtab.coding.logs import (
     policy_of,
     window_is_news,
 )
+from trimtab.coding.mcp.hub import Mcp
 from trimtab.coding.models import close_provider, open_model
 from trimtab.coding.naming import Naming
 from trimtab.coding.outcome import exit_code
@@ -39,6 +40,7 @@ from trimtab.coding.permissions.hooks import PermissionHooks
 from trimtab.coding.permissions.policy import MODE_WORDS, Mode
 from trimtab.coding.person import Person
 from trimtab.coding.project import Project
+from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.sdk.reply import Reply, reply_of
 from trimtab.coding.services import Services
 from trimtab.coding.tools.capture import PrivateFolder
@@ -57,7 +59,7 @@ _FILES_NAMED = 20
 
 
 class Session:
-    """One open session. A program makes one with `Session.open`, a frontend with `open_session`. `services` run work beside it.
+    """One open session. A program makes one with `Session.open`, a frontend with `open_session`. `services` run work beside it; `mcp` are the servers that it has tools of.
 
     `feed` carries every event; subscribe before `announce`. One turn at a time: `steer`, `follow_up` and `cancel` are for meanwhile.
     """
@@ -72,6 +74,7 @@ class Session:
         stack: AsyncExitStack,
         services: Services,
         extensions: Acting,
+        mcp: Mcp,
         *,
         notices: tuple[str, ...],
         closing: Ending,
@@ -91,13 +94,14 @@ class Session:
         self._stack = stack
         self.services = services
         self.extensions = extensions
+        self.mcp = mcp
         self._notices = notices
         self._tools = agent.tools
         self._naming = Naming(project, log, context.transcript.book, self._settle)
         self._beside: Start | None = None
         context.transcript.wait.tell = self.tell
         extensions.announce_by(self.tell)
-        self.permissions.tell = self.tell
+        self.permissions.tell = mcp.tell = self.tell
         self._opened_mode = self.permissions.policy.mode
         kit.instructions.changed = self._change_instructions
 
@@ -160,6 +164,11 @@ class Session:
         return self._kit.permissions
 
     @property
+    def confiner(self) -> Confiner:
+        """What commands, and what else is started, go through."""
+        return self._kit.confiner
+
+    @property
     def busy(self) -> bool:
         """True while a turn runs."""
         return self.agent.busy
@@ -210,7 +219,10 @@ class Session:
         return reply(turn)
 
     async def _begin_turn(self) -> None:
-        """Look at the instructions again, and say what changed: files, the day, another model's tools."""
+        """Look at the instructions again, and say what changed: files, the day, another model's tools, those of servers."""
+        for arrivals in self._kit.arrivals:
+            if await arrivals():
+                self.refresh_tools()
         instructions = self.instructions
         instructions.begin_turn()
         await self.extensions.refresh()

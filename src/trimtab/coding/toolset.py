@@ -64,7 +64,7 @@ def build_tools(
 
 
 def require_tools(settings: ToolSettings) -> None:
-    """Raise `ConfigError` for a tool that is turned on and that there is not; one whose name holds `__` comes from elsewhere."""
+    """Raise `ConfigError` for a tool that is turned on and that there is not. One with `__` in its name comes from elsewhere (`mcp__SERVER__TOOL`), and may be a glob."""
     every = (*TOOLS, *CONTEXT_TOOLS["pilot"])
     unknown = next((name for name in settings.enabled or () if name not in every and "__" not in name), None)
     if unknown is not None:

@@ -70,6 +70,16 @@ class Home:
         return self.cache / "index.sqlite"
 
     @property
+    def mcp_listings(self) -> Path:
+        """What servers of the Model Context Protocol said that they offer; asked again when it is gone."""
+        return self.cache / "mcp"
+
+    @property
+    def mcp_logins(self) -> Path:
+        """Tokens for such servers."""
+        return self.data / "mcp-logins.json"
+
+    @property
     def bodies(self) -> Path:
         """Large bodies, by content hash."""
         return self.data / "bodies"

@@ -8,7 +8,17 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from trimtab.types.config import Amount, ModelConfig, Natural, OAuthConfig, Positive, ProviderConfig, Seconds, Share
+from trimtab.types.config import (
+    Amount,
+    ModelConfig,
+    Natural,
+    OAuthConfig,
+    Positive,
+    ProviderConfig,
+    Seconds,
+    Secret,
+    Share,
+)
 
 Permission = Literal["ask", "auto-edit", "full", "plan"]
 ToolProfile = Literal["off", "archive", "pilot"]
@@ -241,6 +251,51 @@ class ExtensionSettings(_Section, frozen=True):
     """A table for each extension, by its name; what may stand in it is the extension's to say."""
 
 
+class McpServer(_Section, frozen=True):
+    """One server that speaks the Model Context Protocol: a `command` that is started, or a `url` that is asked. `${VAR}` in `command`, `args`, `env`, `cwd`, `url` and `headers` is that variable."""
+
+    command: str | None = None
+    """The program to start."""
+    args: tuple[str, ...] = ()
+    """Its arguments."""
+    env: dict[str, Secret] = {}
+    """Variables that it gets beside those that commands get, which hold no keys."""
+    cwd: str | None = None
+    """Where it starts; the project's folder when not set."""
+    url: str | None = None
+    """The http(s) address of a server that runs elsewhere (streamable HTTP)."""
+    headers: dict[str, Secret] = {}
+    """Sent with each request to `url`."""
+    timeout_s: Seconds = 120.0
+    """Seconds without a sign of life that a call may take."""
+    start_timeout_s: Seconds = 30.0
+    """Seconds that it may take to start and to list its tools."""
+    tools: tuple[str, ...] | None = None
+    """Its tools that are used, by its own names or globs; all when not set."""
+    roots: tuple[str, ...] | None = None
+    """Folders that it is told you work in; the project's when not set. `[]` tells it nothing: some servers then keep to the folders in their `args`."""
+    disabled: bool = False
+    """Leave it out."""
+    read_only_unasked: bool = False
+    """Believe it where it says of a tool that it only reads: such a tool runs unasked, in mode `plan` too."""
+    sandboxed: bool = False
+    """Start it in the sandbox of commands."""
+
+
+class McpSettings(_Section, frozen=True):
+    """Servers of the Model Context Protocol, each in a table `[mcp.servers.NAME]` ([MCP](mcp.md))."""
+
+    enabled: bool = True
+    """Whether any server is used."""
+    project_file: bool = True
+    """Whether the `.mcp.json` of a trusted project is read; each server in it is asked about."""
+    defer_share: Share = 0.1
+    """Part of the model's window that the schemas of all servers' tools may take; above it, those of the costliest servers are looked up by a tool when they are needed."""
+    first_wait_s: Seconds = 20.0
+    """Seconds that a turn waits for servers whose tools nobody has seen yet."""
+    servers: dict[str, McpServer] = {}
+
+
 class ModelOverride(_Section, frozen=True):
     """Settings for one model, over those of its provider and the catalogue."""
 
@@ -294,6 +349,7 @@ class Settings(_Section, frozen=True):
     sessions: SessionSettings = SessionSettings()
     hooks: HooksSettings = HooksSettings()
     extensions: ExtensionSettings = ExtensionSettings()
+    mcp: McpSettings = McpSettings()
 
 
 __all__ = [
@@ -306,6 +362,8 @@ __all__ = [
     "HooksSettings",
     "InstructionSettings",
     "KeyStore",
+    "McpServer",
+    "McpSettings",
     "ModelConfig",
     "ModelOverride",
     "OAuthConfig",

@@ -4,6 +4,9 @@
     prompt templates ─────────┤
     extensions ───────────────┼─ commands_of(session) ──parse──▶ the one that a line begins with
     skill:NAME ───────────────┘
+    prompt templates ─────────┼─ commands_of(session) ──parse──▶ the one that a line begins with
+    skill:NAME ───────────────┤
+    mcp:SERVER:PROMPT ────────┘
 
 `/etc/passwd is a file` is no command but text: one of ours is a word of letters, and of the others only what is there counts.
 """
@@ -28,6 +31,7 @@ from trimtab.coding.commands import (
     label,
     login,
     logout,
+    mcp,
     memo,
     memory,
     model,
@@ -57,6 +61,7 @@ from trimtab.coding.commands import (
 from trimtab.coding.commands.command import Command, Desk
 from trimtab.coding.commands.extensions import extension_commands
 from trimtab.coding.commands.help import help_command
+from trimtab.coding.commands.mcp import mcp_commands
 from trimtab.coding.commands.prompts import template_commands
 from trimtab.coding.commands.skills import skill_commands
 from trimtab.coding.session import Session
@@ -65,7 +70,7 @@ from trimtab.types.errors import UsageError
 
 AS_TEXT = "To send it as text, put a space before it."
 """What a person does whose words only look like a command."""
-_COMMAND = re.compile(r"/([a-z]*|skill:\S*)(?:\s+(.*))?", re.S)
+_COMMAND = re.compile(r"/([a-z]*|(?:skill|mcp):\S*)(?:\s+(.*))?", re.S)
 _ANY = re.compile(r"/([\w-]+)(?:\s+(.*))?", re.S)
 
 COMMANDS: Mapping[str, Command] = {
@@ -75,6 +80,7 @@ COMMANDS: Mapping[str, Command] = {
         models.COMMAND,
         thinking.COMMAND,
         tools.COMMAND,
+        mcp.COMMAND,
         cost.COMMAND,
         stats.COMMAND,
         context.COMMAND,
@@ -123,6 +129,8 @@ COMMANDS: Mapping[str, Command] = {
 def commands_of(session: Session) -> Mapping[str, Command]:
     """All commands of a session: ours, then the templates, skills and extensions that were found, none of which has the name of one of ours."""
     return {**COMMANDS, **template_commands(session), **skill_commands(session), **extension_commands(session)}
+    """All commands of a session: ours, then the templates, skills and prompts of servers that were found, none of which has the name of one of ours."""
+    return {**COMMANDS, **template_commands(session), **skill_commands(session), **mcp_commands(session)}
 
 
 def parse(line: str, commands: Mapping[str, Command] = COMMANDS) -> tuple[str, str] | None:

@@ -90,6 +90,8 @@ class PermissionHooks:
     keep: Keep | None = None
     granted: Granted = nothing
     tell: Callable[[str], Awaitable[None]] | None = None
+    stands_for: Callable[[ToolCall], ToolCall] = lambda call: call
+    """The call that is judged in place of one that only carries it."""
     answers: tuple[Rule, ...] = ()
     """Rules that answers of a person added in this session, the newest last."""
     _turn: anyio.Lock = field(default_factory=anyio.Lock, repr=False)
@@ -117,7 +119,7 @@ class PermissionHooks:
 
     def judge(self, call: ToolCall) -> Judgement:
         """Return the verdict on `call` as things are now. Touches the disk."""
-        return judge(call, self.current, WorkspacePaths(self.workspace, self.search))
+        return judge(self.stands_for(call), self.current, WorkspacePaths(self.workspace, self.search))
 
     async def before_tool(self, call: ToolCall) -> Proceed | Answer:
         """Let `call` run, or answer it."""
@@ -154,6 +156,7 @@ class PermissionHooks:
 
     async def _put(self, call: ToolCall, judgement: Judgement) -> str | None:
         """The answer to the question about `call`; None when nobody gave one that was offered, or there is too much to read."""
+        call = self.stands_for(call)
         lines = await anyio.to_thread.run_sync(preview, call, self.workspace)
         kept = self.keep is not None and (call.name in TOOLS or "__" in call.name)
         asked = question(call, judgement, self.current, lines, kept=kept)
