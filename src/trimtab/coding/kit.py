@@ -15,6 +15,7 @@ from trimtab.coding.context_check import require_manageable
 from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.instructions.hooks import TOUCHING, paths_of
 from trimtab.coding.instructions.instructions import Instructions
+from trimtab.coding.jobs.jobs import Jobs
 from trimtab.coding.logs import Opened
 from trimtab.coding.models import OpenModel, close_provider, pick_model
 from trimtab.coding.permissions.hooks import PermissionHooks
@@ -24,7 +25,7 @@ from trimtab.coding.refusals import RefusalRecorder
 from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.tools.paths import Workspace
-from trimtab.coding.toolset import build_tools
+from trimtab.coding.toolset import build_tools, jobs_of
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.messages import Assistant
 from trimtab.types.models import ModelInfo
@@ -44,6 +45,7 @@ class Kit:
     refusals: RefusalRecorder
     confiner: Confiner
     outputs: PrivateFolder
+    jobs: Jobs
     project_tools: ToolSource
     sources: list[ToolSource] = field(default_factory=list)
 
@@ -79,12 +81,14 @@ async def make_kit(
     stack.push_async_callback(close_provider, model.provider)
     require_manageable(project, model.info)
 
+    jobs = jobs_of(project, outputs, confiner)
+
     def project_tools(info: ModelInfo) -> tuple[Tool, ...]:
-        return build_tools(project, outputs, images="image" in info.input, confiner=confiner)
+        return build_tools(project, outputs, images="image" in info.input, confiner=confiner, jobs=jobs)
 
     hooks = ChangeRecorder(refusals, workspace)
     sources: list[ToolSource] = [lambda _info: extra]
-    return Kit(model, instructions, hooks, permissions, refusals, confiner, outputs, project_tools, sources)
+    return Kit(model, instructions, hooks, permissions, refusals, confiner, outputs, jobs, project_tools, sources)
 
 
 def _command_names() -> Collection[str]:

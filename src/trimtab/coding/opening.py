@@ -23,6 +23,7 @@ from trimtab.coding.context.open import open_context
 from trimtab.coding.guard import workspace_of
 from trimtab.coding.instructions.hooks import InstructionHooks
 from trimtab.coding.instructions.section import Section
+from trimtab.coding.jobs.open import close_jobs, open_jobs
 from trimtab.coding.kit import make_kit, thinking_of, touched
 from trimtab.coding.limits import limits_of, require_price
 from trimtab.coding.logs import now, open_log, outputs_beside, writes_at_once
@@ -102,9 +103,11 @@ async def open_session(
             closer=Closers([c for c in (closing.verifier, closing.schema) if c is not None]),
         )
         context.attach(agent)
+        left = await open_jobs(kit.jobs, agent, log, beside)
         stack.callback(agent.feed.close)
         stack.push_async_callback(beside.aclose)  # what runs beside ends first: it may still have something to say
-        notices = (*project.notices, *opened.notices, *kit.model.notes, *told)
+        stack.push_async_callback(close_jobs, kit.jobs, agent)
+        notices = (*project.notices, *opened.notices, *kit.model.notes, *told, *left)
         yield Session(
             project,
             log,

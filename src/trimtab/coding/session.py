@@ -22,6 +22,7 @@ from trimtab.coding.closing import Ending
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.open import OpenContext
+from trimtab.coding.jobs.open import close_jobs
 from trimtab.coding.kit import Kit
 from trimtab.coding.logs import (
     last_model,
@@ -81,6 +82,7 @@ class Session:
         self._kit = kit
         self._stack = stack
         self.services = services
+        self.jobs = kit.jobs
         self._notices = notices
         self._tools = agent.tools
         self._naming = Naming(project, log, context.transcript.book, self._settle)
@@ -267,6 +269,10 @@ class Session:
         if self._checkpoints is None:
             raise UsageError("nothing is kept to undo", hint="Set checkpoints.enabled = true for the next session.")
         return self._checkpoints.rewinder
+
+    async def end_jobs(self) -> None:
+        """Nothing more is said here: end the jobs that aren't kept, and say so while somebody watches. Closing the session does it too."""
+        await close_jobs(self.jobs, self.agent)
 
     def steer(self, text: str | User) -> None:
         """Tell the running turn something before its next step."""

@@ -160,6 +160,7 @@ RULES: Mapping[Key, _Rule] = {
     ): _harmless,  # what a trusted project is checked by: it runs in the sandbox, as its tests would
     ("verify", "enabled"): _not_off,
     ("checkpoints", "enabled"): _not_off,
+    ("jobs", "most"): _no_more,
     ("instructions", "*"): _harmless,
     ("sandbox", "mode"): _only_as(narrower="required"),
     ("sandbox", "network"): _only_as(narrower=False),

@@ -166,6 +166,13 @@ class CheckpointSettings(_Section, frozen=True):
     """Keep how files were before the agent changed them, for `/undo`, `/redo` and `/diff`."""
 
 
+class JobSettings(_Section, frozen=True):
+    """Commands in the background."""
+
+    most: Positive = 8
+    """How many that the model started may run at a time."""
+
+
 class InstructionSettings(_Section, frozen=True):
     """What is read beside the conversation: instruction files, skills, prompt templates."""
 
@@ -231,6 +238,7 @@ class Settings(_Section, frozen=True):
     verify: VerifySettings = VerifySettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
     sessions: SessionSettings = SessionSettings()
+    jobs: JobSettings = JobSettings()
 
 
 __all__ = [

@@ -110,6 +110,9 @@ async def _sit(
         loop = ChatLoop(session, printer, person, start=group.start_soon, services=start)
         group.start_soon(_heed_signals, loop, group.cancel_scope.cancel)
         await loop.run(lines)
+        await session.end_jobs()
+        for event in events.pending():
+            printer.show(event)
         group.cancel_scope.cancel()
     if loop.left:
         await loop.give_back()
