@@ -2,7 +2,8 @@
 
 import os
 import signal
-from collections.abc import AsyncIterator, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,7 +44,7 @@ class World:
     @asynccontextmanager
     async def session(self, *, most: int = 8) -> AsyncIterator["Hand"]:
         """A session that is open for as long as this holds."""
-        jobs = Jobs(PrivateFolder(self.root / "outputs"), self.records, most=most)
+        jobs = Jobs(PrivateFolder(self.root / "outputs"), self.records, time.time, most=most)
         async with services() as beside:
             jobs.attach(Surroundings(beside, self.tell, self.noted.append, "s1"))
             self.told += await jobs.look_back()
@@ -85,11 +86,16 @@ class Hand:
 
     async def written(self, name: str) -> str:
         """What the file `name` holds, once it holds a whole line."""
-        path = anyio.Path(self.world.work / name)
-        with anyio.fail_after(10):
-            while not await path.exists() or not (text := await path.read_text()).endswith("\n"):
-                await anyio.sleep(0.02)
-        return text
+        path = self.world.work / name
+        await until(lambda: path.exists() and path.read_text().endswith("\n"))
+        return await anyio.Path(path).read_text()
+
+
+async def until(true: Callable[[], bool]) -> None:
+    """Wait for what another process does, which tells nobody."""
+    with anyio.fail_after(20):
+        while not true():  # noqa: ASYNC110
+            await anyio.sleep(0.02)
 
 
 async def _ignore(_text: str) -> None: ...

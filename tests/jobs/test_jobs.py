@@ -5,13 +5,12 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import anyio
 import msgspec
 import pytest
 
-from jobs.conftest import World, alive, said
+from jobs.conftest import World, alive, said, until
 from trimtab.coding.jobs import jobs as module
 from trimtab.coding.jobs import records as on_disk
 from trimtab.coding.tools import capture, process_tree
@@ -146,15 +145,14 @@ async def test_a_job_that_prints_without_end_fills_neither_memory_nor_disk(
         await hand.start("echo first; yes a line of output")
         job = hand.jobs.get("j1")
         assert job.capture is not None
-        with anyio.fail_after(20):
-            while job.capture.so_far().bytes < 1_000_000:
-                await anyio.sleep(0.05)
+        printing = job.capture
+        await until(lambda: printing.so_far().bytes >= 1_000_000)
         text, file = job.printed()
         assert text.startswith("first\na line of output\n")
         assert len(text) < 60_000
         assert "its first 300,000 bytes" in text
         assert file is not None
-        assert Path(file).stat().st_size == 300_000
+        assert (await anyio.Path(file).stat()).st_size == 300_000
         tail = said(await hand.use(action="tail", id="j1", lines=3)).splitlines()
         assert tail[1].startswith("[all of it: ")
         assert len(tail) == 5
@@ -184,9 +182,8 @@ async def test_a_kept_job_goes_on_prints_on_and_is_found_by_the_next_session(wor
         await hand.written("done")
         assert f"was kept (pid {pid}" in world.told[-1]
         assert "earlier session: " in world.told[-1]
-        with anyio.fail_after(10):  # the keeper process takes its time
-            while "before\nafter" not in said(await hand.use(action="tail", id="j1")):
-                await anyio.sleep(0.02)
+        found = hand.jobs.get("j1")
+        await until(lambda: "before\nafter" in found.last_lines(9))  # the keeper process takes its time
         await hand.use(action="kill", id="j1")
         assert not alive(pid)
     assert list(world.records.found()) == []
@@ -203,7 +200,7 @@ async def test_a_kept_job_that_was_not_touched_stays_through_a_second_session(wo
 
 
 async def test_a_pid_that_is_somebody_elses_by_now_is_never_signalled(world: World) -> None:
-    stranger = subprocess.Popen(["sleep", "68"], start_new_session=True)
+    stranger = await anyio.to_thread.run_sync(lambda: subprocess.Popen(["sleep", "68"], start_new_session=True))
     try:
         born = process_tree.born_at(stranger.pid)
         assert born is not None

@@ -14,7 +14,7 @@ from support.cli import Cli, local, said
 from support.servers import FakeServer
 
 ROOT = Path(__file__).parents[2]
-TOOLS = ["read", "write", "edit", "bash", "grep", "find", "ls", "todo", "jobs"]
+TOOLS = ["read", "write", "edit", "bash", "grep", "find", "ls", "todo", "jobs", "task"]
 CONTEXT_TOOLS = {
     "off": [],
     "archive": ["archive", "memo", "recall"],

@@ -33,6 +33,7 @@ from trimtab.coding.project import Project
 from trimtab.coding.services import services
 from trimtab.coding.session import Session
 from trimtab.coding.trust.question import settle_trust
+from trimtab.coding.under import Under, hooks_under
 from trimtab.coding.verify.open import open_verifier
 
 PATIENCE_S = 60.0
@@ -50,10 +51,11 @@ async def open_session(
     person: Person = NOBODY,
     output_schema: Mapping[str, Any] | None = None,
     start: Start | None = None,
+    under: Under | None = None,
 ) -> AsyncIterator[Session]:
     """Open (or begin) the session that `choice` means, ready for a prompt. `provider` replaces the configured one; `person` is who can be asked,
     first of all whether the folder in which the session goes on is trusted; the last answer of a turn has to fit `output_schema` (a JSON schema).
-    `start` lends the task group in which what runs beside the session lives (`services.py` says who has to).
+    `start` lends the task group in which what runs beside the session lives (`services.py` says who has to); `under`: it works for another session, by whose rules.
 
     Raises `UnknownSession`, `SessionLocked`, `SessionError`, `UnknownModel` or `ConfigError`; then nothing was written.
     """
@@ -63,22 +65,29 @@ async def open_session(
         early = writes_at_once(choice, project)
         kit = None
         if early:
-            project = await settle_trust(project, person)
-            kit = await make_kit(project, None, stack, provider=provider, extra=extra_tools, person=person)
+            project = await settle_trust(project, person) if under is None else project
+            kit = await make_kit(project, None, stack, provider=provider, extra=extra_tools, person=person, under=under)
         opened = await anyio.to_thread.run_sync(lambda: open_log(project, choice, takeover=takeover))
         log, project = opened.log, opened.project
         stack.callback(log.close)
         if kit is None:
-            project = await settle_trust(project, person)
-            kit = await make_kit(project, opened.model_ref, stack, provider=provider, extra=extra_tools, person=person)
+            project = await settle_trust(project, person) if under is None else project
+            ref = opened.model_ref
+            kit = await make_kit(project, ref, stack, provider=provider, extra=extra_tools, person=person, under=under)
         kit.outputs.path = outputs_beside(log.path) if log.path else None
         context = await anyio.to_thread.run_sync(lambda: open_context(project, log, kit.model.info, stack))
+        context.tools = tuple(tool for tool in context.tools if kit.allows(tool.spec.name))
         tools = (*kit.tools_for(kit.model.info), *context.tools)
         require_price(project.settings, kit.model.info)
         verifier = open_verifier(project, kit.hooks, kit.confiner, kit.outputs, log, context.transcript.book, stack)
-        checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
+        checkpoints, recorder = None, hooks_under(under, kit.hooks, log)
+        if under is None:
+            checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
+            recorder = checkpoints.recorder if checkpoints else kit.hooks
         closing = Ending(verifier, SchemaCloser(output_schema) if output_schema is not None else None)
         instructions = kit.instructions
+        if under is not None:
+            instructions.more.append(under.sections)
         told = await anyio.to_thread.run_sync(instructions.begin, lambda: touched(log, workspace_of(project)))
         if closing.schema is not None:
             instructions.last = (Section("schema", "--output-schema", prompt_section(closing.schema.schema)),)
@@ -91,7 +100,7 @@ async def open_session(
             parked={p.call_id: p.question for p in log.parked},
             seen=await anyio.to_thread.run_sync(log.call_ids),
             hooks=InstructionHooks(
-                MarkerGuard(checkpoints.recorder if checkpoints else kit.hooks, context.refuse),
+                MarkerGuard(recorder, context.refuse),
                 instructions,
                 workspace_of(project),
             ),
@@ -100,13 +109,14 @@ async def open_session(
             max_steps=project.settings.max_steps,
             session_id=log.header.id,
             limits=limits_of(project.settings),
-            closer=Closers([c for c in (closing.verifier, closing.schema) if c is not None]),
+            closer=Closers([c for c in (closing.verifier, closing.schema) if c is not None and under is None]),
         )
         context.attach(agent)
-        left = await open_jobs(kit.jobs, agent, log, beside)
+        left = await open_jobs(kit.jobs, agent, log, beside) if under is None else ()
         stack.callback(agent.feed.close)
         stack.push_async_callback(beside.aclose)  # what runs beside ends first: it may still have something to say
-        stack.push_async_callback(close_jobs, kit.jobs, agent)
+        if under is None:
+            stack.push_async_callback(close_jobs, kit.jobs, agent)
         notices = (*project.notices, *opened.notices, *kit.model.notes, *told, *left)
         yield Session(
             project,
@@ -120,4 +130,5 @@ async def open_session(
             closing=closing,
             checkpoints=checkpoints,
             moved=opened.moved,
+            under=under,
         )

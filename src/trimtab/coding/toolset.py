@@ -7,13 +7,15 @@ from functools import partial
 import anyio
 
 from trimtab.agent.ports import Tool
+from trimtab.coding.agents.crew import Crew
+from trimtab.coding.agents.tool import TaskTool
 from trimtab.coding.context.chosen import CONTEXT_TOOLS
 from trimtab.coding.guard import workspace_of
 from trimtab.coding.jobs.background import BackgroundJobs
 from trimtab.coding.jobs.jobs import Jobs
 from trimtab.coding.jobs.records import Records
 from trimtab.coding.jobs.tool import jobs_tool
-from trimtab.coding.logs import session_folder
+from trimtab.coding.logs import now, session_folder
 from trimtab.coding.project import Project
 from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.tools.bash import BashTool
@@ -32,7 +34,7 @@ from trimtab.config.settings import ToolSettings
 from trimtab.providers.catalogue import Catalogue
 from trimtab.types.errors import ConfigError
 
-TOOLS = ("read", "write", "edit", "bash", "grep", "find", "ls", "todo", "jobs")
+TOOLS = ("read", "write", "edit", "bash", "grep", "find", "ls", "todo", "jobs", "task")
 """Names of the tools that work on the project, in the order in which a model sees them."""
 
 
@@ -43,10 +45,11 @@ def build_tools(
     images: bool,
     confiner: Confiner | None = None,
     jobs: Jobs | None = None,
+    crew: Crew | None = None,
     by: str = "",
 ) -> tuple[Tool, ...]:
     """Make the tools that are on, the context tools aside. `outputs` takes long outputs of commands; `images`: whether the model takes pictures;
-    `confiner`: what commands are started through; `jobs`: those of the session, `by` whom they are started.
+    `confiner`: what commands are started through; `jobs` and `crew`: those of the session; `by`: who starts them, where that isn't its own model.
 
     Raises `ConfigError` for an unknown tool name.
     """
@@ -76,6 +79,7 @@ def build_tools(
         "ls": lambda: ls_tool(workspace, caps=caps),
         "todo": todo_tool,
         "jobs": lambda: jobs_tool(jobs),
+        "task": lambda: TaskTool(crew or Crew(project.settings.agents)),
     }
     require_tools(settings)
     return tuple(makers[name]() for name in TOOLS if name in wanted)
@@ -89,7 +93,8 @@ def jobs_of(project: Project, outputs: PrivateFolder, confiner: Confiner | None)
             await anyio.to_thread.run_sync(partial(confiner.look_after, "", failed=False))
 
     records = Records(project.home.jobs / session_folder(project).folder_of(str(project.cwd)).name)
-    return Jobs(outputs, records, caps_of(project.settings.tools), project.settings.jobs.most, look_after)
+    clock = lambda: now().timestamp()  # noqa: E731
+    return Jobs(outputs, records, clock, caps_of(project.settings.tools), project.settings.jobs.most, look_after)
 
 
 def require_tools(settings: ToolSettings) -> None:

@@ -161,6 +161,7 @@ RULES: Mapping[Key, _Rule] = {
     ("verify", "enabled"): _not_off,
     ("checkpoints", "enabled"): _not_off,
     ("jobs", "most"): _no_more,
+    ("agents", "*"): _no_more,
     ("instructions", "*"): _harmless,
     ("sandbox", "mode"): _only_as(narrower="required"),
     ("sandbox", "network"): _only_as(narrower=False),

@@ -173,6 +173,21 @@ class JobSettings(_Section, frozen=True):
     """How many that the model started may run at a time."""
 
 
+class AgentSettings(_Section, frozen=True):
+    """Subagents: sessions that work for another one."""
+
+    parallel: Positive = 4
+    """How many work at a time; more wait."""
+    depth: Positive = 1
+    """How deep they go: 1 means that a subagent starts none."""
+    max_steps: Positive = 100
+    """Model requests that one may make, where its file says no less."""
+    timeout_s: Seconds = 1_800.0
+    """Seconds that one may take."""
+    result_tokens: Positive = 2_000
+    """Tokens of its answer that its parent gets; the whole stays where that can read it."""
+
+
 class InstructionSettings(_Section, frozen=True):
     """What is read beside the conversation: instruction files, skills, prompt templates."""
 
@@ -239,6 +254,7 @@ class Settings(_Section, frozen=True):
     checkpoints: CheckpointSettings = CheckpointSettings()
     sessions: SessionSettings = SessionSettings()
     jobs: JobSettings = JobSettings()
+    agents: AgentSettings = AgentSettings()
 
 
 __all__ = [

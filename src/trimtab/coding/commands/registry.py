@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 
 from trimtab.coding.commands import (
+    agents,
     answer,
     compact,
     context,
@@ -65,6 +66,7 @@ COMMANDS: Mapping[str, Command] = {
         cost.COMMAND,
         stats.COMMAND,
         jobs.COMMAND,
+        agents.COMMAND,
         context.COMMAND,
         compact.COMMAND,
         revert.COMMAND,

@@ -4,9 +4,9 @@ pipe ──Pump──▶ Capture, the whole in a file at once       kept, or lef
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import time
 
 import anyio
 
@@ -35,6 +35,7 @@ class Job:
     command: str
     group: Group
     began: float
+    now: Callable[[], float]
     by: str = ""
     kept: bool = False
     capture: Capture | None = None
@@ -69,7 +70,7 @@ class Job:
 
     def state_now(self) -> str:
         """In words, now."""
-        return self.state(time())
+        return self.state(self.now())
 
     def see(self, data: bytes) -> None:
         """It printed."""

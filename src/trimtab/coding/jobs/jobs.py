@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from time import time
 
 import anyio
 import msgspec
@@ -61,6 +60,8 @@ class Jobs:
 
     folder: PrivateFolder
     records: Records
+    now: Callable[[], float]
+    """Seconds since 1970."""
     caps: Caps = field(default_factory=Caps)
     most: int = 8
     after: Callable[[], Awaitable[None]] | None = None
@@ -178,7 +179,7 @@ class Jobs:
 
     def _add(self, command: str, group: Group, by: str) -> Job:
         self.ever += 1
-        job = Job(f"j{self.ever}", command, group, time(), by=by)
+        job = Job(f"j{self.ever}", command, group, self.now(), self.now, by=by)
         self.all[job.id] = job
         past = [one for one in self.all.values() if not one.running]
         for one in past[: max(len(past) - REMEMBERED, 0)]:
@@ -285,7 +286,7 @@ class Jobs:
         os.close(pump.pipe)
 
     async def _ended(self, job: Job, ending: str, *, failed: bool) -> None:
-        job.ending, job.failed, job.took_s = ending, failed, time() - job.began
+        job.ending, job.failed, job.took_s = ending, failed, self.now() - job.began
         here = self._here
         with anyio.CancelScope(shield=True):
             if job.capture is not None:
