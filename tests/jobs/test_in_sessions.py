@@ -11,13 +11,12 @@ import pytest
 
 from jobs.conftest import alive
 from support.cli import Cli, finish, text_of
+from support.desks import Desk
 from trimtab.agent.loop import Turn
 from trimtab.coding.choose import New, Resume
-from trimtab.coding.commands.registry import run_command
 from trimtab.coding.confine import confiner_of
 from trimtab.coding.opening import open_session
 from trimtab.coding.project import Project, open_project
-from trimtab.coding.session import Session
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Text, User
 
@@ -38,30 +37,6 @@ def use(**arguments: object) -> dict[str, object]:
 def project_of(cli: Cli, *lines: dict[str, object], **overrides: object) -> Project:
     wishes = {"model": cli.script(*lines), "permissions": {"mode": "full"}, **overrides}
     return open_project(cli.project, overrides=wishes, env=cli.environment())
-
-
-class Desk:
-    """Where commands say what they say; work is done at once."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.said: list[str] = []
-        self.todo: list[object] = []
-
-    def tell(self, text: str) -> None:
-        self.said.append(text)
-
-    def work(self, turn: object, *, is_turn: bool = True) -> None:
-        self.todo.append(turn)
-
-    async def run(self, line: str) -> str:
-        self.said.clear()
-        name, _, rest = line.partition(" ")
-        await run_command(self, name, rest)  # type: ignore[arg-type]
-        for work in self.todo:
-            await work()  # type: ignore[operator]
-        self.todo.clear()
-        return "\n".join(self.said)
 
 
 def notes(outcome_err: str) -> list[str]:
