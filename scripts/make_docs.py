@@ -62,6 +62,9 @@ def settings_page() -> str:
         ("instructions", settings.InstructionSettings),
         ("verify", settings.VerifySettings),
         ("sessions", settings.SessionSettings),
+        ("checkpoints", settings.CheckpointSettings),
+        ("jobs", settings.JobSettings),
+        ("agents", settings.AgentSettings),
     ]
     return INTROS["settings"] + "\n".join(_settings_table(path, struct) for path, struct in tables)
 

@@ -258,10 +258,12 @@ class Settings(_Section, frozen=True):
 
 
 __all__ = [
+    "AgentSettings",
     "BashTool",
     "CheckpointSettings",
     "ContextSettings",
     "InstructionSettings",
+    "JobSettings",
     "ModelConfig",
     "ModelOverride",
     "Permission",
