@@ -199,13 +199,31 @@ async def test_a_kept_job_that_was_not_touched_stays_through_a_second_session(wo
     assert alive(pid)
 
 
+async def test_jobs_of_a_session_that_is_opened_again_at_once_go_on_as_its_own(world: World) -> None:
+    async with world.session() as hand:
+        await hand.start("true")
+        await hand.start("echo hello; sleep 67.5")
+        await hand.use(action="kill", id="j1")
+        pid = hand.jobs.get("j2").group.leader
+        await hand.jobs.carry()
+    world.told.clear()
+    async with world.session() as again:
+        (job,) = again.jobs.running
+        assert (job.id, job.kept, job.group.leader) == ("j2", False, pid)
+        assert "hello" in said(await again.use(action="tail", id="j2"))
+        assert world.told == []
+        await again.start("sleep 67.6")
+        assert list(again.jobs.all) == ["j2", "j3"]
+    assert not alive(pid)
+
+
 async def test_a_pid_that_is_somebody_elses_by_now_is_never_signalled(world: World) -> None:
     stranger = await anyio.to_thread.run_sync(lambda: subprocess.Popen(["sleep", "68"], start_new_session=True))
     try:
         born = process_tree.born_at(stranger.pid)
         assert born is not None
         record = on_disk.Record(
-            command="server", session="s0", began=0.0, pid=stranger.pid, born=born - 1, marker="m" * 16,
+            id="j1", command="server", session="s0", began=0.0, pid=stranger.pid, born=born - 1, marker="m" * 16,
             boot=on_disk.boot_id(), owner=2**22 + 5, owner_born=1, kept=True,
         )  # fmt: skip
         world.records.write(record)
@@ -242,7 +260,16 @@ async def test_a_record_that_is_damaged_or_from_another_run_of_the_machine_is_re
     (folder / "loop.json").symlink_to(folder / "loop.json")
     os.mkfifo(folder / "pipe.json")
     record = on_disk.Record(
-        command="x", session="s", began=0.0, pid=1, born=1, marker="m" * 16, boot="another", owner=1, owner_born=1
+        id="j1",
+        command="x",
+        session="s",
+        began=0.0,
+        pid=1,
+        born=1,
+        marker="m" * 16,
+        boot="another",
+        owner=1,
+        owner_born=1,
     )
     world.records.write(record)
     async with world.session() as hand:

@@ -127,10 +127,16 @@ class Jobs:
             if not (left := await group.look()):
                 self.records.drop(path)
                 continue
-            job = self._add(record.command, group, "an earlier session")
-            job.began, job.kept, job.record = record.began, True, path
+            again = record.carried and record.session == here.session
+            job = self._add(
+                record.command, group, record.by if again else "an earlier session", record.id if again else ""
+            )
+            job.began, job.kept, job.record = record.began, not again, path
             job.file = Path(record.file) if record.file else None
             here.services.run(partial(self._watch, job))
+            if again:
+                await self._record(job)
+                continue
             why = "was kept" if record.kept else "goes on although its session was cut off"
             pids = ", ".join(str(process.pid) for process in left[:5])
             notes.append(f"job {job.name} {why} (pid {pids}); /jobs kill {job.id} ends it")
@@ -164,6 +170,18 @@ class Jobs:
                 raise UsageError(f"job {job.id} can't be kept: {error.strerror or error}") from error
             await self._open().tell(f"job {job.name} goes on when this session ends (pid {job.group.leader})")
 
+    async def carry(self) -> None:
+        """The same session is opened again at once: let its jobs go on, and be its jobs there."""
+        with anyio.CancelScope(shield=True):
+            for job in self.running:
+                if not job.kept:
+                    job.kept = True
+                    await self._give_pipe_away(job)
+                    try:
+                        await self._record(job, must=True, carried=True)
+                    except OSError:
+                        job.kept = False  # it ends with this opening then
+
     async def finish(self) -> None:
         """The session ends: so does every job that isn't kept. Returns when they have."""
         self._over.set()
@@ -177,16 +195,18 @@ class Jobs:
             raise UsageError("no job can be started now: the session isn't open")
         return self._here
 
-    def _add(self, command: str, group: Group, by: str) -> Job:
-        self.ever += 1
-        job = Job(f"j{self.ever}", command, group, self.now(), self.now, by=by)
+    def _add(self, command: str, group: Group, by: str, known: str = "") -> Job:
+        """A job more; `known` is the id that it had before."""
+        taken = not known.removeprefix("j").isdecimal() or known in self.all
+        self.ever = self.ever + 1 if taken else max(self.ever, int(known.removeprefix("j")))
+        job = Job(f"j{self.ever}" if taken else known, command, group, self.now(), self.now, by=by)
         self.all[job.id] = job
         past = [one for one in self.all.values() if not one.running]
         for one in past[: max(len(past) - REMEMBERED, 0)]:
             del self.all[one.id]
         return job
 
-    async def _record(self, job: Job, *, must: bool = False) -> None:
+    async def _record(self, job: Job, *, must: bool = False, carried: bool = False) -> None:
         """Write its record, where there are records. Raises `OSError` if it `must` be written."""
         here = self._here
         if here is None or not (here.recorded or must):
@@ -194,9 +214,9 @@ class Jobs:
 
         def write() -> Path:
             record = record_of(
-                job.group, command=job.command, session=here.session, began=job.began, by=job.by, file=job.file
+                job.id, job.group, command=job.command, session=here.session, began=job.began, by=job.by, file=job.file
             )
-            return self.records.write(msgspec.structs.replace(record, kept=job.kept), job.record)
+            return self.records.write(msgspec.structs.replace(record, kept=job.kept, carried=carried), job.record)
 
         try:
             job.record = await anyio.to_thread.run_sync(write)
@@ -304,7 +324,8 @@ class Jobs:
 
 def _left_behind(records: Records) -> list[tuple[Path, Record]]:
     """The records of jobs that no open session has."""
-    return [(path, record) for path, record in records.found() if record.kept or not record.is_owned]
+    found = [(path, record) for path, record in records.found() if record.kept or not record.is_owned]
+    return sorted(found, key=lambda one: one[1].began)
 
 
 async def _pumping(pump: Pump, scope: anyio.CancelScope, pumped: anyio.Event) -> None:

@@ -27,8 +27,9 @@ _COMMAND = 8_000
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One job. `boot` names the run of the machine; `owner` and `owner_born` are the Trimtab that started it."""
+    """One job. `boot` names the run of the machine; `owner` and `owner_born` are the Trimtab that started it; `carried`: the same session is about to be opened again."""
 
+    id: str
     command: str
     session: str
     began: float
@@ -39,6 +40,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     owner: int
     owner_born: int | None
     kept: bool = False
+    carried: bool = False
     by: str = ""
     file: str | None = None
 
@@ -90,9 +92,12 @@ class Records:
                 self.drop(path)
 
 
-def record_of(group: Group, *, command: str, session: str, began: float, by: str, file: Path | None) -> Record:
+def record_of(
+    job_id: str, group: Group, *, command: str, session: str, began: float, by: str, file: Path | None
+) -> Record:
     """The record of a job that this process starts. Reads `/proc`."""
     return Record(
+        id=job_id,
         command=command[:_COMMAND],
         session=session,
         began=began,

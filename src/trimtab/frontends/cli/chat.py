@@ -110,6 +110,8 @@ async def _sit(
         loop = ChatLoop(session, printer, person, start=group.start_soon, services=start)
         group.start_soon(_heed_signals, loop, group.cancel_scope.cancel)
         await loop.run(lines)
+        if isinstance(loop.following, Reopening):
+            await session.jobs.carry()
         await session.end_jobs()
         for event in events.pending():
             printer.show(event)
