@@ -370,3 +370,11 @@ def test_a_run_shows_the_answer_and_lists_children_by_their_titles_and_last_is_n
     child.touch()
     shown = cli.inside("sessions", "show", "last").out
     assert "it says 42" in shown
+
+
+async def test_an_agent_without_jobs_starts_nothing_in_the_background(cli: Cli) -> None:
+    agent(cli, "w", call("bash", command="sleep 0.1; true", background=True), {"text": "x"}, front="tools: bash\n")
+    session = await run(cli, task("a", agent="w"), {"text": "done"})
+    (result,) = child_results(session)
+    assert "job" not in (result.details or {})
+    assert session.jobs.all == {}

@@ -93,11 +93,19 @@ async def make_kit(
 
     jobs = under.jobs if under else jobs_of(project, outputs, confiner)
     crew = Crew(project.settings.agents)
-    by = under.agent.name if under else ""
+    by, allows = (under.agent.name, under.allows) if under else ("", _everything)
 
     def project_tools(info: ModelInfo) -> tuple[Tool, ...]:
-        images = "image" in info.input
-        return build_tools(project, outputs, images=images, confiner=confiner, jobs=jobs, crew=crew, by=by)
+        return build_tools(
+            project,
+            outputs,
+            images="image" in info.input,
+            confiner=confiner,
+            jobs=jobs,
+            crew=crew,
+            by=by,
+            allows=allows,
+        )
 
     hooks = ChangeRecorder(refusals, workspace, above=under.changes if under else None)
     return Kit(
@@ -111,7 +119,7 @@ async def make_kit(
         jobs,
         crew,
         project_tools,
-        under.allows if under else _everything,
+        allows,
         [lambda _info: extra],
     )
 

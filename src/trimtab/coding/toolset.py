@@ -47,16 +47,18 @@ def build_tools(
     jobs: Jobs | None = None,
     crew: Crew | None = None,
     by: str = "",
+    allows: Callable[[str], bool] = lambda _name: True,
 ) -> tuple[Tool, ...]:
     """Make the tools that are on, the context tools aside. `outputs` takes long outputs of commands; `images`: whether the model takes pictures;
-    `confiner`: what commands are started through; `jobs` and `crew`: those of the session; `by`: who starts them, where that isn't its own model.
+    `confiner`: what commands are started through; `jobs` and `crew`: those of the session; `by`: who starts them, where that isn't its own model;
+    `allows`: which tools there may be at all.
 
     Raises `ConfigError` for an unknown tool name.
     """
     settings = project.settings.tools
     caps = caps_of(settings)
     workspace = workspace_of(project)
-    wanted = TOOLS if settings.enabled is None else settings.enabled
+    wanted = [name for name in (TOOLS if settings.enabled is None else settings.enabled) if allows(name)]
     jobs = jobs or jobs_of(project, outputs, confiner)
     background = BackgroundJobs(jobs, by) if "jobs" in wanted else None
     rg = find_rg(project.env.get("PATH"))
