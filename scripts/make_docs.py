@@ -69,6 +69,9 @@ def settings_page() -> str:
         ("extensions", settings.ExtensionSettings),
         ("mcp", settings.McpSettings),
         ("mcp.servers.NAME", settings.McpServer),
+        ("checkpoints", settings.CheckpointSettings),
+        ("jobs", settings.JobSettings),
+        ("agents", settings.AgentSettings),
     ]
     return INTROS["settings"] + "\n".join(_settings_table(path, struct) for path, struct in tables)
 

@@ -23,11 +23,13 @@ CALLS = {
         {"path": "big", "content": BIG.upper()},
     ],
     "edit": [{"path": "a.txt", "edits": [{"old": "a", "new": "b"}]}, {"path": "big", "edits": [{"old": "e", "new": "f"}]}],
-    "bash": [{"command": "true"}, {"command": "kill -9 $$"}, {"command": "echo a > new"}],
+    "bash": [{"command": "true"}, {"command": "kill -9 $$"}, {"command": "echo a > new"}, {"command": "true", "background": True}],
     "grep": [{"pattern": "a"}],
     "find": [{"pattern": "*"}],
     "ls": [{}],
     "todo": [{"items": [{"content": "a", "status": "done"}]}],
+    "jobs": [{"action": "list"}],
+    "task": [{"prompt": "x"}],
 }  # fmt: skip
 
 

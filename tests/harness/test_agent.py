@@ -95,6 +95,32 @@ async def test_steering_typed_when_the_turn_has_just_ended_begins_the_next_one()
     assert told(agent) == [("prompt", "go"), ("steering", "late")]
 
 
+async def test_a_note_goes_with_the_next_request_and_neither_begins_nor_prolongs_a_turn():
+    async def note_now():
+        agent.inbox.note(user("over", origin="note"))
+
+    script = Script([*says("done"), note_now, *ends()], [*says("again"), *ends()])
+    agent, feed = agent_of(script)
+    turn = await agent.prompt("go")
+    assert (turn.text, turn.steps, feed.types().count("turn_started")) == ("done", 1, 1)
+    await agent.prompt("and?")
+    assert told(agent) == [("prompt", "go"), ("prompt", "and?"), ("note", "over")]
+    assert agent.inbox.take_notes() == ()
+
+
+async def test_a_note_stands_before_the_steering_that_is_delivered_with_it():
+    async def look(arguments, run):
+        agent.steer("left")
+        agent.inbox.note(user("over", origin="note"))
+        return ToolOutput.text("ok")
+
+    agent, _ = agent_of(
+        Script([*calls("look", call_id="a"), *ends("tool_use")], [*says("ok"), *ends()]), tool("look", look)
+    )
+    await agent.prompt("go")
+    assert told(agent) == [("prompt", "go"), ("note", "over"), ("steering", "left")]
+
+
 async def test_follow_ups_begin_turns_of_their_own_one_at_a_time():
     script = Script(*[[*says(f"answer {n}"), *ends()] for n in range(3)])
     agent, feed = agent_of(script)

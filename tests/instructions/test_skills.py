@@ -138,7 +138,7 @@ def test_a_skill_that_a_person_calls_for_names_its_folder(place: Place) -> None:
         ("[Bash(npm run test:*), Grep]", ["bash(npm run test)", "grep"], ["bash(npm run test)", "grep"]),
         ("Bash", ["bash"], []),
         ("Bash(*) bash(:*) Bash(* *)", ["bash"], []),
-        ("Bash(a; rm -rf x) Bash(X=1 y) WebFetch Task", [], []),
+        ("Bash(a; rm -rf x) Bash(X=1 y) WebFetch NotebookRead", [], []),
         ("mcp__files__read Glob", ["mcp__files__read", "find"], ["mcp__files__read", "find"]),
         ("Write(/etc/**) Edit(~/.ssh/**)", [], []),
     ],

@@ -14,7 +14,7 @@ from support.cli import Cli, local, said
 from support.servers import FakeServer
 
 ROOT = Path(__file__).parents[2]
-TOOLS = ["read", "write", "edit", "bash", "grep", "find", "ls", "todo"]
+TOOLS = ["read", "write", "edit", "bash", "grep", "find", "ls", "todo", "jobs", "task"]
 CONTEXT_TOOLS = {
     "off": [],
     "archive": ["archive", "memo", "recall"],
@@ -39,7 +39,7 @@ def first_body(tmp_path: Path) -> Callable[[str], bytes]:
     return body
 
 
-def test_the_first_request_holds_the_system_prompt_and_the_eight_tools_in_six_kilobytes(
+def test_the_first_request_holds_the_system_prompt_the_eight_tools_and_those_beyond_in_six_kilobytes(
     first_body: Callable[[str], bytes],
 ) -> None:
     assert len(first_body("off")) <= 6 * 1024

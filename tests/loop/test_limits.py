@@ -6,9 +6,10 @@ from msgspec.structs import replace
 
 from support.agent_fakes import MODEL, Script, agent_of, calls, ends, says, tool
 from trimtab.agent import MemoryTranscript
-from trimtab.agent.limits import Limits
+from trimtab.agent.limits import Allowance, Limits
 from trimtab.agent.ports import Spent
 from trimtab.types import Assistant, ToolResult, Usage, User
+from trimtab.types.errors import BudgetExceeded
 from trimtab.types.models import Price
 
 pytestmark = pytest.mark.anyio
@@ -98,3 +99,27 @@ async def test_without_limits_nothing_ends():
     agent, _ = agent_of(Script(CALL, [*says("done"), *ends()]), tool("look"))
     assert (await agent.prompt("go")).reason == "stop"
     assert agent.allowance.spent.usage == Usage(input=20, output=4)
+
+
+async def test_who_works_for_another_takes_from_its_limits_and_is_stopped_by_them():
+    class Whole:
+        def __init__(self):
+            self.taken = Usage()
+            self.beside = []
+
+        def spend(self, usage, usd):
+            self.taken += usage
+
+        def check(self, beside):
+            self.beside.append(beside)
+            if self.taken.total >= 24:
+                raise BudgetExceeded("the whole has no more")
+
+    whole = Whole()
+    script = Script(CALL, CALL, CALL)
+    agent, _ = agent_of(script, tool("look"))
+    agent.allowance = Allowance(above=whole)
+    turn = await agent.prompt("go")
+    assert (turn.reason, turn.steps, turn.error.message) == ("budget", 2, "the whole has no more")
+    assert whole.taken == agent.allowance.spent.usage == Usage(input=20, output=4)
+    assert whole.beside == [Spent()] * 3

@@ -47,7 +47,9 @@ def test_a_rule_that_could_never_act_is_named_with_its_place(text: str, words: s
 def test_the_right_form_is_shown() -> None:
     assert 'for commands that begin so: "bash(npm test)"' in refusal("npm test")[1]
     assert 'for a command write "bash(npm)"' in refusal("npm")[1]
-    assert refusal("bahs(x)")[1] == "a rule begins with a tool: bash, edit, find, grep, ls, read, todo, write"
+    assert (
+        refusal("bahs(x)")[1] == "a rule begins with a tool: bash, edit, find, grep, jobs, ls, read, task, todo, write"
+    )
     assert 'write "read" for every call of it' in refusal("read(x)")[1]
 
 

@@ -138,14 +138,14 @@ async def test_a_timeout_ends_a_tree_of_many_that_hide_and_ignore_signals(tmp_pa
 
 async def test_a_stop_gives_up_on_what_cannot_be_ended_and_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     held = Proc(2**22 + 1, 1, 2**22 + 1, 2**22 + 1, "held by the kernel")
-    monkeypatch.setattr(process_tree, "members", lambda leader, marker: (held,))
+    monkeypatch.setattr(process_tree, "members", lambda leader, marker, **_: (held,))
     monkeypatch.setattr(process_tree, "_KILL_S", 0.05)
     assert await process_tree.stop(2**22 + 2, "marker", grace_s=0.01) == (held,)
 
 
 async def test_a_look_at_the_processes_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     blocked = threading.Event()
-    monkeypatch.setattr(process_tree, "members", lambda leader, marker: blocked.wait(5) and ())
+    monkeypatch.setattr(process_tree, "members", lambda leader, marker, **_: blocked.wait(5) and ())
     monkeypatch.setattr(process_tree, "_LOOK_S", 0.05)
     began = time.monotonic()
     assert await process_tree.look(2**22 + 2, "marker") == ()

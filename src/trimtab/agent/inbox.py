@@ -11,9 +11,10 @@ from trimtab.types.messages import User
 
 
 class Inbox:
-    """The two queues. `steering` and `follow_ups` show what waits, oldest first."""
+    """The two queues. `steering` and `follow_ups` show what waits, oldest first; notes go along with what is delivered next and begin nothing."""
 
     def __init__(self) -> None:
+        self._notes: list[User] = []
         self._steering: list[User] = []
         self._follow_ups: list[User] = []
 
@@ -31,6 +32,16 @@ class Inbox:
         """Queue for the running turn."""
         self._steering.append(message)
 
+    def note(self, message: User) -> None:
+        """Queue for the next request, whenever there is one."""
+        self._notes.append(message)
+
+    def take_notes(self) -> tuple[User, ...]:
+        """Take all notes."""
+        taken = tuple(self._notes)
+        self._notes.clear()
+        return taken
+
     def follow_up(self, message: User) -> None:
         """Queue for after it."""
         self._follow_ups.append(message)
@@ -43,8 +54,8 @@ class Inbox:
         return taken
 
     def take_steering(self) -> tuple[User, ...]:
-        """Take all steering, for delivery."""
-        taken = tuple(self._steering)
+        """Take all steering, for delivery, the notes in front."""
+        taken = (*self.take_notes(), *self._steering)
         self._steering.clear()
         return taken
 

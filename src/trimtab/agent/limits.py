@@ -8,6 +8,7 @@ whoever asked for it, and never forgotten between the turns of a run.
 
 import math
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from trimtab.agent.ports import Spent
 from trimtab.types.errors import BudgetExceeded, UsageError
@@ -23,12 +24,26 @@ class Limits:
     time_s: float | None = None
 
 
+class Above(Protocol):
+    """A run that another one is a part of."""
+
+    def spend(self, usage: Usage, usd: float | None) -> None:
+        """The part has spent this."""
+        ...
+
+    def check(self, beside: Spent) -> None:
+        """Raise `BudgetExceeded` when a limit of the whole is reached; `beside` is what the part took and nobody has booked yet."""
+        ...
+
+
 @dataclass(slots=True)
 class Allowance:
     """What is left of the limits. The time runs from `start`; `now` in seconds, from any beginning."""
 
     limits: Limits = field(default_factory=Limits)
     spent: Spent = field(default_factory=Spent)
+    above: "Above | None" = None
+    """Who pays for the run, where that is another one: hears of all that is spent, and may say that it is enough."""
     _ends: float = math.inf
 
     def start(self, now: float) -> None:
@@ -44,12 +59,16 @@ class Allowance:
     def spend(self, usage: Usage, usd: float | None) -> None:
         """Something was asked and answered."""
         self.spent = self.spent + Spent(usage, usd)
+        if self.above is not None:
+            self.above.spend(usage, usd)
 
     def check(self, beside: Spent) -> None:
         """Raise `BudgetExceeded` when a limit is reached; `beside` is what summaries took and nobody has booked yet.
 
         Raises `UsageError` when there is a limit in money and a price isn't known: then nobody can keep it.
         """
+        if self.above is not None:
+            self.above.check(beside)
         limits, total = self.limits, self.spent + beside
         if limits.cost_usd is not None:
             if total.usd is None:

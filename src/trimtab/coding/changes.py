@@ -25,8 +25,10 @@ _Mark: TypeAlias = tuple[int, ...]
 class ChangeRecorder:
     """Passes every call on to `inner` and remembers the paths in `details["changed"]`, those of redirections added."""
 
-    def __init__(self, inner: Hooks, workspace: Workspace) -> None:
+    def __init__(self, inner: Hooks, workspace: Workspace, *, above: "ChangeRecorder | None" = None) -> None:
+        """`above` is that of the session that this one works for: what changes here changed there."""
         self._inner = inner
+        self._above = above
         self._cwd = workspace.cwd
         self._files: dict[str, None] = {}
         self._before: dict[str, dict[str, _Mark]] = {}
@@ -54,9 +56,14 @@ class ChangeRecorder:
             written = await anyio.to_thread.run_sync(_written, before)
             output = replace(output, details={**(output.details or {}), "changed": written}) if written else output
         changed = (output.details or {}).get("changed", ())
-        self._files.update(dict.fromkeys(str(path) for path in changed))
-        self.written += [(str(path), _diff(output)) for path in changed]
+        self._note([(str(path), _diff(output)) for path in changed])
         return await self._inner.after_tool(call, output)
+
+    def _note(self, written: list[tuple[str, str]]) -> None:
+        self._files.update(dict.fromkeys(path for path, _ in written))
+        self.written += written
+        if self._above is not None:
+            self._above._note(written)
 
     def _marks(self, targets: Sequence[str]) -> dict[str, _Mark]:
         paths = (os.path.realpath(self._cwd / target) for target in targets)

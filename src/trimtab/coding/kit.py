@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from trimtab.agent.ports import Provider, Tool
+from trimtab.coding.agents.crew import Crew
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.confine import confiner_of
 from trimtab.coding.context_check import require_manageable
 from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.instructions.hooks import TOUCHING, paths_of
 from trimtab.coding.instructions.instructions import Instructions
+from trimtab.coding.jobs.jobs import Jobs
 from trimtab.coding.logs import Opened
 from trimtab.coding.models import OpenModel, close_provider, pick_model
 from trimtab.coding.permissions.hooks import PermissionHooks
@@ -24,7 +26,8 @@ from trimtab.coding.refusals import RefusalRecorder
 from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.tools.paths import Workspace
-from trimtab.coding.toolset import build_tools
+from trimtab.coding.toolset import build_tools, jobs_of
+from trimtab.coding.under import Under
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.messages import Assistant
 from trimtab.types.models import ModelInfo
@@ -47,7 +50,11 @@ class Kit:
     refusals: RefusalRecorder
     confiner: Confiner
     outputs: PrivateFolder
+    jobs: Jobs
+    crew: Crew
     project_tools: ToolSource
+    allows: Callable[[str], bool]
+    """Whether a tool of that name may be there at all."""
     sources: list[ToolSource] = field(default_factory=list)
     arrivals: list[Arrivals] = field(default_factory=list)
 
@@ -57,7 +64,7 @@ class Kit:
         for source in (self.project_tools, *self.sources):
             for tool in source(info):
                 found.setdefault(tool.spec.name, tool)
-        return tuple(found.values())
+        return tuple(tool for name, tool in found.items() if self.allows(name))
 
 
 async def make_kit(
@@ -68,8 +75,9 @@ async def make_kit(
     provider: Provider | None,
     extra: tuple[Tool, ...],
     person: Person,
+    under: Under | None = None,
 ) -> Kit:
-    """Make it; what it opens is closed with `stack`. `provider` answers instead of the model's own. Raises `UnknownModel` or `ConfigError`."""
+    """Make it; what it opens is closed with `stack`. `provider` answers instead of the model's own; `under`: the session works for another one. Raises `UnknownModel` or `ConfigError`."""
     workspace = workspace_of(project)
     instructions = Instructions(project, taken=_command_names)
     more_tools = [tool.spec.name for tool in extra]
@@ -81,19 +89,52 @@ async def make_kit(
         person=person,
         granted=instructions.granted,
     )
+    if under is not None:
+        permissions.above = under.permissions
+        permissions.set_mode(under.agent.mode or "full")  # the narrower one of this and the parent's holds
     refusals = RefusalRecorder(permissions)
-    confiner, outputs = confiner_of(project), PrivateFolder()
+    outputs = PrivateFolder()
+    confiner = under.confiner if under else confiner_of(project)
     stack.callback(outputs.close)
-    model = await pick_model(project, session_ref, provider=provider)
+    model = await pick_model(project, session_ref, provider=provider, wanted=under.model if under else None)
     stack.push_async_callback(close_provider, model.provider)
     require_manageable(project, model.info)
 
-    def project_tools(info: ModelInfo) -> tuple[Tool, ...]:
-        return build_tools(project, outputs, images="image" in info.input, confiner=confiner)
+    jobs = under.jobs if under else jobs_of(project, outputs, confiner)
+    crew = Crew(project.settings.agents)
+    by, allows = (under.agent.name, under.allows) if under else ("", _everything)
 
-    hooks = ChangeRecorder(refusals, workspace)
-    sources: list[ToolSource] = [lambda _info: extra]
-    return Kit(model, instructions, hooks, permissions, refusals, confiner, outputs, project_tools, sources)
+    def project_tools(info: ModelInfo) -> tuple[Tool, ...]:
+        return build_tools(
+            project,
+            outputs,
+            images="image" in info.input,
+            confiner=confiner,
+            jobs=jobs,
+            crew=crew,
+            by=by,
+            allows=allows,
+        )
+
+    hooks = ChangeRecorder(refusals, workspace, above=under.changes if under else None)
+    return Kit(
+        model,
+        instructions,
+        hooks,
+        permissions,
+        refusals,
+        confiner,
+        outputs,
+        jobs,
+        crew,
+        project_tools,
+        allows,
+        [lambda _info: extra],
+    )
+
+
+def _everything(tool: str) -> bool:
+    return True
 
 
 def _command_names() -> Collection[str]:

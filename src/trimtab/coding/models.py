@@ -67,13 +67,15 @@ async def open_model(project: Project, ref: str | None) -> OpenModel:
     return OpenModel(found.model, provider, found.thinking, found.notes)
 
 
-async def pick_model(project: Project, session_ref: str | None, *, provider: Provider | None = None) -> OpenModel:
-    """The model for a session: what the person named now, else what the session used, else the configured one.
+async def pick_model(
+    project: Project, session_ref: str | None, *, provider: Provider | None = None, wanted: str | None = None
+) -> OpenModel:
+    """The model for a session: `wanted`, else what the person named now, else what the session used, else the configured one.
 
     `provider` answers instead of the model's own. Raises `UnknownModel` or `ConfigError`.
     """
     settings = project.settings
-    ref = settings.model if session_ref is None or project.named_now("model") else session_ref
+    ref = wanted or (settings.model if session_ref is None or project.named_now("model") else session_ref)
     try:
         notes: tuple[str, ...] = ()
         if ref is None:

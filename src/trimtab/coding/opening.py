@@ -23,11 +23,12 @@ from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.marker_guard import MarkerGuard
 from trimtab.coding.context.open import open_context
 from trimtab.coding.context.own_policy import OwnPolicy
-from trimtab.coding.extensions.acting import Acting
+from trimtab.coding.extensions.acting import Acting, NothingActs
 from trimtab.coding.extensions.open import open_extensions
 from trimtab.coding.guard import workspace_of
 from trimtab.coding.instructions.hooks import InstructionHooks
 from trimtab.coding.instructions.section import Section
+from trimtab.coding.jobs.open import close_jobs, open_jobs
 from trimtab.coding.kit import Kit, make_kit, thinking_of, touched
 from trimtab.coding.limits import limits_of, require_price
 from trimtab.coding.logs import forget_empty, now, open_log, outputs_beside, writes_at_once
@@ -39,6 +40,7 @@ from trimtab.coding.sdk.hooks import around
 from trimtab.coding.services import services
 from trimtab.coding.session import Session
 from trimtab.coding.trust.question import settle_trust
+from trimtab.coding.under import Under, hooks_under
 from trimtab.coding.verify.open import open_verifier
 
 PATIENCE_S = 60.0
@@ -59,11 +61,12 @@ async def open_session(
     hooks: Hooks | None = None,
     policy: "OwnPolicy | None" = None,
     start: Start | None = None,
+    under: Under | None = None,
 ) -> AsyncIterator[Session]:
     """Open (or begin) the session that `choice` means, ready for a prompt. `provider` replaces the configured one; `person` is who can be asked,
     first of all whether the folder in which the session goes on is trusted; the last answer of a turn has to fit `output_schema` (a JSON schema), and what `parse_output` makes of it.
     `hooks` look at each call before ours do; `policy` decides about the context in place of the one that settings name.
-    `start` lends the task group in which what runs beside the session lives (`services.py` says who has to).
+    `start` lends the task group in which what runs beside the session lives (`services.py` says who has to); `under`: it works for another session, by whose rules.
 
     Raises `UnknownSession`, `SessionLocked`, `SessionError`, `UnknownModel` or `ConfigError`; then nothing was written.
     """
@@ -71,7 +74,7 @@ async def open_session(
         beside = await stack.enter_async_context(services(start))
         # A new file is made only once nothing else can fail; an existing one says which model it used.
         early = writes_at_once(choice, project)
-        equip = partial(_equipped, stack=stack, provider=provider, extra=extra_tools, person=person)
+        equip = partial(_equipped, stack=stack, provider=provider, extra=extra_tools, person=person, under=under)
         equipped = await equip(project, None) if early else None
         project = equipped.project if equipped else project
         opened = await anyio.to_thread.run_sync(lambda: open_log(project, choice, takeover=takeover))
@@ -87,18 +90,24 @@ async def open_session(
         context = await anyio.to_thread.run_sync(
             lambda: open_context(project, log, kit.model.info, stack, policy=policy)
         )
-        mcp, of_servers = await open_mcp(project, kit, beside, person)
+        context.tools = tuple(tool for tool in context.tools if kit.allows(tool.spec.name))
+        mcp, of_servers = (under.mcp, ()) if under else await open_mcp(project, kit, beside, person)
         tools = (*kit.tools_for(kit.model.info), *context.tools)
         require_price(project.settings, kit.model.info)
         verifier = open_verifier(project, kit.hooks, kit.confiner, kit.outputs, log, context.transcript.book, stack)
-        checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
+        checkpoints, recorder = None, hooks_under(under, kit.hooks, log)
+        if under is None:
+            checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
+            recorder = checkpoints.recorder if checkpoints else kit.hooks
         closing = Ending(verifier, SchemaCloser(output_schema, parse_output) if output_schema is not None else None)
         instructions = kit.instructions
+        if under is not None:
+            instructions.more.append(under.sections)
         told = await anyio.to_thread.run_sync(instructions.begin, lambda: touched(log, workspace_of(project)))
         if closing.schema is not None:
             instructions.last = (Section("schema", "--output-schema", prompt_section(closing.schema.schema)),)
         judged = InstructionHooks(
-            MarkerGuard(checkpoints.recorder if checkpoints else kit.hooks, context.refuse),
+            MarkerGuard(recorder, context.refuse),
             instructions,
             workspace_of(project),
         )
@@ -116,18 +125,29 @@ async def open_session(
             max_steps=project.settings.max_steps,
             session_id=log.header.id,
             limits=limits_of(project.settings),
-            closer=Closers([c for c in (closing.verifier, closing.schema) if c is not None]),
+            closer=Closers([c for c in (closing.verifier, closing.schema) if c is not None and under is None]),
         )
         context.attach(agent)
         await extensions.begin(agent, log, person)
         context.transcript.around = extensions.transcript_hooks()
         instructions.more.append(extensions.sections)
+        left = await open_jobs(kit.jobs, agent, log, beside) if under is None else ()
         stack.callback(agent.feed.close)
         stack.push_async_callback(beside.aclose)  # what runs beside ends first: it may still have something to say
+        if under is None:
+            stack.push_async_callback(close_jobs, kit.jobs, agent)
         if extensions.listens:
             beside.run(extensions.listening(agent.feed, beside.closing))
         stack.push_async_callback(extensions.end)
-        notices = (*project.notices, *opened.notices, *kit.model.notes, *of_servers, *told, *extensions.take_notices())
+        notices = (
+            *project.notices,
+            *opened.notices,
+            *kit.model.notes,
+            *of_servers,
+            *told,
+            *left,
+            *extensions.take_notices(),
+        )
         yield Session(
             project,
             log,
@@ -142,6 +162,7 @@ async def open_session(
             closing=closing,
             checkpoints=checkpoints,
             moved=opened.moved,
+            under=under,
         )
 
 
@@ -162,11 +183,15 @@ async def _equipped(
     provider: Provider | None,
     extra: tuple[Tool, ...],
     person: Person,
+    under: Under | None,
 ) -> _Equipped:
-    """Settle trust, load what acts, and make the kit; `ref` is the model that the session used."""
-    project = await settle_trust(project, person)
-    project, extensions = await open_extensions(project, person, stack)
+    """Settle trust, load what acts, and make the kit; `ref` is the model that the session used. One that works for another has its trust, and what guards that one's calls guards its own."""
+    extensions: Acting
+    if under is not None:
+        extensions = NothingActs(project, guards=under.extensions)
+    else:
+        project = await settle_trust(project, person)
+        project, extensions = await open_extensions(project, person, stack)
     tools = (*extra, *extensions.tools)
-    return _Equipped(
-        project, extensions, await make_kit(project, ref, stack, provider=provider, extra=tools, person=person)
-    )
+    kit = await make_kit(project, ref, stack, provider=provider, extra=tools, person=person, under=under)
+    return _Equipped(project, extensions, kit)

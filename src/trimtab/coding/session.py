@@ -18,14 +18,17 @@ from trimtab.agent.feed import Feed
 from trimtab.agent.loop import Turn
 from trimtab.agent.ports import ToolOutput
 from trimtab.agent.run import Agent, AgentBusy
+from trimtab.coding.agents.agent_file import Subagent
 from trimtab.coding.attachments import unseen_pictures
 from trimtab.coding.checkpoints.open import Checkpoints
+from trimtab.coding.checkpoints.recorder import Checkpointer
 from trimtab.coding.checkpoints.undo import Outcome, Rewinder, What
 from trimtab.coding.closing import Ending
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.open import OpenContext
 from trimtab.coding.extensions.acting import Acting
+from trimtab.coding.jobs.open import close_jobs
 from trimtab.coding.kit import Kit
 from trimtab.coding.logs import (
     last_model,
@@ -37,13 +40,15 @@ from trimtab.coding.models import close_provider, open_model
 from trimtab.coding.naming import Naming
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.permissions.hooks import PermissionHooks
-from trimtab.coding.permissions.policy import MODE_WORDS, Mode
+from trimtab.coding.permissions.policy import CONTEXT_TOOLS, MODE_WORDS, Mode
 from trimtab.coding.person import Person
 from trimtab.coding.project import Project
 from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.sdk.reply import Reply, reply_of
 from trimtab.coding.services import Services
 from trimtab.coding.tools.capture import PrivateFolder
+from trimtab.coding.toolset import TOOLS
+from trimtab.coding.under import Under
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError, UsageError
 from trimtab.types.messages import Message, Text, User, user
@@ -80,6 +85,7 @@ class Session:
         closing: Ending,
         checkpoints: Checkpoints | None = None,
         moved: bool = False,
+        under: Under | None = None,
     ) -> None:
         self._moved = moved
         self._closing = closing
@@ -95,14 +101,20 @@ class Session:
         self.services = services
         self.extensions = extensions
         self.mcp = mcp
+        self.jobs = kit.jobs
+        self.crew = kit.crew
+        self.under = under
+        self.crew.attach(self)
         self._notices = notices
         self._tools = agent.tools
         self._naming = Naming(project, log, context.transcript.book, self._settle)
         self._beside: Start | None = None
         context.transcript.wait.tell = self.tell
         extensions.announce_by(self.tell)
-        self.permissions.tell = mcp.tell = self.tell
-        self._opened_mode = self.permissions.policy.mode
+        self.permissions.tell = self.tell
+        if under is None:
+            mcp.tell = self.tell
+        self._opened_mode = self.permissions.current.mode
         kit.instructions.changed = self._change_instructions
 
     @staticmethod
@@ -348,6 +360,33 @@ class Session:
 
         return await run_own(self, command, shared=shared, update=update or _unheard)
 
+    async def end_jobs(self) -> None:
+        """Nothing more is said here: end the jobs that aren't kept, and say so while somebody watches. Closing the session does it too."""
+        await close_jobs(self.jobs, self.agent)
+
+    def lend(self, agent: Subagent) -> Under:
+        """What a session has from this one that works for it as `agent`."""
+        own = (*TOOLS, *CONTEXT_TOOLS)
+        return Under(
+            self,
+            agent,
+            agent.model or self.model.ref,
+            self.under.depth + 1 if self.under else 1,
+            self.permissions,
+            self._kit.hooks,
+            self._recorder,
+            self.jobs,
+            self._kit.confiner,
+            tuple(tool for tool in self.agent.tools if tool.spec.name not in own),
+        )
+
+    @property
+    def _recorder(self) -> Checkpointer | None:
+        """Who records what is changed here."""
+        if self.under is not None:
+            return self.under.checkpoints
+        return self._checkpoints.recorder if self._checkpoints is not None else None
+
     def steer(self, text: str | User) -> None:
         """Tell the running turn something before its next step."""
         self.agent.steer(text)
@@ -401,7 +440,7 @@ class Session:
 
     def _system_prompt(self) -> str:
         """What stands in front. The mode is a part of it where it matters beyond the answer to a refused call: in plan, and once it was changed."""
-        mode = self.permissions.policy.mode
+        mode = self.permissions.current.mode
         words = f"\n{MODE_WORDS[mode]}\n" if mode == "plan" or mode != self._opened_mode else ""
         return self.instructions.system(self._tools, window=self.model.context_window) + words
 

@@ -2,10 +2,20 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
+
+import anyio
 
 from trimtab.agent.ports import Tool
+from trimtab.coding.agents.crew import Crew
+from trimtab.coding.agents.tool import TaskTool
 from trimtab.coding.context.chosen import CONTEXT_TOOLS
 from trimtab.coding.guard import workspace_of
+from trimtab.coding.jobs.background import BackgroundJobs
+from trimtab.coding.jobs.jobs import Jobs
+from trimtab.coding.jobs.records import Records
+from trimtab.coding.jobs.tool import jobs_tool
+from trimtab.coding.logs import now, session_folder
 from trimtab.coding.project import Project
 from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.tools.bash import BashTool
@@ -24,21 +34,33 @@ from trimtab.config.settings import ToolSettings
 from trimtab.providers.catalogue import Catalogue
 from trimtab.types.errors import ConfigError
 
-TOOLS = ("read", "write", "edit", "bash", "grep", "find", "ls", "todo")
+TOOLS = ("read", "write", "edit", "bash", "grep", "find", "ls", "todo", "jobs", "task")
 """Names of the tools that work on the project, in the order in which a model sees them."""
 
 
 def build_tools(
-    project: Project, outputs: PrivateFolder, *, images: bool, confiner: Confiner | None = None
+    project: Project,
+    outputs: PrivateFolder,
+    *,
+    images: bool,
+    confiner: Confiner | None = None,
+    jobs: Jobs | None = None,
+    crew: Crew | None = None,
+    by: str = "",
+    allows: Callable[[str], bool] = lambda _name: True,
 ) -> tuple[Tool, ...]:
     """Make the tools that are on, the context tools aside. `outputs` takes long outputs of commands; `images`: whether the model takes pictures;
-    `confiner`: what commands are started through.
+    `confiner`: what commands are started through; `jobs` and `crew`: those of the session; `by`: who starts them, where that isn't its own model;
+    `allows`: which tools there may be at all.
 
     Raises `ConfigError` for an unknown tool name.
     """
     settings = project.settings.tools
     caps = caps_of(settings)
     workspace = workspace_of(project)
+    wanted = [name for name in (TOOLS if settings.enabled is None else settings.enabled) if allows(name)]
+    jobs = jobs or jobs_of(project, outputs, confiner)
+    background = BackgroundJobs(jobs, by) if "jobs" in wanted else None
     rg = find_rg(project.env.get("PATH"))
     makers: Mapping[str, Callable[[], Tool]] = {
         "read": lambda: read_tool(workspace, caps=caps, images=images),
@@ -52,15 +74,29 @@ def build_tools(
             default_timeout_s=settings.bash.timeout_s,
             max_timeout_s=settings.bash.max_timeout_s,
             confiner=confiner,
+            background=background,
         ),
         "grep": lambda: GrepTool(workspace, rg, replace(caps, search_rows=settings.grep.max_rows)),
         "find": lambda: FindTool(workspace, rg, replace(caps, search_rows=settings.find.max_rows)),
         "ls": lambda: ls_tool(workspace, caps=caps),
         "todo": todo_tool,
+        "jobs": lambda: jobs_tool(jobs),
+        "task": lambda: TaskTool(crew or Crew(project.settings.agents)),
     }
     require_tools(settings)
-    wanted = TOOLS if settings.enabled is None else settings.enabled
     return tuple(makers[name]() for name in TOOLS if name in wanted)
+
+
+def jobs_of(project: Project, outputs: PrivateFolder, confiner: Confiner | None) -> Jobs:
+    """The jobs of a session that is about to open; `outputs` takes what they print."""
+
+    async def look_after() -> None:
+        if confiner is not None:
+            await anyio.to_thread.run_sync(partial(confiner.look_after, "", failed=False))
+
+    records = Records(project.home.jobs / session_folder(project).folder_of(str(project.cwd)).name)
+    clock = lambda: now().timestamp()  # noqa: E731
+    return Jobs(outputs, records, clock, caps_of(project.settings.tools), project.settings.jobs.most, look_after)
 
 
 def require_tools(settings: ToolSettings) -> None:

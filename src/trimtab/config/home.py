@@ -65,6 +65,11 @@ class Home:
         return self.data / "checkpoints"
 
     @property
+    def jobs(self) -> Path:
+        """What is known of background jobs that run, a folder a project."""
+        return self.data / "jobs"
+
+    @property
     def index(self) -> Path:
         """What is known of all sessions; made anew when it is gone."""
         return self.cache / "index.sqlite"

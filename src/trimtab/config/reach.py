@@ -161,6 +161,8 @@ RULES: Mapping[Key, _Rule] = {
     ("verify", "enabled"): _not_off,
     ("checkpoints", "enabled"): _not_off,
     ("hooks", "*"): _harmless,  # each command is asked about by its content before it ever runs
+    ("jobs", "most"): _no_more,
+    ("agents", "*"): _no_more,
     ("instructions", "*"): _harmless,
     ("sandbox", "mode"): _only_as(narrower="required"),
     ("sandbox", "network"): _only_as(narrower=False),

@@ -177,6 +177,28 @@ class CheckpointSettings(_Section, frozen=True):
     """Keep how files were before the agent changed them, for `/undo`, `/redo` and `/diff`."""
 
 
+class JobSettings(_Section, frozen=True):
+    """Commands in the background."""
+
+    most: Positive = 8
+    """How many that the model started may run at a time."""
+
+
+class AgentSettings(_Section, frozen=True):
+    """Subagents: sessions that work for another one."""
+
+    parallel: Positive = 4
+    """How many work at a time; more wait."""
+    depth: Positive = 1
+    """How deep they go: 1 means that a subagent starts none."""
+    max_steps: Positive = 100
+    """Model requests that one may make, where its file says no less."""
+    timeout_s: Seconds = 1_800.0
+    """Seconds that one may take."""
+    result_tokens: Positive = 2_000
+    """Tokens of its answer that its parent gets; the whole stays where that can read it."""
+
+
 class InstructionSettings(_Section, frozen=True):
     """What is read beside the conversation: instruction files, skills, prompt templates."""
 
@@ -350,9 +372,12 @@ class Settings(_Section, frozen=True):
     hooks: HooksSettings = HooksSettings()
     extensions: ExtensionSettings = ExtensionSettings()
     mcp: McpSettings = McpSettings()
+    jobs: JobSettings = JobSettings()
+    agents: AgentSettings = AgentSettings()
 
 
 __all__ = [
+    "AgentSettings",
     "AuthSettings",
     "BashTool",
     "CheckpointSettings",
@@ -361,6 +386,7 @@ __all__ = [
     "HookSettings",
     "HooksSettings",
     "InstructionSettings",
+    "JobSettings",
     "KeyStore",
     "McpServer",
     "McpSettings",

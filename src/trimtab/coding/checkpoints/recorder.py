@@ -55,31 +55,45 @@ class Checkpointer:
     async def before_tool(self, call: ToolCall) -> Proceed | Answer:
         """What the inner hooks say; for a call that runs and may change files, how these are."""
         told = await self.inner.before_tool(call)
-        if isinstance(told, Proceed) and (told.call or call).name in (*WRITING, "bash"):
-            self._looks += 1
-            number = self._looks
-            try:
-                begun = await anyio.to_thread.run_sync(self._begin, told.call or call)
-            except StoreError as problem:
-                self._tell_once(f"changes can't be taken back here: {problem.message}")
-                return told
-            if begun is not None:
-                self._open[call.id] = (number, begun)
+        if isinstance(told, Proceed):
+            await self.begin(told.call or call, call.id)
         return told
+
+    async def begin(self, call: ToolCall, key: str) -> None:
+        """A call runs that this session, or one that works for it, has made: look how the files are that it may change. `key` is of this call alone."""
+        if call.name not in (*WRITING, "bash"):
+            return
+        self._looks += 1
+        number = self._looks
+        try:
+            begun = await anyio.to_thread.run_sync(self._begin, call, key)
+        except StoreError as problem:
+            self._tell_once(f"changes can't be taken back here: {problem.message}")
+            return
+        if begun is not None:
+            self._open[key] = (number, begun)
 
     async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
         """Write down what changed, then what the inner hooks say."""
-        if (opened := self._open.pop(call.id, None)) is not None:
+        await self.end(call.id)
+        return await self.inner.after_tool(call, output)
+
+    async def end(self, key: str) -> None:
+        """The call of that key has ended."""
+        if (opened := self._open.pop(key, None)) is not None:
             with anyio.CancelScope(shield=True):
                 try:
-                    await anyio.to_thread.run_sync(self._end, call.id, *opened)
+                    await anyio.to_thread.run_sync(self._end, key, *opened)
                 except StoreError as problem:
                     self._tell_once(f"changes can't be taken back here: {problem.message}")
-        return await self.inner.after_tool(call, output)
 
     async def settle(self) -> None:
         """Write down what calls changed that were cut off by a cancel: nobody hears of their end."""
-        for call_id, opened in list(self._open.items()):
+        await self.settle_those_of("")
+
+    async def settle_those_of(self, start: str) -> None:
+        """The same for the calls whose keys begin so."""
+        for call_id, opened in [item for item in self._open.items() if item[0].startswith(start)]:
             del self._open[call_id]
             try:
                 await anyio.to_thread.run_sync(self._end, call_id, *opened)
@@ -102,7 +116,7 @@ class Checkpointer:
             self._told = True
             self.notes.append(text)
 
-    def _begin(self, call: ToolCall) -> Begun | None:
+    def _begin(self, call: ToolCall, key: str) -> Begun | None:
         turn = self._turn.entry_id()
         states = self._states(call) if turn is not None else None
         if turn is None or states is None:
@@ -110,7 +124,7 @@ class Checkpointer:
         whole, found = states
         made = {p: folder for p, state in found.items() if state is None and (folder := _first_missing(p))}
         begun = Begun(turn, found, whole, made)
-        self.pending.keep(call.id, begun)
+        self.pending.keep(key, begun)
         return begun
 
     def _states(self, call: ToolCall) -> tuple[bool, Mapping[str, State]] | None:
@@ -181,6 +195,32 @@ class Checkpointer:
 
     def _redirected(self, targets: Iterable[str]) -> list[str]:
         return [os.path.realpath(self.workspace.cwd / target) for target in targets if "\0" not in target]
+
+
+@dataclass(frozen=True, slots=True)
+class ChildCheckpoints:
+    """The hook of a session that works for another one: what its calls change is written down there, in the turn that runs, and taken back with it."""
+
+    inner: Hooks
+    recorder: Checkpointer
+    child: str
+    """The session's id: its calls may have the ids of others."""
+
+    async def before_tool(self, call: ToolCall) -> Proceed | Answer:
+        """What the inner hooks say; for a call that runs, how the files are."""
+        told = await self.inner.before_tool(call)
+        if isinstance(told, Proceed):
+            await self.recorder.begin(told.call or call, f"{self.child}:{call.id}")
+        return told
+
+    async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
+        """Write down what changed, then what the inner hooks say."""
+        await self.recorder.end(f"{self.child}:{call.id}")
+        return await self.inner.after_tool(call, output)
+
+    async def settle(self) -> None:
+        """Write down what calls changed that were cut off."""
+        await self.recorder.settle_those_of(f"{self.child}:")
 
 
 def _is_text(path: str) -> bool:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 
 from trimtab.coding.commands import (
+    agents,
     answer,
     bug,
     compact,
@@ -28,6 +29,7 @@ from trimtab.coding.commands import (
     hotkeys,
     import_,
     init,
+    jobs,
     label,
     login,
     logout,
@@ -83,6 +85,8 @@ COMMANDS: Mapping[str, Command] = {
         mcp.COMMAND,
         cost.COMMAND,
         stats.COMMAND,
+        jobs.COMMAND,
+        agents.COMMAND,
         context.COMMAND,
         compact.COMMAND,
         revert.COMMAND,

@@ -17,6 +17,9 @@ async def _run(desk: Desk, rest: str) -> None:
     number, what = read(rest)
     outcome = await desk.session.undo(number, what=what)
     desk.tell("\n".join(told(outcome, "took back")))
+    if what != "talk" and (running := desk.session.jobs.running):
+        names = ", ".join(job.name for job in running)
+        desk.tell(f"still running, and what they change isn't taken back: {names}")
     desk.tell("/redo does it again")
 
 

@@ -38,9 +38,12 @@ class Spending:
     def book(self, usage: Usage | None, model: ModelInfo) -> None:
         """One request was answered. None: the server didn't say what it took."""
         usd = None if usage is None else cost_usd(usage, model.prices)
-        usage = usage or Usage()
+        self.add(usage or Usage(), usd, model.ref)
+
+    def add(self, usage: Usage, usd: float | None, ref: str) -> None:
+        """Requests to the model `ref` took this; None: a price isn't known."""
         self._spent = Spent(self._spent.usage + usage, add_costs(self._spent.usd, usd))
-        owed = self._owed.setdefault(model.ref, _Owed())
+        owed = self._owed.setdefault(ref, _Owed())
         owed.usage, owed.usd, owed.unpriced = owed.usage + usage, owed.usd + (usd or 0.0), owed.unpriced or usd is None
 
     def told(self, entry: EditEntry) -> None:

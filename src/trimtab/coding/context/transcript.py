@@ -152,6 +152,11 @@ class ManagedTranscript:
         if self._summarisers is not None:
             self._summarisers.spending.book(usage, model)
 
+    def book_spent(self, usage: Usage, usd: float | None, ref: str) -> None:
+        """A session that works for this one asked the model `ref`; `usd` is None when a price isn't known."""
+        if self._summarisers is not None:
+            self._summarisers.spending.add(usage, usd, ref)
+
     def unsettled(self) -> Spent:
         """What requests for summaries took since that was settled last."""
         return self._summarisers.spending.spent if self._summarisers is not None else Spent()

@@ -117,6 +117,8 @@ class NothingActs:
     tools: tuple[Tool, ...] = ()
     commands: "tuple[tuple[str, RegisteredCommand], ...]" = ()
     listens: bool = False
+    guards: "Acting | None" = None
+    """What acts in the session that this one works for: its hooks at tool calls hold here too."""
 
     def title_of(self, tool: str, arguments: Mapping[str, Any] | None) -> str:
         """None."""
@@ -127,8 +129,8 @@ class NothingActs:
         return ()
 
     def around(self, hooks: Hooks, log: "SessionLog", person: "Person") -> Hooks:
-        """The hooks as they are."""
-        return hooks
+        """The hooks as they are, but for those that guard."""
+        return hooks if self.guards is None else self.guards.around(hooks, log, person)
 
     def transcript_hooks(self) -> Around:
         """Nobody."""

@@ -37,12 +37,16 @@ def grant_of(skill: Skill) -> Grant:
     return Grant(project_rules=tuple(rule for rule in found if rule != _ALL_COMMANDS), edits=edits)
 
 
+def tool_named(text: str) -> str:
+    """The tool that is meant by what a file for this or another agent says; empty for one that there is not."""
+    name = text.partition("(")[0]
+    known = _ALIASES.get(name.casefold(), name.casefold())
+    return known if known in TOOLS else name if "__" in name else ""
+
+
 def _items(text: str) -> Iterator[tuple[str, str]]:
     for found in _ITEM.finditer(text):
-        name = found[1]
-        known = _ALIASES.get(name.casefold(), name.casefold())
-        tool = known if known in TOOLS else name if "__" in name else ""
-        if tool:
+        if tool := tool_named(found[1]):
             yield tool, (found[2] or "").strip()
 
 

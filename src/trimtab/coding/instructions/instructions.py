@@ -13,9 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trimtab.agent.ports import Tool
+from trimtab.coding.agents.agent_file import BUILT_IN, Subagent
+from trimtab.coding.agents.listing import agent_section
 from trimtab.coding.instructions.allowed_tools import grant_of
 from trimtab.coding.instructions.guidance import Finder, Guidance, guidance_sections, named
-from trimtab.coding.instructions.places import find_skills, find_templates, skill_places, template_places
+from trimtab.coding.instructions.places import (
+    agent_places,
+    find_agents,
+    find_skills,
+    find_templates,
+    skill_places,
+    template_places,
+)
 from trimtab.coding.instructions.reach import Reach, reach_of
 from trimtab.coding.instructions.remark import About, Remark
 from trimtab.coding.instructions.section import Section, joined
@@ -35,6 +44,7 @@ class Found:
     guidance: tuple[Guidance, ...] = ()
     skills: Mapping[str, Skill] = field(default_factory=dict)
     templates: Mapping[str, Template] = field(default_factory=dict)
+    agents: Mapping[str, Subagent] = field(default_factory=lambda: BUILT_IN)
     remarks: tuple[Remark, ...] = ()
 
     def left_out(self, about: About) -> tuple[str, ...]:
@@ -89,6 +99,7 @@ class Instructions:
         ]
         skills = find_skills(skill_places(self.project, reach), self._texts, remarks)
         templates = find_templates(template_places(self.project, reach), self._texts, remarks)
+        agents = find_agents(agent_places(self.project, reach), self._texts, remarks)
         for name in sorted(templates.keys() & set(self._taken())) if templates else ():
             remarks.append(
                 Remark(
@@ -96,7 +107,7 @@ class Instructions:
                 )
             )
         self._skills_at = {os.path.realpath(skill.path): skill for skill in skills.values()}
-        self.found = Found(tuple(guidance), skills, templates, tuple(dict.fromkeys(remarks)))
+        self.found = Found(tuple(guidance), skills, templates, agents, tuple(dict.fromkeys(remarks)))
         news = [remark.text for remark in self.found.remarks if remark.text not in self._told]
         self._told |= set(news)
         if self._begun:
@@ -137,6 +148,7 @@ class Instructions:
                 *first_sections(self.project, tools),
                 *guidance_sections(self.found.guidance, most=most),
                 skills,
+                agent_section(self.found.agents.values()) if any(t.spec.name == "task" for t in tools) else None,
                 docs_section(self.project, tools),
                 *(section for more in self.more for section in more()),
                 *self.last,
@@ -181,6 +193,7 @@ def _changes(before: Found, now: Found) -> list[str]:
     lines = _compared(_texts(before), _texts(now), "")
     lines += _compared(_listed(before.skills), _listed(now.skills), "skill ")
     lines += _compared(before.templates, now.templates, "template /")
+    lines += _compared(before.agents, now.agents, "agent ")
     return lines
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
+from trimtab.coding.agents.agent_file import BUILT_IN, Subagent, parse_agent
 from trimtab.coding.instructions.guidance import named
 from trimtab.coding.instructions.reach import Reach
 from trimtab.coding.instructions.remark import About, Remark
@@ -23,6 +24,7 @@ _MOST = 500
 """Entries of one folder that are looked at."""
 _MOST_BYTES = 256 * 1024
 """Of one file."""
+_MOST_AGENT_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,16 @@ def template_places(project: Project, reach: Reach) -> Iterator[Place]:
     yield Place(project.home.config / "prompts", "user")
     for folder in reach.folders:
         yield Place(folder / ".trimtab" / "prompts", "project", reach.folders[0])
+
+
+def agent_places(project: Project, reach: Reach) -> Iterator[Place]:
+    """The folders of agents, the weakest first; those of another agent, which many projects have, before ours."""
+    if home := project.env.get("HOME"):
+        yield Place(Path(home) / ".claude" / "agents", "user")
+    yield Place(project.home.config / "agents", "user")
+    for folder in reach.folders:
+        for name in (".claude", ".trimtab"):
+            yield Place(folder / name / "agents", "project", reach.folders[0])
 
 
 def find_skills(places: Iterator[Place], texts: Texts, remarks: list[Remark]) -> dict[str, Skill]:
@@ -89,6 +101,24 @@ def find_templates(places: Iterator[Place], texts: Texts, remarks: list[Remark])
             remarks += [Remark(note, "prompts", left_out=False) for note in source.notes]
             found[template.name] = template
     return dict(sorted(found.items()))
+
+
+def find_agents(places: Iterator[Place], texts: Texts, remarks: list[Remark]) -> dict[str, Subagent]:
+    """The agents by name, those that come with Trimtab among them."""
+    found = dict(BUILT_IN)
+    for place in _once(places):
+        for entry in _entries(place.folder, "agents", remarks):
+            if entry.suffix.lower() != ".md":
+                continue
+            try:
+                source = texts.read(entry, most=_MOST_AGENT_BYTES, inside=place.inside)
+                agent = texts.parsed(source, partial(parse_agent, whose=place.whose))
+            except Unread as why:
+                remarks.append(Remark(str(why), "agents"))
+                continue
+            remarks += [Remark(note, "agents", left_out=False) for note in (*source.notes, *agent.notes)]
+            found[agent.name] = agent
+    return found
 
 
 def _once(places: Iterator[Place]) -> Iterator[Place]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-About: TypeAlias = Literal["files", "skills", "prompts"]
+About: TypeAlias = Literal["files", "skills", "prompts", "agents"]
 
 
 @dataclass(frozen=True, slots=True)

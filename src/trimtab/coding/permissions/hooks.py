@@ -21,7 +21,7 @@ from trimtab.coding.permissions.asking import SETTLED, WHY, question
 from trimtab.coding.permissions.decide import judge
 from trimtab.coding.permissions.grants import Granted, nothing, with_grant
 from trimtab.coding.permissions.places import GO_ON
-from trimtab.coding.permissions.policy import Mode, Policy
+from trimtab.coding.permissions.policy import Mode, Policy, narrower
 from trimtab.coding.permissions.preview import preview
 from trimtab.coding.permissions.rules import TOOLS, Rule, Rules, parse_rule
 from trimtab.coding.permissions.verdicts import Allow, Ask, Deny, Judgement
@@ -94,11 +94,16 @@ class PermissionHooks:
     """The call that is judged in place of one that only carries it."""
     answers: tuple[Rule, ...] = ()
     """Rules that answers of a person added in this session, the newest last."""
+    above: "PermissionHooks | None" = None
+    """Those of the session that this one works for: what doesn't hold there holds here neither, and answers are kept there."""
     _turn: anyio.Lock = field(default_factory=anyio.Lock, repr=False)
 
     @property
     def current(self) -> Policy:
         """All that holds now."""
+        if self.above is not None:
+            theirs = self.above.current
+            return replace(theirs, mode=narrower(theirs.mode, self.policy.mode))
         answered = replace(self.policy, rules=Rules(allow=self.answers) + self.policy.rules)
         return with_grant(answered, self.granted())
 
@@ -126,7 +131,7 @@ class PermissionHooks:
         judgement = await anyio.to_thread.run_sync(self.judge, call)
         if isinstance(judgement.decision, Ask) and self.person is not NOBODY:
             meanwhile()
-            async with self._turn:
+            async with self._top._turn:
                 return await self._ask(call)
         return _verdict(judgement)
 
@@ -174,7 +179,13 @@ class PermissionHooks:
                 except ConfigError as error:
                     if self.tell is not None:
                         await self.tell(f"{text} holds for this session only: {error.message}")
-            self.answers = (*self.answers, replace(parse_rule(text), origin=origin))
+            top = self._top
+            top.answers = (*top.answers, replace(parse_rule(text), origin=origin))
+
+    @property
+    def _top(self) -> "PermissionHooks":
+        """Those of the session that works for no other."""
+        return self if self.above is None else self.above._top
 
 
 def _verdict(judgement: Judgement) -> Proceed | Answer:

@@ -12,7 +12,8 @@ MODES: tuple[Mode, ...] = ("ask", "auto-edit", "full", "plan")
 
 CONTEXT_TOOLS = frozenset({"archive", "memo", "recall", "plan", "edit_context", "memory", "context_status"})
 """What the model does to its own context: nothing of the project changes, and every edit can be taken back."""
-READING_TOOLS = frozenset({"read", "ls", "grep", "find", "todo", "mcp_find"}) | CONTEXT_TOOLS
+READING_TOOLS = frozenset({"read", "ls", "grep", "find", "todo", "jobs", "task", "mcp_find"}) | CONTEXT_TOOLS
+"""`jobs` ends and keeps only what a command that was allowed has started; of a `task`, each call is judged by itself."""
 
 MODE_WORDS: dict[Mode, str] = {
     "ask": "Permission mode: ask. Edits, and commands that may change things, run only if the person or a rule allows them.",
@@ -21,6 +22,14 @@ MODE_WORDS: dict[Mode, str] = {
     "plan": "Permission mode: plan. Nothing may be changed now, and whatever could change something is refused: look around, then say what you would do.",
 }
 """What the model is told of a mode."""
+
+
+def narrower(one: Mode, other: Mode) -> Mode:
+    """Of two modes the one that lets less run unasked."""
+    return min(one, other, key=_NARROWEST.index)
+
+
+_NARROWEST: tuple[Mode, ...] = ("plan", "ask", "auto-edit", "full")
 
 
 class Paths(Protocol):

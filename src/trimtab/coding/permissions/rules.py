@@ -32,7 +32,7 @@ END = "$"
 """As the last word of a rule for commands: nothing follows."""
 WRITING = frozenset({"write", "edit"})
 WITH_ARGUMENT = WRITING | {"bash"}
-TOOLS = frozenset({"read", "write", "edit", "bash", "grep", "find", "ls", "todo"})
+TOOLS = frozenset({"read", "write", "edit", "bash", "grep", "find", "ls", "todo", "jobs", "task"})
 """The tools that come with Trimtab."""
 
 

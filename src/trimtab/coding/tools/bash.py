@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 
@@ -34,12 +34,24 @@ _LISTED = 10
 _EXHAUSTED = {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
 
 
+class Background(Protocol):
+    """Where commands go on that nobody waits for."""
+
+    async def start(self, started: Started, *, command: str, cwd: Path, limit_s: float | None) -> ToolOutput:
+        """Start `started`, which runs `command`, and return at once. Raises `OSError` and `ValueError` when it can't be started."""
+        ...
+
+    async def adopt(self, finished: Finished, *, command: str) -> str:
+        """Look after what `command` left running; say so, in words that may stand in a line, or not at all."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class BashTool:
     """Runs commands in `cwd` with `environment` (see `environment.command_environment`), which is all they get.
 
     `folder` takes output that outgrows the caps; `default_timeout_s` holds when a call names none.
-    No call may ask for more than `max_timeout_s`. Without a `confiner` there is no sandbox.
+    No call may ask for more than `max_timeout_s`. Without a `confiner` there is no sandbox, without a `background` no command goes on there.
     """
 
     cwd: Path
@@ -49,11 +61,12 @@ class BashTool:
     default_timeout_s: float = BashSettings().timeout_s
     max_timeout_s: float = BashSettings().max_timeout_s
     confiner: Confiner | None = None
+    background: Background | None = None
 
     @property
     def spec(self) -> ToolSpec:
         """Name, description and JSON Schema."""
-        return _spec(self.default_timeout_s, self.max_timeout_s)
+        return _spec(self.default_timeout_s, self.max_timeout_s, background=self.background is not None)
 
     @property
     def snippet(self) -> str:
@@ -63,6 +76,8 @@ class BashTool:
     @property
     def guidelines(self) -> tuple[str, ...]:
         """What the system prompt adds while the tool is on."""
+        if self.background is not None:
+            return ("Run servers, watchers and what takes long with background=true.",)
         return ("Run programs that never end with `&` and their output redirected to a file.",)
 
     def access(self, arguments: Mapping[str, Any]) -> Access:
@@ -81,6 +96,9 @@ class BashTool:
         started = await self._confined((shell, "-c", command))
         if isinstance(started, str):
             return ToolOutput.text(started, is_error=True)
+        if self.background is not None and arguments.get("background") is True:
+            limit_s = timeout_s if arguments.get("timeout") else None
+            return await self._in_background(self.background, started, command, limit_s)
         live = _Live(run.update)
         async with anyio.create_task_group() as group:
             group.start_soon(live.run)
@@ -91,7 +109,19 @@ class BashTool:
         await live.flush()
         notice = "" if shell.endswith("bash") else "bash was not found; this ran in sh\n"
         why = await self._looked_after(finished)
-        return _output(finished, timeout_s=timeout_s, notice=notice, why=why)
+        adopted = ""
+        if self.background is not None and finished.left_running:
+            adopted = await self.background.adopt(finished, command=command)
+        return _output(finished, timeout_s=timeout_s, notice=notice, why=why, adopted=adopted)
+
+    async def _in_background(
+        self, background: Background, started: Started, command: str, limit_s: float | None
+    ) -> ToolOutput:
+        try:
+            return await background.start(started, command=command, cwd=self.cwd, limit_s=limit_s)
+        except (OSError, ValueError) as failure:
+            why = await anyio.to_thread.run_sync(_why_not_started, failure, command, self.cwd)
+            return ToolOutput.text(why, is_error=True)
 
     async def _confined(self, argv: tuple[str, ...]) -> Started | str:
         """What to start so that the command runs in the sandbox; words when there must be one and is none."""
@@ -122,15 +152,16 @@ class BashTool:
             return await anyio.to_thread.run_sync(_why_not_started, failure, argv[-1], self.cwd)
 
 
-def _spec(default_s: float, most_s: float) -> ToolSpec:
+def _spec(default_s: float, most_s: float, *, background: bool) -> ToolSpec:
     timeout = {"type": "number", "description": f"seconds, default {default_s:g}, at most {most_s:g}"}
+    more = {"background": {"type": "boolean", "description": "don't wait: a job"}} if background else {}
     return ToolSpec(
         name="bash",
         description="Run a shell command in the project folder. No terminal, no stdin. "
         "Long output is cut; the whole goes to a file.",
         parameters={
             "type": "object",
-            "properties": {"command": {"type": "string"}, "timeout": timeout},
+            "properties": {"command": {"type": "string"}, "timeout": timeout, **more},
             "required": ["command"],
         },
     )
@@ -169,7 +200,7 @@ def _find_shell(path: str | None) -> str | None:
     return shutil.which("bash", path=path) or shutil.which("sh", path=path)
 
 
-def _output(finished: Finished, *, timeout_s: float, notice: str, why: str) -> ToolOutput:
+def _output(finished: Finished, *, timeout_s: float, notice: str, why: str, adopted: str) -> ToolOutput:
     ending, failed = _ending(finished, timeout_s)
     printed = finished.output.text
     lines = [notice + printed.removesuffix("\n")] if printed else []
@@ -179,7 +210,7 @@ def _output(finished: Finished, *, timeout_s: float, notice: str, why: str) -> T
         lines.append(f"[{ending}]")
     lines += [why] if why else []
     if finished.left_running:
-        lines.append(_still_running(finished))
+        lines.append(_still_running(finished, adopted))
     return ToolOutput.text(
         "\n".join(lines),
         is_error=failed,
@@ -209,12 +240,12 @@ def _ending(finished: Finished, timeout_s: float) -> tuple[str, bool]:
     return "", False
 
 
-def _still_running(finished: Finished) -> str:
+def _still_running(finished: Finished, adopted: str) -> str:
     listed = ", ".join(f"{p.pid} ({plain(p.command)[:60]})" for p in finished.left_running[:_LISTED])
     more = len(finished.left_running) - _LISTED
     output = f"; what they print goes on in {finished.output.file}" if finished.output.file else ""
     state = "still running" if finished.timed_out else "still running in the background"
-    return f"[{state}: {listed}{f' and {more} more' if more > 0 else ''}{output}]"
+    return f"[{state}: {listed}{f' and {more} more' if more > 0 else ''}{output}{adopted}]"
 
 
 def _why_not_started(failure: OSError | ValueError, command: str, cwd: Path) -> str:

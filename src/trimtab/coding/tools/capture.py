@@ -62,6 +62,8 @@ class Capture:
     folder: PrivateFolder
     head_bytes: int
     tail_bytes: int
+    at_once: bool = False
+    """Whether all of it goes to the file from the first byte on."""
     _memory: bytearray = field(default_factory=bytearray)
     _tail: bytearray = field(default_factory=bytearray)
     _unwritten: bytearray = field(default_factory=bytearray)
@@ -75,6 +77,8 @@ class Capture:
 
     def wants_disk(self, more: int) -> bool:
         """Tell whether feeding `more` bytes would write to disk."""
+        if self.at_once:
+            return True
         spilling = self._bytes + more > self.head_bytes + self.tail_bytes
         return spilling and (self._file is None or len(self._unwritten) + more >= _FLUSH_BYTES)
 
@@ -87,6 +91,9 @@ class Capture:
         self._bytes += len(data)
         if self._bytes <= self.head_bytes + self.tail_bytes:
             self._memory += data
+            if self.at_once:
+                self._unwritten += data
+                self._flush()
             return
         if self._tail:
             self._unwritten += data
@@ -94,14 +101,14 @@ class Capture:
             del self._tail[: -self.tail_bytes]
         else:
             whole = self._memory + data
-            self._unwritten += whole
+            self._unwritten += data if self.at_once else whole
             self._memory, self._tail = whole[: self.head_bytes], whole[self.head_bytes :][-self.tail_bytes :]
-        if self._file is None or len(self._unwritten) >= _FLUSH_BYTES:
+        if self._file is None or self.at_once or len(self._unwritten) >= _FLUSH_BYTES:
             self._flush()
 
     def to_file(self) -> Path | None:
         """Write what there is to the file (also when it is small) and return its path; None when that failed."""
-        if self._file is None and not self._tail:
+        if self._file is None and not self._tail and not self.at_once:
             self._unwritten += self._memory
         self._flush()
         return self._path
@@ -122,6 +129,10 @@ class Capture:
     def finish(self) -> Captured:
         """Close the file and return what was printed."""
         self.close()
+        return self.so_far()
+
+    def so_far(self) -> Captured:
+        """What was printed until now."""
         lines = self._newlines + (self._last != 0x0A)
         file = str(self._path) if self._path and not self._failed else None
         if not self._tail:

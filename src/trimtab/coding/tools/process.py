@@ -11,7 +11,6 @@ The pipe is ours rather than the event loop's because an asyncio process isn't "
 """
 
 import os
-import secrets
 import shutil
 import signal
 import subprocess
@@ -25,7 +24,7 @@ import anyio
 from anyio.abc import Process
 
 from trimtab.coding.tools import process_tree
-from trimtab.coding.tools.capture import Capture, Captured
+from trimtab.coding.tools.capture import MAX_FILE_BYTES, Capture, Captured
 from trimtab.coding.tools.process_tree import Proc
 
 Watch: TypeAlias = Callable[[bytes], None]
@@ -34,14 +33,18 @@ Watch: TypeAlias = Callable[[bytes], None]
 GRACE_S = 1.5
 _DRAIN_S = 0.1
 _CHUNK = 1 << 18
-_KEEP = "exec 3<&0; cat <&3 3<&- &"  # the shell ends at once, so the keeper is nobody's zombie
+_FULL = 1 << 16
+"""Bytes that a pipe holds: one that is full is being written faster than it is read."""
+_KEEP = "exec 3<&0; { (ulimit -c 0; ulimit -f %d; exec cat); cat >/dev/null; } <&3 3<&- &"
+"""The shell ends at once, so the keeper is nobody's zombie. A file is cut off at a size in blocks of 512 bytes; what comes after is thrown away, and nobody is stopped for it."""
+_BLOCK = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
     """How a command ended. Exactly one of `exit_code` and `signal` is set, unless it `timed_out` (then neither).
 
-    `left_running` are its processes in the background, or those that a timeout couldn't end.
+    `left_running` are its processes in the background, or those that a timeout couldn't end; `group` tells them from others.
     """
 
     exit_code: int | None
@@ -50,6 +53,24 @@ class Finished:
     duration_s: float
     output: Captured
     left_running: tuple[Proc, ...]
+    group: "Group"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What all processes of one command are known by: its session leader's pid and start (None: nobody can say), and the marker in their environment."""
+
+    leader: int
+    marker: str
+    born: int | None = None
+
+    async def look(self) -> tuple[Proc, ...]:
+        """Those that run."""
+        return await process_tree.look(self.leader, self.marker, born=self.born)
+
+    async def stop(self) -> tuple[Proc, ...]:
+        """End them; return what couldn't be ended, mostly nothing."""
+        return await process_tree.stop(self.leader, self.marker, grace_s=GRACE_S, born=self.born)
 
 
 async def run_command(
@@ -67,41 +88,30 @@ async def run_command(
     process the command started.
     """
     started = anyio.current_time()
-    marker = secrets.token_hex(8)
-    reading, writing = os.pipe()
+    pipe: int | None = None
     try:
-        os.set_blocking(reading, False)
-        try:
-            process = await anyio.open_process(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=writing,
-                stderr=subprocess.STDOUT,
-                cwd=cwd,
-                env={**environment, process_tree.MARKER: marker},
-                start_new_session=True,
-            )
-        finally:
-            os.close(writing)
-        return await _follow(process, marker, Pump(reading, capture, watch), started=started, timeout_s=timeout_s)
+        process, group, pipe = await _start(argv, cwd=cwd, environment=environment)
+        return await _follow(process, group, Pump(pipe, capture, watch), started=started, timeout_s=timeout_s)
     except BaseException:
         capture.discard()
         raise
     finally:
         capture.close()
-        os.close(reading)
+        if pipe is not None:
+            os.close(pipe)
 
 
 @dataclass(slots=True)
 class Pump:
     """Moves what comes out of the pipe into the capture. `ended` is set at end of file.
 
-    May be cancelled at any instant and run again: what was read is in the capture.
+    May be cancelled at any instant and run again: what was read is in the capture. After each full read it rests `rest_s` seconds, which holds up who prints without end.
     """
 
     pipe: int
     capture: Capture
-    watch: Watch | None
+    watch: Watch | None = None
+    rest_s: float = 0.0
     ended: bool = False
 
     async def run(self) -> None:
@@ -123,43 +133,71 @@ class Pump:
                     await anyio.to_thread.run_sync(self.capture.feed, data)
             else:
                 self.capture.feed(data)
+            if self.rest_s and len(data) >= _FULL:
+                await anyio.sleep(self.rest_s)
 
 
-async def _follow(process: Process, marker: str, pump: Pump, *, started: float, timeout_s: float) -> Finished:
+async def _start(argv: tuple[str, ...], *, cwd: Path, environment: Mapping[str, str]) -> tuple[Process, Group, int]:
+    marker = process_tree.new_marker()
+    reading, writing = os.pipe()
+    try:
+        os.set_blocking(reading, False)
+        process = await anyio.open_process(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=writing,
+            stderr=subprocess.STDOUT,
+            cwd=cwd,
+            env={**environment, process_tree.MARKER: marker},
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(reading)
+        raise
+    finally:
+        os.close(writing)
+    with anyio.CancelScope(shield=True):  # nobody else knows of the process yet
+        born = await anyio.to_thread.run_sync(process_tree.born_at, process.pid)
+    return process, Group(process.pid, marker, born), reading
+
+
+async def _follow(process: Process, group: Group, pump: Pump, *, started: float, timeout_s: float) -> Finished:
     exited = False
     try:
-        async with anyio.create_task_group() as group:
-            group.start_soon(pump.run)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(pump.run)
             with anyio.move_on_after(timeout_s):
                 await process.wait()
                 exited = True
-            group.cancel_scope.cancel()
-        left = () if exited else await _stop(process, marker)
+            tasks.cancel_scope.cancel()
+        left = () if exited else await stop_process(process, group)
         with anyio.move_on_after(_DRAIN_S):
             if not pump.ended:
                 await pump.run()
         if exited:
-            left = await process_tree.look(process.pid, marker)
+            left = await group.look()
             if left:
-                await anyio.to_thread.run_sync(_hand_over, pump)
+                await anyio.to_thread.run_sync(hand_over, pump)
     except BaseException:
         with anyio.CancelScope(shield=True):
-            await _stop(process, marker)
+            await stop_process(process, group)
         raise
     code = process.returncode
     output = await anyio.to_thread.run_sync(pump.capture.finish)
     return Finished(
         exit_code=code if exited and code is not None and code >= 0 else None,
-        signal=_signal_name(-code) if exited and code is not None and code < 0 else None,
+        signal=signal_name(-code) if exited and code is not None and code < 0 else None,
         timed_out=not exited,
         duration_s=anyio.current_time() - started,
         output=output,
         left_running=left,
+        group=group,
     )
 
 
-async def _stop(process: Process, marker: str) -> tuple[Proc, ...]:
-    left = await process_tree.stop(process.pid, marker, grace_s=GRACE_S)
+async def stop_process(process: Process, group: Group) -> tuple[Proc, ...]:
+    """End a command that runs, with all that it started; return what couldn't be ended, mostly nothing."""
+    left = await process_tree.stop(group.leader, group.marker, grace_s=GRACE_S)
     with suppress(ProcessLookupError):
         process.kill()
     with anyio.move_on_after(GRACE_S):  # one that the kernel holds ends when it lets go, or never
@@ -167,8 +205,8 @@ async def _stop(process: Process, marker: str) -> tuple[Proc, ...]:
     return left
 
 
-def _hand_over(pump: Pump) -> None:
-    """Let what still runs go on printing: a `cat` of its own takes the pipe and ends with its last writer."""
+def hand_over(pump: Pump) -> None:
+    """Let what still runs go on printing: a keeper of its own takes the pipe, writes as much as a file may hold, and ends with the last writer."""
     shell = None if pump.ended else shutil.which("sh")
     path = pump.capture.to_file() if shell else None
     if shell is None or path is None:
@@ -177,7 +215,7 @@ def _hand_over(pump: Pump) -> None:
     # Without a keeper (no process to be had) what still runs can print no more; the command itself is done all the same.
     with suppress(OSError), path.open("ab") as file:
         subprocess.run(
-            [shell, "-c", _KEEP],
+            [shell, "-c", _KEEP % (MAX_FILE_BYTES // _BLOCK)],
             stdin=pump.pipe,
             stdout=file,
             stderr=subprocess.DEVNULL,
@@ -186,7 +224,8 @@ def _hand_over(pump: Pump) -> None:
         )
 
 
-def _signal_name(number: int) -> str:
+def signal_name(number: int) -> str:
+    """The signal in words."""
     try:
         return signal.Signals(number).name
     except ValueError:

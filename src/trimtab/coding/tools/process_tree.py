@@ -10,11 +10,13 @@ old by the time it is read. Whatever was in one session is a group of this comma
 """
 
 import os
+import secrets
 import signal
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -23,6 +25,7 @@ MARKER = "TRIMTAB_COMMAND"
 _PROC = Path("/proc")
 _LOOK_S = 2.0
 _KILL_S = 5.0
+_NO_ONE = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,50 +37,83 @@ class Proc:
     group: int
     session: int
     command: str = ""
+    born: int = 0
+    """When it started, in ticks since the machine did: with it a pid names one process, without it whichever has the number now."""
 
 
-def members(leader: int, marker: str) -> tuple[Proc, ...]:
-    """Return the live processes of the command whose session leader is (or was) `leader`, by pid. Reads `/proc`."""
+def new_marker() -> str:
+    """A value of `MARKER` that no other command has."""
+    return secrets.token_hex(8)
+
+
+def members(leader: int, marker: str, *, born: int | None = None) -> tuple[Proc, ...]:
+    """Return the live processes of the command whose session leader is (or was) `leader`, by pid. Reads `/proc`.
+
+    `born` is when that leader started: a process that has its number but started at another time is a stranger, with all of its session.
+    """
     table = {p.pid: p for p in _all_processes()}
+    if born is not None and leader in table and table[leader].born != born:
+        leader = _NO_ONE
     inside = {p.pid for p in table.values() if leader in (p.pid, p.group, p.session) or _is_marked(p.pid, marker)}
     grown = True
     while grown:
         more = {p.pid for p in table.values() if p.parent in inside} - inside
         inside |= more
         grown = bool(more)
-    return tuple(
-        Proc(p.pid, p.parent, p.group, p.session, _command(p.pid)) for _, p in sorted(table.items()) if p.pid in inside
-    )
+    return tuple(replace(p, command=_command(p.pid)) for _, p in sorted(table.items()) if p.pid in inside)
 
 
-async def stop(leader: int, marker: str, *, grace_s: float) -> tuple[Proc, ...]:
+async def stop(leader: int, marker: str, *, grace_s: float, born: int | None = None) -> tuple[Proc, ...]:
     """End every process of the command: SIGTERM, `grace_s` seconds to obey, then SIGKILL until none is left.
 
-    Returns what couldn't be ended in some seconds; mostly nothing.
+    Returns what couldn't be ended in some seconds; mostly nothing. With `born` (as for `members`) the group that has the leader's number is signalled only
+    where a process of the command is found in it.
     """
-    found = await look(leader, marker)
-    _signal(leader, found, signal.SIGTERM)
+    sure = leader if born is None else 0
+    found = await look(leader, marker, born=born)
+    _signal(sure, found, signal.SIGTERM)
     with anyio.move_on_after(grace_s):
         if found:
-            await _wait_all(p.pid for p in found)
+            await wait_all(p.pid for p in found)
         else:
-            await anyio.sleep(grace_s if _group_lives(leader) else 0)
+            await anyio.sleep(grace_s if sure and _group_lives(sure) else 0)
     end = anyio.current_time() + _KILL_S
     while True:  # what is in no group that we know may start something between the look and the kill
-        _signal(leader, found, signal.SIGKILL)
-        found = await look(leader, marker)
+        _signal(sure, found, signal.SIGKILL)
+        found = await look(leader, marker, born=born)
         if not found or anyio.current_time() >= end:
             return found
-        _signal(leader, found, signal.SIGKILL)
+        _signal(sure, found, signal.SIGKILL)
         with anyio.move_on_after(grace_s):
-            await _wait_all(p.pid for p in found)
+            await wait_all(p.pid for p in found)
 
 
-async def look(leader: int, marker: str) -> tuple[Proc, ...]:
+async def look(leader: int, marker: str, *, born: int | None = None) -> tuple[Proc, ...]:
     """`members` in a thread, for two seconds at most; empty when that wasn't enough."""
     with anyio.move_on_after(_LOOK_S):
-        return await anyio.to_thread.run_sync(members, leader, marker, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(partial(members, leader, marker, born=born), abandon_on_cancel=True)
     return ()
+
+
+def born_at(pid: int) -> int | None:
+    """When the process that has this number started (see `Proc.born`); None when there is none, or nobody can say. Reads `/proc`."""
+    found = _process(str(pid))
+    return found.born if found else None
+
+
+async def wait_all(pids: Iterable[int]) -> None:
+    """Wait until none of these runs any more; on Linux, elsewhere not at all."""
+    if sys.platform != "linux":  # nothing to wait on; and without /proc nothing is found
+        return
+    for pid in pids:
+        try:
+            handle = os.pidfd_open(pid)
+        except OSError:  # already gone
+            continue
+        try:
+            await anyio.wait_readable(handle)
+        finally:
+            os.close(handle)
 
 
 def _signal(leader: int, found: Iterable[Proc], number: signal.Signals) -> None:
@@ -94,31 +130,25 @@ def _group_lives(leader: int) -> bool:
     return True
 
 
-async def _wait_all(pids: Iterable[int]) -> None:
-    if sys.platform != "linux":  # nothing to wait on; and without /proc nothing is found
-        return
-    for pid in pids:
-        try:
-            handle = os.pidfd_open(pid)
-        except OSError:  # already gone
-            continue
-        try:
-            await anyio.wait_readable(handle)
-        finally:
-            os.close(handle)
-
-
 def _all_processes() -> Iterable[Proc]:
     try:
         names = os.listdir(_PROC)
     except OSError:
         return
     for name in names:
-        if name.isdecimal():
-            with suppress(OSError, ValueError):
-                fields = (_PROC / name / "stat").read_bytes().rpartition(b")")[2].split()
-                if fields[0] not in (b"Z", b"X"):
-                    yield Proc(int(name), int(fields[1]), int(fields[2]), int(fields[3]))
+        if name.isdecimal() and (found := _process(name)) is not None:
+            yield found
+
+
+def _process(name: str) -> Proc | None:
+    """A live process, by what `/proc/PID/stat` says (proc(5))."""
+    try:
+        fields = (_PROC / name / "stat").read_bytes().rpartition(b")")[2].split()
+        if fields[0] in (b"Z", b"X"):
+            return None
+        return Proc(int(name), int(fields[1]), int(fields[2]), int(fields[3]), born=int(fields[19]))
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _is_marked(pid: int, marker: str) -> bool:

@@ -10,10 +10,11 @@ is a cache of that). A file that can't be read is a note in the list, never its 
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
 from trimtab.context.archive import Archive
@@ -30,6 +31,7 @@ from trimtab.types.text import scrub
 
 _ADDRESS = re.compile(rb"sha256-[0-9a-f]{64}")
 _SLUG = 40
+_CHILD = re.compile(r"\.child\d+\.jsonl$")
 _SHOWN = 5
 
 
@@ -160,7 +162,12 @@ class SessionFolder:
             for path in sorted(self.paths(scope), key=modified_at, reverse=True):
                 with suppress(SessionError):
                     summary = summarise(path)
-                    if summary.entries and summary.cwd and scrub(os.path.realpath(summary.cwd)) == real:
+                    if (
+                        not is_child(path)
+                        and summary.entries
+                        and summary.cwd
+                        and scrub(os.path.realpath(summary.cwd)) == real
+                    ):
                         return path
         raise UnknownSession(
             f"no session in {cwd!r} yet",
@@ -172,6 +179,17 @@ class SessionFolder:
         folders = [self.folder_of(cwd)] if cwd is not None else _entries_of(self.sessions)
         for folder in folders:
             yield from (path for path in _entries_of(folder) if path.suffix == ".jsonl")
+
+
+def child_path(parent: Path, taken: Collection[Path] = ()) -> Path:
+    """A file that isn't there yet, nor among those that are `taken`, beside that of the session `parent`, for one that works for it."""
+    names = (parent.with_name(f"{parent.stem}.child{number}.jsonl") for number in count(1))
+    return next(path for path in names if path not in taken and not path.exists())
+
+
+def is_child(path: Path) -> bool:
+    """Whether the session of this file works, or worked, for another one."""
+    return _CHILD.search(path.name) is not None
 
 
 def _entries_of(folder: Path) -> list[Path]:

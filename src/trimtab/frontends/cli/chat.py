@@ -128,6 +128,11 @@ async def _sit(
         loop = ChatLoop(session, printer, person, start=group.start_soon, services=start)
         group.start_soon(_heed_signals, loop, group.cancel_scope.cancel)
         await loop.run(lines)
+        if isinstance(loop.following, Reopening):
+            await session.jobs.carry()
+        await session.end_jobs()
+        for event in events.pending():
+            printer.show(event)
         group.cancel_scope.cancel()
     if loop.left:
         await loop.give_back()

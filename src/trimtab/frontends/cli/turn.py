@@ -102,6 +102,7 @@ async def drive(
                 turn = Turn("cancelled", None, Usage(), 0, cost_usd=0.0)
                 with stop.scope:
                     turn = await work(session)
+                await session.end_jobs()
                 result = session.result(turn, code=stop.code)
                 if mode == "json":
                     await session.feed.publish(result)

@@ -1,0 +1,128 @@
+"""What lies on disk of jobs that run, so that one whose session is gone is found again.
+
+    HOME/jobs/PROJECT/ID.json   written when a job starts, gone when it ends; what is there when a session opens was kept, or Trimtab was killed
+
+A file says nothing by itself: a job is one only while its process is (same boot, pid and start), or others carry its marker. Touches the disk: use it in a thread.
+"""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from trimtab.coding.tools import process_tree
+from trimtab.coding.tools.disk import open_regular
+from trimtab.coding.tools.failures import ToolFailure
+from trimtab.coding.tools.process import Group
+
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+_LARGEST = 256 * 1024
+_MOST = 200
+_COMMAND = 8_000
+"""Characters of a command that are kept."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """One job. `boot` names the run of the machine; `owner` and `owner_born` are the Trimtab that started it; `carried`: the same session is about to be opened again."""
+
+    id: str
+    command: str
+    session: str
+    began: float
+    pid: int
+    born: int | None
+    marker: str
+    boot: str
+    owner: int
+    owner_born: int | None
+    kept: bool = False
+    carried: bool = False
+    by: str = ""
+    file: str | None = None
+
+    @property
+    def group(self) -> Group:
+        """What its processes are known by."""
+        return Group(self.pid, self.marker, self.born)
+
+    @property
+    def is_owned(self) -> bool:
+        """Whether the Trimtab that started it still runs."""
+        return self.owner_born is not None and process_tree.born_at(self.owner) == self.owner_born
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The records of one project."""
+
+    folder: Path
+
+    def write(self, record: Record, path: Path | None = None) -> Path:
+        """Write one, in place of the one at `path`. Raises `OSError`."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = path or self.folder / f"{secrets.token_hex(8)}.json"
+        beside = path.with_suffix(".tmp")
+        fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(fd, "wb") as out:
+            out.write(msgspec.json.encode(record))
+        beside.replace(path)
+        return path
+
+    def drop(self, path: Path) -> None:
+        """The job is over."""
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+    def found(self) -> Iterator[tuple[Path, Record]]:
+        """Those of this run of the machine; what is from another one, or can't be read, is removed."""
+        boot = boot_id()
+        try:
+            paths = sorted(path for path in self.folder.iterdir() if path.suffix == ".json")
+        except OSError:
+            return
+        for path in paths[:_MOST]:
+            record = _read(path)
+            if record is not None and record.boot == boot:
+                yield path, record
+            else:
+                self.drop(path)
+
+
+def record_of(
+    job_id: str, group: Group, *, command: str, session: str, began: float, by: str, file: Path | None
+) -> Record:
+    """The record of a job that this process starts. Reads `/proc`."""
+    return Record(
+        id=job_id,
+        command=command[:_COMMAND],
+        session=session,
+        began=began,
+        pid=group.leader,
+        born=group.born,
+        marker=group.marker,
+        boot=boot_id(),
+        owner=os.getpid(),
+        owner_born=process_tree.born_at(os.getpid()),
+        by=by,
+        file=str(file) if file else None,
+    )
+
+
+def boot_id() -> str:
+    """The run of the machine; empty where the system tells none."""
+    try:
+        return _BOOT.read_text("ascii").strip()
+    except OSError:
+        return ""
+
+
+def _read(path: Path) -> Record | None:
+    try:
+        with open_regular(path, path.name) as (file, _):
+            return msgspec.json.decode(file.read(_LARGEST), type=Record)
+    except (OSError, ToolFailure, msgspec.DecodeError):
+        return None
