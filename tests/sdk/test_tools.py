@@ -206,7 +206,7 @@ async def results(folder: Path, answering: Answers, **options: Any) -> list[str]
         ({"mode": "plan"}, ["looked", "refused"]),
         ({"ask": True}, ["looked", "refused"]),
         ({"ask": True, "allow": ["act"]}, ["looked", "acted"]),
-        ({"ask": True, "person": lambda _question: "once"}, ["looked", "acted"]),
+        pytest.param({"ask": True, "person": lambda _question: "once"}, ["looked", "acted"], id="a person says once"),
         ({"deny": ["act", "look"]}, ["refused", "refused"]),
     ],
     ids=str,
