@@ -110,6 +110,28 @@ def test_of_too_few_nothing_is_claimed_in_any_sentence_however_narrow_its_interv
     assert bool(claims) is not bool(lacks)
 
 
+@pytest.mark.parametrize(("tier", "success", "told"), [("T2", 0.0, False), ("T2", 0.2, True), ("T0", 0.0, True)])
+def test_live_work_that_never_came_to_its_end_is_no_measure_of_cost(tier: str, success: float, told: bool) -> None:
+    rows = [
+        row(
+            arm,
+            kind,
+            f"s{n}",
+            seed=n % 5,
+            tier=tier,
+            part="live",
+            family=f"f{n % 3}",
+            judged={"expected": Judged(came, usd, came)},
+        )  # type: ignore[arg-type]
+        for n in range(15)
+        for arm, kind, came, usd in (("none", "keep", success, 0.1), ("rules", "rule", 0.7, 0.4))
+    ]
+    (block,) = blocks_of(rows)
+    said = against(block, "rules", "none")
+    assert ("it costs more" in said) is told
+    assert ("nothing is said of cost, since no work of `none` came to its end" in said) is not told
+
+
 def test_by_prices_and_in_the_path_too_few_stories_show_nothing() -> None:
     """One story in each family: each draw within families is the same, and the interval would have no width."""
     rows = [

@@ -98,6 +98,8 @@ def against(block: Block, arm: str, base: str) -> str:
         return {bound: ask(arm, base, figure, bound) for bound in figure.bounds(block.tier)}
 
     paid = under_bounds(by_bound(COST, relative=True), "change", PAID)
+    if block.tier == "T2" and block.figure(base, SUCCESS, block.bound).value == 0:
+        paid = f"nothing is said of cost, since no work of `{base}` came to its end"
     succeeded = under_bounds(by_bound(SUCCESS, relative=False), "points", SUCCEEDED)
     return f"`{arm}` beside {other}: {paid}; {succeeded}."
 
