@@ -138,7 +138,7 @@ def test_the_doctor_in_an_empty_home_says_what_is_missing_and_what_to_do(cli: Cl
     assert outcome.code == 1
     (missing,) = [line for line in outcome.out.splitlines() if line.startswith("MISSING")]
     assert "model: none is configured" in missing
-    assert re.search(r"→ Set model = .*config\.toml", outcome.out)
+    assert re.search(r"→ Keep a key: trimtab login\. Or set model = .*config\.toml", outcome.out)
     assert not cli.home.exists()
 
 
