@@ -8,6 +8,7 @@ import typing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -54,9 +55,14 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
         return {int: st.integers(1, 2**60), float: st.floats(0.01, 1.0), str: TEXTS}[base]
     if typing.get_origin(kind) is tuple:
         element = element_of(kind)
-        rows = st.fixed_dictionaries({"id": TEXTS}) if fields_of(element) else values(element)
+        rows = st.fixed_dictionaries(required(element)) if fields_of(element) else values(element)
         return st.lists(rows, max_size=3)
     return {bool: st.booleans(), int: st.integers(-9, 2**60), str: TEXTS, float: st.floats(-1e9, 1e9)}[kind]
+
+
+def required(struct: Any) -> dict[str, st.SearchStrategy[Any]]:
+    """What a row of a list of tables has to have: texts."""
+    return {field.encode_name: TEXTS for field in msgspec.structs.fields(struct) if field.required}
 
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)

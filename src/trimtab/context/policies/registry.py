@@ -167,7 +167,7 @@ def _late(name: str) -> type:
 
 def known_policies() -> tuple[str, ...]:
     """Return the names of all policies there are: ours, the peers', those that are lent, and those of installed packages."""
-    return (*own_policies(), *_OFFERED, *(point.name for point in _installed()))
+    return (*_OURS, "learned", *_PEERS, *_OFFERED, *(point.name for point in _installed()))
 
 
 def own_policies() -> tuple[str, ...]:
