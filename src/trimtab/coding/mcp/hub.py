@@ -150,7 +150,7 @@ class Mcp:
         if server.failure is not None and server.state in ("failed", "login"):
             way = f"/mcp login {name}" if server.state == "login" else f"/mcp {name} shows more"
             await self._say(f"MCP: {name} failed: {server.failure.text} ({way})")
-        for remark in server.known().remarks:
+        for remark in server.known().remarks if server.fresh else ():
             await self._say(f"MCP: {name}: {remark}")
 
     async def _say(self, text: str) -> None:
