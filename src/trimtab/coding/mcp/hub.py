@@ -14,8 +14,9 @@ from fnmatch import fnmatchcase
 import anyio
 import msgspec
 
-from trimtab.agent.ports import Tool
+from trimtab.agent.ports import Hooks, Tool
 from trimtab.coding.instructions.section import Section
+from trimtab.coding.mcp.carried import CarriedHooks
 from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.harmless import described
 from trimtab.coding.mcp.names import tool_names
@@ -61,6 +62,10 @@ class Mcp:
         if self.servers:
             self.permissions.stands_for = stands_for
         self._let_read()
+
+    def carried(self, hooks: Hooks) -> Hooks:
+        """`hooks`, asked about the tools that calls are about."""
+        return CarriedHooks(hooks) if self.servers else hooks
 
     def server(self, name: str) -> Server | None:
         """The server of that name."""
