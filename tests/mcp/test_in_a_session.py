@@ -4,10 +4,16 @@ import json
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
+from msgspec.structs import replace
 
 from support.cli import Cli, Json, Outcome, text_of
 from support.mcp_kit import FAKE, needs_sdk
+from trimtab.agent.ports import Answer, Proceed, ToolOutput
+from trimtab.coding.mcp.carried import CarriedHooks
+from trimtab.types.messages import ToolCall
+from trimtab.types.stream import make_call
 
 pytestmark = needs_sdk
 
@@ -36,6 +42,20 @@ def calls(cli: Cli, *called: tuple[str, Json], flags: tuple[str, ...] = ()) -> t
     )
     outcome = cli.inside("-p", "go", "--mode", "json", "--model", script, *flags)
     return outcome.of("tool_ended"), outcome
+
+
+class Recorder:
+    """Hooks that keep the calls that they are asked about, and change them."""
+
+    def __init__(self) -> None:
+        self.seen: list[ToolCall] = []
+
+    async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
+        return output
+
+    async def before_tool(self, call: ToolCall) -> Proceed | Answer:
+        self.seen.append(call)
+        return Proceed(replace(call, arguments={"text": "changed"}))
 
 
 ECHO = ("mcp__a__echo", {"text": "hi"})
@@ -73,6 +93,17 @@ def test_a_tool_that_is_looked_up_is_judged_as_itself(cli: Cli) -> None:
     assert "'mcp__a__echo' may change things" in text_of(refused)
     (ended,), _ = calls(cli, CARRIED, flags=("--set", 'permissions.allow=["mcp__a__echo"]'))
     assert text_of(ended) == "hi"
+
+
+def test_a_hook_for_a_tool_holds_when_it_is_looked_up() -> None:
+    inner = Recorder()
+    hooks = CarriedHooks(inner)
+    call = make_call("c", "mcp_call", json.dumps({"name": "mcp__a__echo", "arguments": {"text": "x"}}))
+    verdict = anyio.run(hooks.before_tool, call)
+    assert [(c.name, c.arguments) for c in inner.seen] == [("mcp__a__echo", {"text": "x"})]
+    assert isinstance(verdict, Proceed)
+    assert verdict.call is not None
+    assert verdict.call.arguments == {"name": "mcp__a__echo", "arguments": {"text": "changed"}}
 
 
 def test_arguments_of_a_tool_that_is_looked_up_are_checked_and_its_schema_is_shown(cli: Cli) -> None:

@@ -83,8 +83,9 @@ def browser(answers: list[dict[str, str]] | None = None) -> "object":
         asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
         came = answers.pop(0) if answers else {"code": "code-1", "state": asked["state"]}
         async with httpx2.AsyncClient(trust_env=False) as client:
-            back = await client.get(f"{asked['redirect_uri']}?{urlencode(came)}")
-        assert back.status_code == 200
+            forged = await client.get(f"{asked['redirect_uri']}?{urlencode({**came, 'state': 'another'})}")
+            back = await client.get(f"{asked['redirect_uri']}?{urlencode({'state': asked['state'], **came})}")
+        assert (forged.status_code, back.status_code) == (404, 200)
 
     return show
 
@@ -128,10 +129,10 @@ async def test_a_login_gives_tokens_that_later_sessions_use_and_renew(tmp_path: 
     ("came", "words"),
     [
         ({"error": "access_denied", "error_description": "no\x1b[31m"}, "the login was refused"),
-        ({"code": "x", "state": "another"}, "State parameter mismatch"),
+        ({"error": "server_error"}, "the login was refused: server_error"),
     ],
 )
-async def test_a_login_that_is_refused_or_forged_keeps_nothing(
+async def test_a_login_that_is_refused_keeps_nothing_and_a_forged_answer_is_none(
     tmp_path: Path, came: dict[str, str], words: str
 ) -> None:
     site = Site(token="t-1")

@@ -93,6 +93,18 @@ def test_an_address_is_shown_without_what_may_be_secret(tmp_path: Path) -> None:
     assert ServerConfig("n", McpServer(url=url), tmp_path).where == "https://host/mcp"
 
 
+def test_a_variable_in_a_command_is_shown_by_its_name(tmp_path: Path) -> None:
+    full = expanded(ServerConfig("n", McpServer(command="x", args=("--key=${KEY}",)), tmp_path), {"KEY": "hush-hush"})
+    assert (full.where, full.command) == ("x --key=${KEY}", ("x", "--key=hush-hush"))
+
+
+def test_what_a_server_prints_is_kept_without_the_secrets_that_it_was_given() -> None:
+    tail = Tail(("hush-hush",))
+    tail.feed(b"my key is hush-hush\nand ")
+    tail.feed(b"hush-hush")
+    assert tail.lines() == ("my key is (set)", "and (set)")
+
+
 def test_secrets_of_a_server_are_shown_to_nobody(tmp_path: Path) -> None:
     project = project_of(tmp_path, {"a": {"url": "http://h", "headers": {"X": "hush"}, "env": {"Y": "hush"}}})
     assert "hush" not in repr([(row.key, row.value) for row in in_force(project.loaded) if row.key[0] == "mcp"])

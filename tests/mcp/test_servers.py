@@ -81,7 +81,7 @@ async def test_a_server_gets_no_keys_but_what_its_configuration_gives(tmp_path: 
     server = {"command": "/usr/bin/env", "args": ["sh", "-c", "env >&2"], "env": {"GIVEN": "${OPENAI_API_KEY}"}}
     async with bench(tmp_path, {"a": server}) as made:
         lines = made.hub.servers[0].tail.lines()
-    assert "GIVEN=sk-1" in lines
+    assert "GIVEN=sk-1" in lines  # shorter than what is worth hiding
     assert not any(line.startswith("OPENAI_API_KEY=") for line in lines)
 
 

@@ -110,7 +110,8 @@ async def bench(
     **more: Any,
 ) -> AsyncIterator[Bench]:
     """Servers in a project of their own; `met`: a turn began, so that unknown ones have been started."""
-    project = project or project_of(root, servers, **more)
+    # A machine that is busy may take its time; who wants to see a wait end says so.
+    project = project or project_of(root, servers, **{"first_wait_s": 50, **more})
     configs, notices = await configured(project, person)
     async with services() as beside:
         found = await servers_of(project, configs, ways_of(project, confiner_of(project), person), beside)

@@ -151,26 +151,24 @@ FORM = {
 }
 
 
+def begun(request: dict[str, Any]) -> None:
+    """Answer the first request."""
+    if MODE == "hang-at-start":
+        return
+    has: dict[str, Any] = {"tools": {"listChanged": True}}
+    if MODE in ("good", "prompts"):
+        has |= {"prompts": {}, "resources": {}}
+    about = {} if MODE == "no-name" else {"name": "fake", "version": "1"}
+    said = "Use echo." + (ANSI if MODE == "tricks" else "")
+    result = {"protocolVersion": "2025-06-18", "capabilities": has, "serverInfo": about, "instructions": said}
+    send({"id": request["id"], "result": result})
+
+
 def answered(request: dict[str, Any]) -> None:
     """Answer a request."""
     match request["method"]:
         case "initialize":
-            if MODE == "hang-at-start":
-                return
-            has: dict[str, Any] = {"tools": {"listChanged": True}}
-            if MODE in ("good", "prompts"):
-                has |= {"prompts": {}, "resources": {}}
-            send(
-                {
-                    "id": request["id"],
-                    "result": {
-                        "protocolVersion": "2025-06-18",
-                        "capabilities": has,
-                        "serverInfo": {} if MODE == "no-name" else {"name": "fake", "version": "1"},
-                        "instructions": "Use echo." + (ANSI if MODE == "tricks" else ""),
-                    },
-                }
-            )
+            begun(request)
         case "tools/list":
             LISTED[0] += 1
             send({"id": request["id"], "result": {"tools": tools()}})

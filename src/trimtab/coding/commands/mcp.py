@@ -13,6 +13,7 @@ from functools import partial
 
 import anyio
 
+from trimtab.coding.auth.browser import opener
 from trimtab.coding.commands.command import Command, Completion, Desk
 from trimtab.coding.commands.saying import Said, prompt
 from trimtab.coding.mcp.failures import McpFailure
@@ -131,6 +132,7 @@ async def _login(desk: Desk, server: Server) -> None:
     session = desk.session
 
     async def show(address: str) -> None:
+        await anyio.to_thread.run_sync(opener(session.project.env), address)
         desk.tell(
             f"Open this in your browser to log in to {one_line(server.name)}; it comes back by itself:\n  {address}"
         )

@@ -17,7 +17,10 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace as changed
 
 from trimtab.config.settings import McpServer
+from trimtab.context.summary.redact import redact
 
+_SECRET = 8
+"""Characters from which on a value is worth hiding: a shorter one is a switch."""
 _VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}")
 
 
@@ -31,6 +34,8 @@ class ServerConfig:
     origin: str = ""
     said: str = ""
     problem: str = ""
+    written: McpServer | None = None
+    """As it was before variables were filled in."""
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -39,11 +44,19 @@ class ServerConfig:
 
     @property
     def where(self) -> str:
-        """The command or the address, for people. An address without what may be a secret in it."""
-        if self.command:
-            return " ".join(self.command)
-        parts = urlsplit(self.server.url or "")
+        """The command or the address, for people: variables by their names, and without what may be a secret."""
+        server = self.written or self.server
+        if server.command:
+            return redact(" ".join((server.command, *server.args)))
+        parts = urlsplit(server.url or "")
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that stand in no line about it."""
+        return tuple(
+            value for value in (*self.server.env.values(), *self.server.headers.values()) if len(value) >= _SECRET
+        )
 
     @property
     def key(self) -> str:
@@ -95,7 +108,7 @@ def expanded(config: ServerConfig, env: Mapping[str, str]) -> ServerConfig:
     problem = _problem(filled)
     if expand.missing:
         problem = f"the variable {', '.join(dict.fromkeys(expand.missing))} isn't set"
-    return replace(config, server=filled, problem=problem)
+    return replace(config, server=filled, problem=problem, written=server)
 
 
 def _problem(server: McpServer) -> str:

@@ -101,10 +101,11 @@ class Connection:
     async def run(self) -> None:
         """Start it, keep it, end it; never raises but for a cancellation."""
         try:
-            with anyio.CancelScope(deadline=anyio.current_time() + self._start_timeout_s) as scope:
+            with anyio.CancelScope() as scope:
                 async with anyio.create_task_group() as group:
                     group.start_soon(self._heed, scope)
                     await load()
+                    scope.deadline = anyio.current_time() + self._start_timeout_s
                     async with self._open() as client:
                         self.listing = await self._list(client)
                         scope.deadline = math.inf
@@ -130,11 +131,13 @@ class Connection:
     async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
         """Call a tool. Raises `McpFailure`."""
         teller = _Teller(progress, self._alive)
-        return await self._ask(lambda: self._client.call_tool(tool, dict(arguments), progress_callback=teller.progress))
+        return await self._asked(
+            lambda: self._client.call_tool(tool, dict(arguments), progress_callback=teller.progress)
+        )
 
     async def read(self, uri: str) -> Mapping[str, Any]:
         """Read a resource. Raises `McpFailure`."""
-        return await self._ask(lambda: self._client.read_resource(uri))
+        return await self._asked(lambda: self._client.read_resource(uri))
 
     async def resources(self) -> list[Mapping[str, Any]]:
         """The resources, and templates of their addresses. Raises `McpFailure`."""
@@ -143,7 +146,7 @@ class Connection:
 
     async def prompt(self, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any]:
         """A prompt, filled in. Raises `McpFailure`."""
-        return await self._ask(lambda: self._client.get_prompt(name, dict(arguments) or None))
+        return await self._asked(lambda: self._client.get_prompt(name, dict(arguments) or None))
 
     async def _pages(self, method: str, field_name: str) -> list[Mapping[str, Any]]:
         try:
@@ -154,6 +157,12 @@ class Connection:
             raise
         return list(found)
 
+    async def _asked(self, work: Callable[[], Awaitable[Any]]) -> Mapping[str, Any]:
+        """What the server answers, as plain JSON."""
+        answer = await self._ask(work)
+        plain: Mapping[str, Any] = answer.model_dump(by_alias=True, mode="json", exclude_none=True)
+        return plain
+
     async def _ask(self, work: Callable[[], Awaitable[Any]]) -> Any:
         """Run a request in the caller's task, for as long as its time and the connection last."""
         if not self.live:
@@ -162,12 +171,7 @@ class Connection:
             self._waiting.add(scope)
             try:
                 with anyio.move_on_after(_LONGEST_CALL_S):
-                    answer = await work()
-                    return (
-                        answer.model_dump(by_alias=True, mode="json", exclude_none=True)
-                        if _is_model(answer)
-                        else answer
-                    )
+                    return await work()
             except Exception as exc:  # noqa: BLE001 - foreign code: a failed request is the asker's to read
                 failure = await self._known_better(exc) or self._said(exc)
                 if self._way.gone(failure):
@@ -339,10 +343,6 @@ async def _all_pages(fetch: Callable[..., Awaitable[Any]], field_name: str, most
             break
         cursor = following
     return found[: most + 1]
-
-
-def _is_model(answer: Any) -> bool:
-    return hasattr(answer, "model_dump")
 
 
 async def _first_of(*waits: Callable[[], Awaitable[object]]) -> None:

@@ -100,7 +100,7 @@ class Form:
 def _question(title: str, about: str, why: str, kind: Mapping[str, Any], *, needed: bool) -> Question:
     details = tuple(line for line in (about, f"asked again: {why}" if why else "") if line)
     if kind.get("type") == "boolean":
-        options = (Option("yes", "yes"), Option("no", "no"))
+        options: tuple[Option, ...] = (Option("yes", "yes"), Option("no", "no"))
     else:
         options = tuple(Option(str(n), label) for n, (_, label) in enumerate(_choices(kind), 1))
     if options:

@@ -14,8 +14,9 @@ from fnmatch import fnmatchcase
 import anyio
 import msgspec
 
-from trimtab.agent.ports import Tool
+from trimtab.agent.ports import Hooks, Tool
 from trimtab.coding.instructions.section import Section
+from trimtab.coding.mcp.carried import CarriedHooks
 from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.harmless import described
 from trimtab.coding.mcp.names import tool_names
@@ -61,6 +62,10 @@ class Mcp:
         if self.servers:
             self.permissions.stands_for = stands_for
         self._let_read()
+
+    def carried(self, hooks: Hooks) -> Hooks:
+        """`hooks`, asked about the tools that calls are about."""
+        return CarriedHooks(hooks) if self.servers else hooks
 
     def server(self, name: str) -> Server | None:
         """The server of that name."""
@@ -150,7 +155,7 @@ class Mcp:
         if server.failure is not None and server.state in ("failed", "login"):
             way = f"/mcp login {name}" if server.state == "login" else f"/mcp {name} shows more"
             await self._say(f"MCP: {name} failed: {server.failure.text} ({way})")
-        for remark in server.known().remarks:
+        for remark in server.known().remarks if server.fresh else ():
             await self._say(f"MCP: {name}: {remark}")
 
     async def _say(self, text: str) -> None:

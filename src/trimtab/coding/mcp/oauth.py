@@ -8,6 +8,7 @@ What the SDK forgets between processes is kept with the tokens: when they end, a
 login that is needed is a failure that says so.
 """
 
+import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -111,6 +112,7 @@ class Callback:
 
     address: str
     wait: Callable[[], Awaitable[Mapping[str, str]]]
+    expect: Callable[[str], None]
 
 
 async def new_auth(url: str, login: Login, callback: Callback) -> Any:
@@ -122,6 +124,7 @@ async def new_auth(url: str, login: Login, callback: Callback) -> Any:
     async def show(address: str) -> None:
         if urlsplit(address).scheme not in ("http", "https") or not address.isprintable():
             raise McpFailure("its authorisation server names an address that can't be opened")
+        callback.expect(parse_qs(urlsplit(address).query).get("state", [""])[0])
         if login.show is not None:
             await login.show(address)
 
@@ -156,6 +159,8 @@ class Listener:
     """Listens on loopback for the one request that brings the code."""
 
     def __init__(self) -> None:
+        self.state = ""
+        """What an answer has to carry, once that is known; others are none."""
         self._came: dict[str, str] = {}
         self._done = anyio.Event()
         self._listener: Any = None
@@ -164,7 +169,11 @@ class Listener:
         """Begin to listen, on a port that is free."""
         self._listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=0)
         port = self._listener.extra(anyio.abc.SocketAttribute.local_port)
-        return Callback(f"http://127.0.0.1:{port}/callback", self.wait)
+        return Callback(f"http://127.0.0.1:{port}/callback", self.wait, self.expect)
+
+    def expect(self, state: str) -> None:
+        """Take an answer with this state alone: any program of this machine can send something here (RFC 8252, 8.9)."""
+        self.state = state
 
     async def serve(self) -> None:
         """Answer whoever comes."""
@@ -183,7 +192,8 @@ class Listener:
                 path = head.split(" ")[1] if head.startswith("GET ") and head.count(" ") > 1 else ""
                 parts = urlsplit(path)
                 found = {name: values[0] for name, values in parse_qs(parts.query).items()}
-                right = parts.path == "/callback" and bool(found.keys() & {"code", "error"})
+                ours = bool(self.state) and secrets.compare_digest(found.get("state", "").encode(), self.state.encode())
+                right = parts.path == "/callback" and ours and bool(found.keys() & {"code", "error"})
                 text = "You may close this page; Trimtab goes on." if right else "Not here."
                 body = _PAGE.format(text).encode()
                 status = "200 OK" if right else "404 Not Found"

@@ -21,6 +21,7 @@ from trimtab.coding.mcp.project_file import project_servers
 from trimtab.coding.mcp.project_trust import allowed_servers
 from trimtab.coding.mcp.sdk import MISSING, installed
 from trimtab.coding.mcp.server import Server
+from trimtab.coding.mcp.tail import Tail
 from trimtab.coding.mcp.ways import Ways
 from trimtab.coding.person import Person
 from trimtab.coding.project import Project
@@ -98,7 +99,8 @@ async def servers_of(
     for config, why in configs:
         reason = config.problem or ("it is disabled" if config.server.disabled else why)
         reason = reason or ("" if used else "tools.enabled names none of its tools")
-        server = Server(config, ways.connect, services, listings, off=reason or ("" if there else MISSING))
+        off = reason or ("" if there else MISSING)
+        server = Server(config, ways.connect, services, listings, off=off, tail=Tail(config.secrets))
         if not server.off:
             await anyio.to_thread.run_sync(server.recollect)
         servers.append(server)

@@ -26,11 +26,12 @@ from trimtab.coding.tools import process_tree
 LARGEST = 64_000_000
 """Bytes of one message."""
 MOST_NOISE = 4_000_000
-"""Bytes that a server may print that are no messages, before it is given up."""
+"""Bytes that a server may print that are no messages, before it is given up; each line counts for some more."""
 MOST_A_SECOND = 2_000
 """Messages; more wait in the pipe."""
 _GRACE_S = 0.7
 _CHUNK = 1 << 18
+_LINE_COST = 200
 
 
 @dataclass(slots=True)
@@ -105,7 +106,7 @@ async def _read(stdout: ByteReceiveStream, to_sdk: Any, tail: Tail, lost: anyio.
                             raise ValueError
                         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
                     except ValueError:
-                        noise += len(line)
+                        noise += len(line) + _LINE_COST
                         tail.say(f"not of the protocol: {line[:400].decode('utf-8', 'replace')}")
                         if noise > MOST_NOISE:
                             raise McpFailure("it prints what isn't of the protocol, and won't stop") from None

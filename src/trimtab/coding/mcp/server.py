@@ -47,6 +47,8 @@ class Server:
     changed: Callable[[], None] = lambda: None
     listing: Listing | None = None
     tail: Tail = field(default_factory=Tail)
+    fresh: bool = False
+    """Whether the listing was made in this session."""
     failure: McpFailure | None = None
     failures: int = 0
     _timeouts: int = 0
@@ -197,6 +199,7 @@ class Server:
             self.services.run(lambda: self._keep(connection.listing))
 
     async def _keep(self, listing: Listing) -> None:
+        self.fresh = True
         if listing == self.listing:
             return
         self.listing = listing

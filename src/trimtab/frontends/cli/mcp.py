@@ -11,6 +11,7 @@ import click
 
 from trimtab.agent.ports import ToolRun
 from trimtab.agent.schema import fit
+from trimtab.coding.auth.browser import opener
 from trimtab.coding.commands.mcp import server_lines, server_rows
 from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.hub import cost_of
@@ -23,6 +24,7 @@ from trimtab.coding.mcp.server import Server
 from trimtab.coding.project import Project, open_project
 from trimtab.coding.telling.nearest import nearest
 from trimtab.coding.telling.printable import indented, json_text, one_line
+from trimtab.config.home import environment
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Text
 from trimtab.types.text import scrub_deep, strip_terminal
@@ -127,9 +129,10 @@ def call(name: str, tool: str, arguments: str, *, sets: tuple[str, ...]) -> int:
 @click.argument("name")
 @_SET
 def login(name: str, *, sets: tuple[str, ...]) -> int:
-    """Log in to the server NAME by OAuth: an address is printed, to be opened in a browser on this machine."""
+    """Log in to the server NAME by OAuth: an address is opened in your browser, or printed."""
 
     async def show(address: str) -> None:
+        await anyio.to_thread.run_sync(opener(environment()), address)
         click.echo(f"Open this in your browser; it comes back by itself:\n  {strip_terminal(address)}", err=True)
 
     async def work(found: Offline, project: Project) -> int:
