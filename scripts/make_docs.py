@@ -33,6 +33,7 @@ from trimtab.context.seeing.observation import ItemFacts, Observation, Prices
 from trimtab.frontends.cli import app
 from trimtab.frontends.cli.commands import COMMANDS
 from trimtab.frontends.cli.options import Flags
+from trimtab.frontends.rpc.verbs import VERBS
 from trimtab.providers import probe
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.resolve import is_loopback
@@ -50,7 +51,9 @@ def settings_page() -> str:
         ("", settings.Settings),
         ("providers.NAME", config.ProviderConfig),
         ("[providers.NAME.models]", config.ModelConfig),
+        ("providers.NAME.oauth", config.OAuthConfig),
         ('models."PROVIDER/ID"', settings.ModelOverride),
+        ("auth", settings.AuthSettings),
         ("tools", settings.ToolSettings),
         ("tools.read", settings.ReadTool),
         ("tools.bash", settings.BashTool),
@@ -65,6 +68,10 @@ def settings_page() -> str:
         ("checkpoints", settings.CheckpointSettings),
         ("jobs", settings.JobSettings),
         ("agents", settings.AgentSettings),
+        ("[hooks.POINT]", settings.HookSettings),
+        ("extensions", settings.ExtensionSettings),
+        ("mcp", settings.McpSettings),
+        ("mcp.servers.NAME", settings.McpServer),
     ]
     return INTROS["settings"] + "\n".join(_settings_table(path, struct) for path, struct in tables)
 
@@ -255,12 +262,35 @@ def names_block() -> str:
             code(p.name),
             code(p.api),
             code(p.api_key_env) if p.api_key_env else "needs no key",
+            code(p.default),
             str(len(catalogue.models(p.name))),
             f"[{urlsplit(p.docs).hostname}]({p.docs})",
         )
         for p in catalogue.providers()
     ]
-    return table(("provider", "API", "key from", "models listed", "its documentation"), rows)
+    return table(("provider", "API", "key from", "default model", "models listed", "its documentation"), rows)
+
+
+def rpc_block() -> str:
+    """The commands of the RPC mode: pi's, and ours."""
+    head = ("command", "fields", "answered", "")
+    ways = {"now": "now", "lane": "in order", "queue": "in order, now"}
+    tables = []
+    for ours in (False, True):
+        rows = [
+            (code(verb.name), _rpc_fields(verb.request), ways[verb.way], doc(verb.request))
+            for verb in VERBS.values()
+            if verb.ours == ours
+        ]
+        tables.append(("Trimtab's own:\n\n" if ours else "pi's, all of them:\n\n") + table(head, rows))
+    return "\n".join(tables)
+
+
+def _rpc_fields(request: type[msgspec.Struct]) -> str:
+    """The fields of a command, each with its meaning."""
+    return "<br>".join(
+        f"{code(field.name)}{'' if not field.default else ' (optional)'}: {field.text}" for field in fields_of(request)
+    )
 
 
 INTROS = {
@@ -364,6 +394,7 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "ports": ports_block,
     "names": names_block,
     "replay": replay_block,
+    "rpc": rpc_block,
     "actions": action_reference.actions_table,
     "sections": action_reference.action_sections,
     "observation": lambda: struct_block(Observation),

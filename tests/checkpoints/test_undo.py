@@ -381,3 +381,26 @@ async def test_a_project_too_large_to_look_at_says_once_what_cannot_be_taken_bac
         assert len(notes) == 1
         outcome = await session.undo()
     assert [Path(c.path).name for c in outcome.put_back] == ["a.txt"]
+
+
+async def test_what_cannot_be_taken_back_is_named_and_left_as_it_is(cli: Cli) -> None:
+    os.mkfifo(cli.project / "old.pipe")
+    command = "mkfifo new.pipe; rm old.pipe; echo a > $'caf\\xe9.txt'; echo b > b.txt"
+    project = project_of(cli, bash(command), DONE)
+    async with open_session(project, New()) as session:
+        await session.prompt("go")
+        outcome = await session.undo()
+        assert [os.path.basename(change.path) for change in outcome.put_back] == ["b.txt"]
+        assert {os.path.basename(left.path): left.why for left in outcome.left} == {
+            "new.pipe": "it is, or was, a pipe, socket or device",
+            "old.pipe": "it is, or was, a pipe, socket or device",
+            "caf\\xe9.txt": "its name is no text, so it wasn't kept",
+        }
+    assert sorted(os.listdir(os.fsencode(cli.project))) == [b"caf\xe9.txt", b"new.pipe"]
+
+
+async def test_a_pipe_that_the_turn_did_not_touch_is_not_spoken_of(cli: Cli) -> None:
+    os.mkfifo(cli.project / "there.pipe")
+    async with open_session(project_of(cli, bash("echo b > b.txt"), DONE), New()) as session:
+        await session.prompt("go")
+        assert (await session.undo()).left == ()

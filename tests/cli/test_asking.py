@@ -63,7 +63,35 @@ async def test_enter_means_the_default_where_there_is_one() -> None:
 async def test_a_line_that_is_no_answer_is_said_and_asked_again() -> None:
     answer, said = await answers("what", "once")
     assert answer == "once"
-    assert said[1] == "what is no answer; answer with a word, its first letters or a number"
+    ways = "answer with a word, its first letters or a number; an empty line: no answer"
+    assert said[1] == f"what is no answer; {ways}"
+
+
+@pytest.mark.parametrize(
+    ("line", "question", "answer"),
+    [
+        ("", QUESTION, None),
+        (" q ", QUESTION, None),
+        ("Q", QUESTION, None),
+        ("", Question("choice", "?", (), (Option("a", "x"),), default="a"), "a"),
+        ("q", Question("choice", "?", (), (Option("a", "x"),), default="a"), None),
+        ("q", Question("choice", "?", (), (Option("quiet", "x"), Option("a", "x"))), "quiet"),
+        ("", Question("text", "your name?"), None),
+        ("q", Question("text", "your name?"), "q"),
+        ("q", Question("secret", "your key?"), "q"),
+    ],
+)
+async def test_a_question_can_be_left_unanswered_by_a_line(line: str, question: Question, answer: str | None) -> None:
+    got, said = await answers(line, question=question)
+    assert got == answer
+    assert said[1:] == (["not answered"] if answer is None else [])
+
+
+def test_a_question_says_how_it_is_left_unanswered() -> None:
+    one = Option("a", "x")
+    assert shown(Question("choice", "?", (), (one,), default="a")).endswith("; Enter means a")
+    assert shown(Question("choice", "?", (), (one,))).endswith("; an empty line: no answer")
+    assert shown(Question("text", "your name?")).endswith("; an empty line: no answer")
 
 
 async def test_a_question_without_options_is_answered_in_words() -> None:
@@ -78,7 +106,7 @@ async def test_what_a_question_shows_from_outside_stays_behind_the_margin_and_is
         "  1  once: this time",
         "  2  session: until it ends (not kept)",
         "  3  no: don't",
-        "answer with a word, its first letters or a number",
+        "answer with a word, its first letters or a number; an empty line: no answer",
     ]
 
 

@@ -111,11 +111,26 @@ def test_a_schema_that_is_none_is_refused_before_anything_is_asked(cli: Cli, val
     assert "Traceback" not in outcome.err
 
 
-@pytest.mark.parametrize("value", [{"$ref": "http://127.0.0.1:1/x.json"}, {"$ref": "#"}])
-def test_a_schema_that_points_elsewhere_or_round_is_not_followed(cli: Cli, value: Json) -> None:
-    outcome = run(cli, {"text": "{}"}, {"text": "{}"}, flags=schema(cli, value))
-    assert outcome.code == 7
-    assert "can't be followed" in outcome.of("error")[-1]["message"]
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"$ref": "http://127.0.0.1:1/x.json"}, "leads nowhere (nothing is fetched)"),
+        ({"properties": {"a": {"items": {"$ref": "#/$defs/b"}}}}, "'#/$defs/b' leads nowhere"),
+        ({"$ref": "#"}, "refers to itself without end"),
+        ({"anyOf": [{"type": "null"}, {"allOf": [{"$ref": "#"}]}]}, "refers to itself without end"),
+    ],
+    ids=str,
+)
+def test_a_schema_that_cannot_be_followed_is_refused_before_anything_is_asked(cli: Cli, value: Json, said: str) -> None:
+    outcome = run(cli, {"text": "{}"}, flags=schema(cli, value))
+    assert (outcome.code, outcome.events, cli.sessions) == (2, [], [])
+    assert said in outcome.err
+
+
+def test_a_schema_of_trees_is_followed(cli: Cli) -> None:
+    tree = {"type": "object", "required": ["name"], "properties": {"below": {"items": {"$ref": "#"}}}}
+    outcome = run(cli, {"text": '{"name": "a", "below": [{"name": "b"}]}'}, flags=schema(cli, tree))
+    assert (outcome.code, outcome.result["output"]["below"]) == (0, [{"name": "b"}])
 
 
 def test_a_pattern_that_takes_for_ever_is_given_up_and_the_run_ends(cli: Cli) -> None:

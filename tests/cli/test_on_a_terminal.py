@@ -123,7 +123,7 @@ def test_what_was_not_allowed_is_shown_with_its_remedy_before_the_mark(cli: Cli)
         t.type("\x04")
         assert t.end().code == 0
     assert "[not allowed]" in t.screen
-    assert "tools.bash.allow" in t.screen
+    assert "stands unanswered allows nothing" in " ".join(t.screen.split())
     lines = t.screen.partition("> go")[2].splitlines()
     assert max(len(line) for line in lines if str(cli.root) not in line) <= 80  # a long path stays whole
 
@@ -245,7 +245,7 @@ def test_a_question_about_a_command_is_answered_at_the_keyboard_and_the_talk_goe
         assert t.end().code == 0
     log = cli.sessions[0].read_text()
     assert "the person said no: later" in log
-    assert "--permission full" in log
+    assert "the question stands unanswered" in log
 
 
 def test_ctrl_c_again_stops_a_turn_whose_question_was_left_open(cli: Cli) -> None:
@@ -282,5 +282,70 @@ def test_a_mode_that_was_set_survives_a_reload_and_a_new_session(cli: Cli) -> No
             t.wait_for(f"(?s)(Ctrl-D leaves.*){{{number + 1}}}> $")
             t.type("/permissions\n")
             t.wait_for(f"(?s)(mode plan \\(set in this session\\).*){{{number}}}> $")
+        t.type("\x04")
+        assert t.end().code == 0
+
+
+def test_a_command_of_the_persons_own_is_shown_stopped_by_ctrl_c_and_the_talk_goes_on(cli: Cli) -> None:
+    expect = {"contains": ["$ echo given-to-it"], "absent": ["kept-from-it", "sleep 61"]}
+    with Terminal(cli, "chat", "--model", cli.script({"text": "I see", "expect": expect})) as t:
+        t.wait_for("> $")
+        t.type("!echo given-to-it\n")
+        t.wait_for(r"\n  given-to-it\n\(the model reads it with your next words\)\n> $")
+        t.type("!!echo kept-from-it\n")
+        t.wait_for(r"\n  kept-from-it\n\(the model doesn't see it\)\n> $")
+        t.type("!echo on; sleep 61\n")
+        t.wait_for(r"\n  on\n")
+        t.type("\x03")
+        t.wait_for(r"stopped\n> $")
+        t.type("go\n")
+        t.wait_for("I see\n> $")
+        t.type("\x04")
+        assert t.end().code == 0
+
+
+def test_over_ssh_an_answer_is_copied_by_the_terminal(cli: Cli) -> None:
+    cli.env["SSH_CONNECTION"] = "192.0.2.1 1 192.0.2.2 22"
+    with Terminal(cli, "chat", "--model", cli.script({"text": "copy me"})) as t:
+        t.wait_for("> $")
+        t.type("go\n")
+        t.wait_for("copy me\n> $")
+        t.type("/copy\n")
+        t.wait_for(r"copied 7 characters by your terminal")
+        t.type("\x04")
+        assert t.end().code == 0
+    assert "\x1b]52;c;Y29weSBtZQ==\x07" in t.screen
+
+
+def test_colours_are_shown_when_a_theme_has_some_and_not_where_they_are_unwanted(cli: Cli) -> None:
+    with Terminal(cli, "chat", "--model", cli.script({"text": "x"})) as t:
+        t.wait_for("> $")
+        t.type("/nonsense\n")
+        t.wait_for("error: no command /nonsense")
+        assert "\x1b" not in t.screen
+        t.type("/theme dark\n")
+        t.wait_for("theme = ")
+        t.type("/nonsense\n")
+        t.wait_for("\x1b\\[91merror: no command /nonsense")
+        t.type("\x04")
+        assert t.end().code == 0
+    cli.env["NO_COLOR"] = "1"
+    with Terminal(cli, "chat", "--model", cli.script({"text": "x"})) as t:
+        t.wait_for("> $")
+        t.type("/nonsense\n")
+        t.wait_for("error: no command")
+        t.type("\x04")
+        t.end()
+    assert "\x1b" not in t.screen
+
+
+def test_a_question_is_left_unanswered_by_an_empty_line(cli: Cli) -> None:
+    calls = [{"name": "bash", "arguments": {"command": "rm a"}}]
+    with Terminal(cli, "chat", "--model", cli.script({"tool_calls": calls}, {"text": "well"})) as t:
+        t.wait_for("> $")
+        t.type("go\n")
+        t.wait_for("an empty line: no answer\n")
+        t.type("\n")
+        t.wait_for("not answered\n(.*\n)*well\n")
         t.type("\x04")
         assert t.end().code == 0

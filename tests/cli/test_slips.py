@@ -19,7 +19,7 @@ from trimtab.types.errors import UsageError
         ("docter --online", "trimtab doctor --online"),
         ("Doctr", "trimtab doctor"),
         ("confg set model x", "trimtab config set model x"),
-        ("login", "variables"),
+        ("auth", "trimtab login"),
     ],
 )
 def test_what_was_meant_as_a_command_is_refused_with_what_it_may_be(cli: Cli, line: str, meant: str) -> None:

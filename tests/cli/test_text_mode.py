@@ -177,6 +177,32 @@ def test_what_a_headless_run_may_not_do_is_answered_and_the_turn_goes_on(cli: Cl
     assert outcome.err.count("\n") == 1
 
 
+def test_in_mode_plan_the_note_says_how_to_leave_it_and_offers_no_rule(cli: Cli) -> None:
+    script = cli.script({"tool_calls": [{"name": "bash", "arguments": {"command": "rm a"}}]}, {"text": "well"})
+    outcome = cli.inside("-p", "go", "--permission", "plan", "--model", script)
+    assert outcome.err == (
+        "note: 1 call was not allowed: bash rm a. Mode plan changes nothing, whatever rules allow: "
+        "--permission auto-edit, or /permissions auto-edit in a talk, leaves it\n"
+    )
+
+
+@pytest.mark.parametrize("words", ["/help", "/hlp", "@gone.txt"])
+def test_a_refused_run_leaves_no_empty_session(cli: Cli, words: str) -> None:
+    outcome = cli.inside("-p", words, "--model", cli.script({"text": "x"}))
+    assert (outcome.code, cli.sessions) == (2, [])
+    assert list(cli.home.rglob("*.jsonl*")) == []
+
+
+def test_a_talk_in_which_nothing_was_said_leaves_no_session(cli: Cli) -> None:
+    assert cli.run("chat", "--model", cli.script({"text": "x"}), stdin=b"/help\n/quit\n").code == 0
+    assert cli.sessions == []
+
+
+def test_a_session_that_only_got_a_name_is_kept(cli: Cli) -> None:
+    assert cli.run("chat", "--model", cli.script({"text": "x"}), stdin=b"/name mine\n").code == 0
+    assert len(cli.sessions) == 1
+
+
 def test_every_frontend_is_told_once_a_turn_what_was_not_allowed(cli: Cli) -> None:
     calls = [{"name": "bash", "arguments": {"command": f"rm {name}"}} for name in ("a", "a", "b", "c", "d")]
     script = cli.script({"tool_calls": calls[:1]}, {"tool_calls": calls[1:]}, {"text": "well"})

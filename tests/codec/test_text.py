@@ -19,6 +19,12 @@ from trimtab.types.text import strip_terminal
         ("left \u202eright", "left right"),
         ("tab\tline\n", "tab\tline\n"),
         ("ends in \x1b", "ends in "),
+        ("run\U000e0001\U000e0072\U000e006d\U000e007f this", "run this"),
+        (
+            "Wales \U0001f3f4\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f!",
+            "Wales \U0001f3f4\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f!",
+        ),
+        ("\U0001f3f4\U000e0072", "\U0001f3f4"),
     ],
 )
 def test_a_terminal_gets_the_words_and_no_power(text: str, shown: str) -> None:

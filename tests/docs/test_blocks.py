@@ -29,6 +29,7 @@ OFFLINE = {
     ("context", "log"),
     ("context", "blame"),
     ("models",),
+    ("login", "--list"),
     ("replay",),
     ("bench",),
     ("doctor",),

@@ -64,6 +64,7 @@ def roots(modules: set[str]) -> set[str]:
         "trimtab.context.embed.manager",
         "trimtab.context.embed.plain_context",
         "trimtab.agent",
+        "trimtab.coding",
     ],
 )
 def test_the_kernel_loads_no_library_of_weight(module: str, tmp_path: Path) -> None:
@@ -103,6 +104,14 @@ def test_who_has_no_skills_and_no_templates_loads_no_yaml(tmp_path: Path) -> Non
     assert "yaml" not in loaded(cli, _COMMAND.format(argv=argv))
     cli.file(".agents/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: d\n---\n")
     assert "yaml" in loaded(cli, _COMMAND.format(argv=argv))
+
+
+def test_only_a_server_loads_what_serves_other_programs(tmp_path: Path) -> None:
+    cli = Cli.at(tmp_path)
+    model = cli.script({"text": "hello"})
+    ours = {name for name in loaded(cli, _COMMAND.format(argv=["-p", "hi", "--model", model])) if ".rpc" in name}
+    assert ours == set()
+    assert "trimtab.frontends.rpc.serve" in loaded(cli, _COMMAND.format(argv=["--mode", "rpc", "--model", model]))
 
 
 SELDOM = (
@@ -145,3 +154,14 @@ def test_a_small_session_that_goes_on_loads_no_vocabulary_either(tmp_path: Path)
     seen = loaded(cli, _COMMAND.format(argv=["-p", "more", "--model", model, "--session", "s.jsonl"]))
     assert "trimtab.context.engine" in seen
     assert {name for name in seen if name.startswith(("toktok", "trimtab.context.counting.counter"))} == set()
+
+
+def test_who_has_no_extensions_and_no_hooks_loads_nothing_of_them(tmp_path: Path) -> None:
+    """Whether there are any is a look at a few folders."""
+    cli = Cli.at(tmp_path)
+    seen = loaded(cli, _COMMAND.format(argv=["-p", "hi", "--model", cli.script({"text": "hello"})]))
+    assert {name for name in seen if name.startswith("trimtab.coding.extensions.")} == {
+        "trimtab.coding.extensions.acting",
+        "trimtab.coding.extensions.open",
+    }
+    assert "importlib.metadata" not in seen

@@ -156,12 +156,17 @@ async def test_what_was_not_offered_allows_nothing(tmp_path: Path, answer: str |
     person = Typist([answer])
     told = await hooks_at(tmp_path, person).before_tool(bash("rm a"))  # nothing can be kept here
     assert len(person.asked) == 1
-    assert "a person allows it with --permission full, or the setting tools.bash.allow" in text_of(told)
+    assert text_of(told) == (
+        "Not run: 'rm a' may change things.\nThe person was asked, and the question stands unanswered. Go on without it, or say what you need."
+    )
+    assert isinstance(told, Answer)
+    assert told.output.details == {"permission": "denied", "by": "unanswered"}
 
 
-async def test_without_a_person_it_is_answered_as_when_nobody_answers(tmp_path: Path) -> None:
-    silent = text_of(await hooks_at(tmp_path, Typist()).before_tool(bash("rm a")))
-    assert text_of(await hooks_at(tmp_path, NOBODY).before_tool(bash("rm a"))) == silent
+async def test_without_a_person_it_is_said_what_would_allow_it(tmp_path: Path) -> None:
+    told = text_of(await hooks_at(tmp_path, NOBODY).before_tool(bash("rm a")))
+    assert "It isn't asked about in this mode; a person allows it with --permission full, or the setting" in told
+    assert "was asked" not in told
 
 
 @pytest.mark.parametrize("mode", ["ask", "auto-edit", "full", "plan"])

@@ -14,10 +14,11 @@ PLAN = Confinement(
 def test_the_deeper_rule_comes_later() -> None:
     lines = profile(PLAN).splitlines()
     assert lines[:3] == ["(version 1)", "(allow default)", "(deny file-write*)"]
-    assert lines[-6:] == [
+    assert lines[-7:] == [
         '(allow file-write* (subpath "/p"))',
         '(allow file-write* (subpath "/p/.git"))',
         '(deny network-outbound (literal "/run/d.sock"))',
+        '(deny file-read-data (literal "/run/d.sock"))',
         '(deny file-write* (subpath "/p/.git/hooks"))',
         '(deny file-write* (subpath "/p/.trimtab"))',
         '(deny file-write-unlink (literal "/p/.git"))',

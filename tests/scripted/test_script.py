@@ -91,6 +91,8 @@ def test_a_script_that_is_not_utf8_or_not_there_is_a_config_error(tmp_path: Path
     with pytest.raises(ConfigError, match="can't read the script"):
         read_script(tmp_path / "missing.jsonl")
     with pytest.raises(ConfigError, match="can't read the script"):
+        read_script("a\0b")
+    with pytest.raises(ConfigError, match="can't read the script"):
         read_script(tmp_path)
 
 

@@ -138,7 +138,9 @@ def test_a_name_that_fits_several_sessions_names_them(home: SessionFolder):
         home.find("ab", "/a")
 
 
-@pytest.mark.parametrize("ref", ["nope", "", "nope.jsonl", "./nope", "last"])
+@pytest.mark.parametrize(
+    "ref", ["nope", "", "nope.jsonl", "./nope", "last", "~nobody-at-all/x", "x" * 5_000, "../" * 2_000, "a\0b"]
+)
 def test_an_unknown_session_is_a_usage_error(home: SessionFolder, tmp_path: Path, ref: str):
     with pytest.raises(UnknownSession) as refusal:
         home.find(ref, str(tmp_path))

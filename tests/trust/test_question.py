@@ -9,6 +9,7 @@ import pytest
 from trimtab.coding.person import NOBODY, Question
 from trimtab.coding.project import Project, open_project
 from trimtab.coding.trust.decide import decide
+from trimtab.coding.trust.inputs import NESTED
 from trimtab.coding.trust.question import settle_trust, trust_options
 
 pytestmark = pytest.mark.anyio
@@ -186,3 +187,46 @@ async def test_a_wide_parent_is_called_what_it_is(tmp_path: Path) -> None:
     assert labels["parent"] == f"all that lies in {tmp_path}, your whole home folder"
     labels = {option.key: option.label for option in trust_options(tmp_path / "y" / "x", str(tmp_path))}
     assert labels["parent"] == f"all that lies in {tmp_path / 'y'}"
+
+
+async def test_instruction_files_of_folders_below_are_in_the_question_and_its_texts(place: Place) -> None:
+    for name, text in (("src/AGENTS.md", "Obey."), ("src/deep/CLAUDE.md", "Too."), ("src/deep/AGENTS.md", "First.")):
+        file = place.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    for foreign in ("other", "node_modules/x"):
+        (place.folder / foreign / ".git").mkdir(parents=True)
+        (place.folder / foreign / "AGENTS.md").write_text("No.")
+    (place.folder / "link").symlink_to(place.folder / "src")
+    person = Answers(["show", None])
+    await settle_trust(place.open(), person)
+    listed = [line for line in person.asked[0].details if ".md" in line]
+    assert listed == [
+        "src/AGENTS.md: 5 bytes, instructions for the model",
+        "src/deep/AGENTS.md: 6 bytes, instructions for the model",
+    ]
+    assert [line for line in person.asked[1].details if line in ("  Obey.", "  First.", "  Too.", "  No.")] == [
+        "  Obey.",
+        "  First.",
+    ]
+
+
+async def test_of_very_many_instruction_files_some_are_listed_and_it_is_said(place: Place) -> None:
+    for number in range(NESTED + 1):
+        (place.folder / f"part{number}").mkdir()
+        (place.folder / f"part{number}" / "AGENTS.md").write_text("x")
+    person = Answers([None])
+    await settle_trust(place.open(), person)
+    assert len([line for line in person.asked[0].details if "AGENTS.md" in line]) == NESTED
+    assert person.asked[0].details[-1].startswith("there may be more instruction files")
+
+
+async def test_whoever_works_in_a_part_is_told_of_the_other_parts_of_the_repository(place: Place) -> None:
+    (place.folder / ".git").mkdir()
+    for part in ("here", "there"):
+        (place.folder / part).mkdir()
+        (place.folder / part / "AGENTS.md").write_text("x")
+    person = Answers([None])
+    await settle_trust(open_project(place.folder / "here", env=place.env), person)
+    listed = [line.partition(":")[0] for line in person.asked[0].details if "AGENTS.md" in line]
+    assert listed == ["here/AGENTS.md", "there/AGENTS.md"]

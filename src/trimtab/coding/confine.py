@@ -23,6 +23,7 @@ def confiner_of(project: Project) -> Confiner:
         write=settings.write,
         sockets=settings.sockets,
         network=settings.network,
+        secret=os.path.realpath(home.auth_file),
     )
     return Confiner(settings, grounds)
 

@@ -9,12 +9,15 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import anyio
 
 from trimtab import __version__
+from trimtab.coding.auth.check import auth_checks
+from trimtab.coding.auth.open import no_key
 from trimtab.coding.check import Check
 from trimtab.coding.confine import sandbox_checks
 from trimtab.coding.context.advice import adviser_for
@@ -22,10 +25,14 @@ from trimtab.coding.context.chosen import chosen_tools
 from trimtab.coding.context.engine import context_settings, engine_settings
 from trimtab.coding.context.learned import learned_file
 from trimtab.coding.context_check import refusals
-from trimtab.coding.first_model import Found, key_variables, look_around
+from trimtab.coding.extensions.open import open_extensions
+from trimtab.coding.first_model import Found, first_model, look_around
 from trimtab.coding.guard import permission_hooks, workspace_of
+from trimtab.coding.mcp.checks import mcp_checks
 from trimtab.coding.models import resolve_model
+from trimtab.coding.person import NOBODY
 from trimtab.coding.project import Project
+from trimtab.coding.telling.extension_text import extension_checks
 from trimtab.coding.telling.printable import one_path
 from trimtab.coding.tools.ripgrep import find_rg
 from trimtab.coding.toolset import removed_variables
@@ -46,11 +53,24 @@ async def examine(project: Project, *, mistakes: Iterable[ConfigError] = (), onl
         *_settings(project, mistakes),
         await _model(project, around, online=online),
         *_context(project),
+        *await anyio.to_thread.run_sync(lambda: tuple(auth_checks(project))),
         *_around(project, around),
         *_programs(project.env.get("PATH")),
         *_safety(project),
         *await anyio.to_thread.run_sync(sandbox_checks, project),
+        *await _extensions(project),
+        *await mcp_checks(project),
     )
+
+
+async def _extensions(project: Project) -> tuple[Check, ...]:
+    """What of others acts, loaded as a run would: what nobody let run doesn't."""
+    try:
+        async with AsyncExitStack() as stack:
+            _, extensions = await open_extensions(project, NOBODY, stack)
+            return tuple(extension_checks(extensions))
+    except ConfigError as e:
+        return (Check("missing", "hooks", e.message, e.hint),)
 
 
 def _folders(project: Project) -> Iterator[Check]:
@@ -95,28 +115,31 @@ def _settings(project: Project, mistakes: Iterable[ConfigError]) -> Iterator[Che
 
 
 async def _model(project: Project, around: Found, *, online: bool) -> Check:
-    ref = project.settings.model
+    first = None if project.settings.model else first_model(project)
+    ref = project.settings.model or (first.ref if first else None)
     if not ref:
         return Check(
             "missing",
             "model",
             "none is configured",
-            f'Set model = "PROVIDER/MODEL" in {project.home.config_file}, or give --model. {_offer(around)}'.strip(),
+            f'Keep a key: trimtab login. Or set model = "PROVIDER/MODEL" in {project.home.config_file}. {_offer(around)}'.strip(),
         )
     try:
         resolved = resolve_model(project, ref)
     except TrimtabError as e:
         return Check("missing", "model", e.message, e.hint)
-    check = await _ask(resolved, online=online)
-    if check.status == "ok" and resolved.notes:
-        return Check("note", check.name, check.found, "; ".join(resolved.notes))
+    check = await _ask(project, resolved, online=online)
+    notes = (*((first.notice,) if first else ()), *resolved.notes)
+    if check.status == "ok" and notes:
+        return Check("note", check.name, check.found, "; ".join(notes))
     return check
 
 
 def _context(project: Project) -> Iterator[Check]:
     """What a run would stop at before its first request: the doctor's model is the configured one, where that can be found."""
     try:
-        model = resolve_model(project, project.settings.model).model if project.settings.model else None
+        ref = project.settings.model or (first.ref if (first := first_model(project)) else None)
+        model = resolve_model(project, ref).model if ref else None
     except TrimtabError:
         model = None  # told as the model's own check
     wrong = [Check("missing", name, e.message, e.hint) for name, e in refusals(project, model)]
@@ -149,12 +172,12 @@ def _in_force(project: Project, model: ModelInfo | None) -> Iterator[str]:
         )
 
 
-async def _ask(resolved: Resolved, *, online: bool) -> Check:
+async def _ask(project: Project, resolved: Resolved, *, online: bool) -> Check:
     """What there is to say about a model that was found, and whether its server answers."""
     info, endpoint = resolved.model, resolved.endpoint
     facts = f"{info.ref}: window {info.context_window:,}, at most {info.max_output:,} out (from {info.source})"
     if resolved.needs_key and not endpoint.api_key:
-        return Check("missing", "model", f"{facts}; there is no key", f"Set the variable {resolved.api_key_env}.")
+        return Check("missing", "model", f"{facts}; there is no key", no_key(project, resolved).hint)
     if info.api in ("scripted", "recorded"):
         if not await anyio.Path(endpoint.base_url).exists():
             return Check("missing", "model", f"{facts}; there is no file {endpoint.base_url!r}", "Correct the path.")
@@ -194,15 +217,11 @@ async def _ask(resolved: Resolved, *, online: bool) -> Check:
 
 
 def _offer(around: Found) -> str:
-    names = [name for name, _ in around.keys] + [f"{s.kind} at {s.base_url}" for s in around.servers]
+    names = [f"{s.kind} at {s.base_url}" for s in around.servers]
     return f"Found: {', '.join(names)}." if names else ""
 
 
 def _around(project: Project, around: Found) -> Iterator[Check]:
-    if around.keys:
-        yield Check("ok", "keys", ", ".join(f"{variable} ({name})" for name, variable in around.keys))
-    else:
-        yield Check("note", "keys", f"none of these variables is set: {key_variables()}")
     declared = [(name, p.base_url or "") for name, p in project.settings.providers.items()]
     own = {_port(url): f"your provider {name}: " for name, url in declared if is_loopback(url)}
     for server in around.servers:

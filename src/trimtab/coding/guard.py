@@ -7,6 +7,7 @@ from pathlib import Path
 from trimtab.coding.kept_rules import RuleKeeper, rules_of
 from trimtab.coding.permissions import PermissionHooks, Policy
 from trimtab.coding.permissions.grants import Granted, nothing
+from trimtab.coding.permissions.policy import READING_TOOLS
 from trimtab.coding.permissions.rules import TOOLS
 from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
@@ -18,10 +19,11 @@ def permission_hooks(
     workspace: Workspace,
     *,
     more_tools: Iterable[str] = (),
+    reading: Iterable[str] = (),
     person: Person = NOBODY,
     granted: Granted = nothing,
 ) -> PermissionHooks:
-    """Return the hook for this project. `more_tools` are names of tools beside our own; `person` is who can be asked; `granted` is what loaded skills may use.
+    """Return the hook for this project. `more_tools` are names of tools beside our own, `reading` those that change nothing; `person` is who can be asked; `granted` is what loaded skills may use.
 
     Raises `ConfigError` for a rule that can't be read or could never act.
     """
@@ -32,6 +34,7 @@ def permission_hooks(
         str(project.cwd),
         os.path.realpath(workspace.home),
         rules,
+        READING_TOOLS.union(reading),
         own=own,
         mode_origin=project.loaded.origins.get("permissions.mode", "default"),
     )
@@ -52,4 +55,5 @@ def keeper_of(project: Project) -> RuleKeeper:
 
 def workspace_of(project: Project) -> Workspace:
     """Where the tools' relative paths start, and what `~` means."""
-    return Workspace(project.cwd, Path(project.env.get("HOME") or project.cwd))
+    secret = os.path.realpath(project.home.auth_file)
+    return Workspace(project.cwd, Path(project.env.get("HOME") or project.cwd), secret)

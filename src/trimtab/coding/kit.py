@@ -3,7 +3,7 @@
 Project ──▶ Kit: model ── tools that fit it ── hooks: change recorder ▸ refusals ▸ permissions ── sandbox ── instructions
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -34,11 +34,14 @@ from trimtab.types.models import ModelInfo
 
 ToolSource: TypeAlias = Callable[[ModelInfo], tuple[Tool, ...]]
 """Gives the tools that it has now, for a model. Cheap."""
+Arrivals: TypeAlias = Callable[[], Awaitable[bool]]
+"""Asked as a turn begins, which waits for it: whether a source has other tools now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """What a session needs beside its log: a model, the project's tools, and what it is told. `sources` have tools beside those; they may join until the session opens."""
+    """What a session needs beside its log: a model, the project's tools, and what it is told. `sources` have tools beside those; they may join until the session opens,
+    as may those who are asked for `arrivals`."""
 
     model: OpenModel
     instructions: Instructions
@@ -53,6 +56,7 @@ class Kit:
     allows: Callable[[str], bool]
     """Whether a tool of that name may be there at all."""
     sources: list[ToolSource] = field(default_factory=list)
+    arrivals: list[Arrivals] = field(default_factory=list)
 
     def tools_for(self, info: ModelInfo) -> tuple[Tool, ...]:
         """The tools that fit the model, the context tools aside; of two with one name, the first."""
@@ -78,10 +82,15 @@ async def make_kit(
     instructions = Instructions(project, taken=_command_names)
     more_tools = [tool.spec.name for tool in extra]
     permissions = permission_hooks(
-        project, workspace, more_tools=more_tools, person=person, granted=instructions.granted
+        project,
+        workspace,
+        more_tools=more_tools,
+        reading=[tool.spec.name for tool in extra if getattr(tool, "changes", True) is False],
+        person=person,
+        granted=instructions.granted,
     )
     if under is not None:
-        permissions.above = under.permissions
+        permissions.above, permissions.stands_for = under.permissions, under.permissions.stands_for
         permissions.set_mode(under.agent.mode or "full")  # the narrower one of this and the parent's holds
     refusals = RefusalRecorder(permissions)
     outputs = PrivateFolder()

@@ -5,6 +5,7 @@ notice, not the end: the session then lives in memory.
 """
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,6 +64,13 @@ def open_log(project: Project, choice: Choice, *, takeover: bool = False) -> Ope
             return _place(project, folder.open(copy))
         case _:
             assert_never(choice)
+
+
+def forget_empty(log: SessionLog) -> None:
+    """Remove the file of a new session in which nothing happened. While it is open, nobody else writes it."""
+    if log.path is not None and not len(log.archive):
+        with suppress(OSError):
+            log.path.unlink()
 
 
 def outputs_beside(session_file: Path) -> Path:

@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 import anyio
 
 from trimtab.agent.ports import Provider
+from trimtab.coding.auth.found import let_in
+from trimtab.coding.auth.open import credentials_of, no_key
 from trimtab.coding.project import Project
-from trimtab.config.keys import find_ca_file, find_key, find_proxy
+from trimtab.config.keys import find_ca_file, find_proxy
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.open import open_provider
 from trimtab.providers.resolve import Resolved, is_loopback, resolve
-from trimtab.types.errors import ConfigError, UsageError
+from trimtab.types.errors import UsageError
 from trimtab.types.models import ModelInfo
 
 
@@ -39,7 +41,7 @@ def resolve_model(project: Project, ref: str | None, *, catalogue: Catalogue | N
         thinking=settings.thinking,
     )
     if found.endpoint.api_key is None:
-        found = found.with_key(find_key(found.api_key_env, project.env))
+        found = let_in(project, found)
     if found.endpoint.proxy is None and not is_loopback(found.endpoint.base_url):
         proxy = find_proxy(found.endpoint.base_url, project.env)
         found = replace(found, endpoint=replace(found.endpoint, proxy=proxy))
@@ -52,19 +54,16 @@ async def open_model(project: Project, ref: str | None) -> OpenModel:
     """Resolve `ref` and open its provider. Raises `UnknownModel`, or `ConfigError` when a key is needed and missing."""
     found = resolve_model(project, ref)
     if found.needs_key and not found.endpoint.api_key:
-        name = found.model.provider
-        variable = found.api_key_env or f"TRIMTAB_PROVIDERS__{name.upper()}__API_KEY"
-        raise ConfigError(
-            f"there is no key for {name}",
-            hint=f"Set the variable {variable}, or providers.{name}.api_key in {project.home.config_file}.",
-        )
+        raise no_key(project, found)
     if _asks_server(project, found):
         from trimtab.providers.probe import probe  # noqa: PLC0415 - loads the HTTP client, which test models don't need
 
         answer = await probe(found.endpoint.base_url, api_key=found.endpoint.api_key, timeout_s=1.0)
         served = answer.model(found.model.id)
         found = found.with_probed_window(served.context_window if served else None)
-    provider = open_provider(found.endpoint, errors_file=project.home.errors_file)
+    provider = open_provider(
+        found.endpoint, errors_file=project.home.errors_file, credentials=credentials_of(project, found)
+    )
     return OpenModel(found.model, provider, found.thinking, found.notes)
 
 
@@ -78,12 +77,17 @@ async def pick_model(
     settings = project.settings
     ref = wanted or (settings.model if session_ref is None or project.named_now("model") else session_ref)
     try:
+        notes: tuple[str, ...] = ()
         if ref is None:
-            from trimtab.coding.first_model import look_around, no_model  # noqa: PLC0415 - as above
+            from trimtab.coding.first_model import first_model, look_around, no_model  # noqa: PLC0415 - as above
 
-            raise no_model(project, await look_around(project))
+            first = first_model(project)
+            if first is None:
+                raise no_model(project, await look_around(project))
+            ref, notes = first.ref, (first.notice,)
         if provider is None:
-            return await open_model(project, ref)
+            opened = await open_model(project, ref)
+            return replace(opened, notes=(*notes, *opened.notes))
         found = resolve_model(project, ref)
     except UsageError as e:
         # No session will tell what was noticed about the settings, and it may be the cause: a misspelt variable.

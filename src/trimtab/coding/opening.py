@@ -5,31 +5,38 @@
 This is the only module that knows all siblings.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import anyio
 
 from trimtab.agent.feed import Feed
-from trimtab.agent.ports import Provider, Tool
+from trimtab.agent.ports import Hooks, Provider, Tool
 from trimtab.agent.run import Agent
 from trimtab.coding.checkpoints.open import open_checkpoints
-from trimtab.coding.choose import Choice
+from trimtab.coding.choose import Choice, New
 from trimtab.coding.closing import Closers, Ending
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.marker_guard import MarkerGuard
 from trimtab.coding.context.open import open_context
+from trimtab.coding.context.own_policy import OwnPolicy
+from trimtab.coding.extensions.acting import Acting, NothingActs
+from trimtab.coding.extensions.open import open_extensions
 from trimtab.coding.guard import workspace_of
 from trimtab.coding.instructions.hooks import InstructionHooks
 from trimtab.coding.instructions.section import Section
 from trimtab.coding.jobs.open import close_jobs, open_jobs
-from trimtab.coding.kit import make_kit, thinking_of, touched
+from trimtab.coding.kit import Kit, make_kit, thinking_of, touched
 from trimtab.coding.limits import limits_of, require_price
-from trimtab.coding.logs import now, open_log, outputs_beside, writes_at_once
+from trimtab.coding.logs import forget_empty, now, open_log, outputs_beside, writes_at_once
+from trimtab.coding.mcp.open import open_mcp
 from trimtab.coding.output_schema import SchemaCloser, prompt_section
 from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
+from trimtab.coding.sdk.hooks import around
 from trimtab.coding.services import services
 from trimtab.coding.session import Session
 from trimtab.coding.trust.question import settle_trust
@@ -50,33 +57,42 @@ async def open_session(
     extra_tools: tuple[Tool, ...] = (),
     person: Person = NOBODY,
     output_schema: Mapping[str, Any] | None = None,
+    parse_output: Callable[[Any], Any] | None = None,
+    hooks: Hooks | None = None,
+    policy: "OwnPolicy | None" = None,
     start: Start | None = None,
     under: Under | None = None,
 ) -> AsyncIterator[Session]:
     """Open (or begin) the session that `choice` means, ready for a prompt. `provider` replaces the configured one; `person` is who can be asked,
-    first of all whether the folder in which the session goes on is trusted; the last answer of a turn has to fit `output_schema` (a JSON schema).
+    first of all whether the folder in which the session goes on is trusted; the last answer of a turn has to fit `output_schema` (a JSON schema), and what `parse_output` makes of it.
+    `hooks` look at each call before ours do; `policy` decides about the context in place of the one that settings name.
     `start` lends the task group in which what runs beside the session lives (`services.py` says who has to); `under`: it works for another session, by whose rules.
 
     Raises `UnknownSession`, `SessionLocked`, `SessionError`, `UnknownModel` or `ConfigError`; then nothing was written.
     """
     async with AsyncExitStack() as stack:
         beside = await stack.enter_async_context(services(start))
+        hooks = under.hooks if under else hooks
         # A new file is made only once nothing else can fail; an existing one says which model it used.
         early = writes_at_once(choice, project)
-        kit = None
-        if early:
-            project = await settle_trust(project, person) if under is None else project
-            kit = await make_kit(project, None, stack, provider=provider, extra=extra_tools, person=person, under=under)
+        equip = partial(_equipped, stack=stack, provider=provider, extra=extra_tools, person=person, under=under)
+        equipped = await equip(project, None) if early else None
+        project = equipped.project if equipped else project
         opened = await anyio.to_thread.run_sync(lambda: open_log(project, choice, takeover=takeover))
         log, project = opened.log, opened.project
         stack.callback(log.close)
-        if kit is None:
-            project = await settle_trust(project, person) if under is None else project
-            ref = opened.model_ref
-            kit = await make_kit(project, ref, stack, provider=provider, extra=extra_tools, person=person, under=under)
+        if equipped is None:
+            equipped = await equip(project, opened.model_ref)
+            project = equipped.project
+        kit, extensions = equipped.kit, equipped.extensions
+        if isinstance(choice, New):
+            stack.callback(forget_empty, log)
         kit.outputs.path = outputs_beside(log.path) if log.path else None
-        context = await anyio.to_thread.run_sync(lambda: open_context(project, log, kit.model.info, stack))
+        context = await anyio.to_thread.run_sync(
+            lambda: open_context(project, log, kit.model.info, stack, policy=policy)
+        )
         context.tools = tuple(tool for tool in context.tools if kit.allows(tool.spec.name))
+        mcp, of_servers = await open_mcp(project, kit, beside, person, lent=under is not None)
         tools = (*kit.tools_for(kit.model.info), *context.tools)
         require_price(project.settings, kit.model.info)
         verifier = open_verifier(project, kit.hooks, kit.confiner, kit.outputs, log, context.transcript.book, stack)
@@ -84,13 +100,18 @@ async def open_session(
         if under is None:
             checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
             recorder = checkpoints.recorder if checkpoints else kit.hooks
-        closing = Ending(verifier, SchemaCloser(output_schema) if output_schema is not None else None)
+        closing = Ending(verifier, SchemaCloser(output_schema, parse_output) if output_schema is not None else None)
         instructions = kit.instructions
         if under is not None:
             instructions.more.append(under.sections)
         told = await anyio.to_thread.run_sync(instructions.begin, lambda: touched(log, workspace_of(project)))
         if closing.schema is not None:
             instructions.last = (Section("schema", "--output-schema", prompt_section(closing.schema.schema)),)
+        judged = InstructionHooks(
+            MarkerGuard(recorder, context.refuse),
+            instructions,
+            workspace_of(project),
+        )
         agent = Agent(
             kit.model.provider,
             model=kit.model.info,
@@ -99,11 +120,7 @@ async def open_session(
             transcript=context.transcript,
             parked={p.call_id: p.question for p in log.parked},
             seen=await anyio.to_thread.run_sync(log.call_ids),
-            hooks=InstructionHooks(
-                MarkerGuard(recorder, context.refuse),
-                instructions,
-                workspace_of(project),
-            ),
+            hooks=around(hooks, (under.acting.guard if under else extensions.around)(judged, log, person)),
             feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
             thinking=thinking_of(project, opened, kit.model),
             max_steps=project.settings.max_steps,
@@ -113,11 +130,18 @@ async def open_session(
         )
         context.attach(agent)
         left = await open_jobs(kit.jobs, agent, log, beside) if under is None else ()
+        await extensions.begin(agent, log, person)
+        context.transcript.around = extensions.transcript_hooks()
+        instructions.more.append(extensions.sections)
         stack.callback(agent.feed.close)
         stack.push_async_callback(beside.aclose)  # what runs beside ends first: it may still have something to say
+        if extensions.listens:
+            beside.run(extensions.listening(agent.feed, beside.closing))
+        stack.push_async_callback(extensions.end)
         if under is None:
             stack.push_async_callback(close_jobs, kit.jobs, agent)
-        notices = (*project.notices, *opened.notices, *kit.model.notes, *told, *left)
+        told = (*of_servers, *told, *left, *extensions.take_notices())
+        notices = (*project.notices, *opened.notices, *kit.model.notes, *told)
         yield Session(
             project,
             log,
@@ -126,9 +150,41 @@ async def open_session(
             context,
             stack,
             beside,
+            extensions,
+            mcp,
             notices=notices,
             closing=closing,
             checkpoints=checkpoints,
             moved=opened.moved,
             under=under,
+            hooks=hooks,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Equipped:
+    """A project as it is once trust is settled, what acts in it, and what a session in it needs."""
+
+    project: Project
+    extensions: Acting
+    kit: Kit
+
+
+async def _equipped(
+    project: Project,
+    ref: str | None,
+    *,
+    stack: AsyncExitStack,
+    provider: Provider | None,
+    extra: tuple[Tool, ...],
+    person: Person,
+    under: Under | None,
+) -> _Equipped:
+    """Settle trust, load what acts, and make the kit; `ref` is the model that the session used. All of it is settled for one that works `under` another."""
+    extensions: Acting = NothingActs(project)
+    if under is None:
+        project = await settle_trust(project, person)
+        project, extensions = await open_extensions(project, person, stack)
+    tools = (*extra, *extensions.tools)
+    kit = await make_kit(project, ref, stack, provider=provider, extra=tools, person=person, under=under)
+    return _Equipped(project, extensions, kit)

@@ -9,12 +9,13 @@ References to other documents aren't followed: nothing is fetched.
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 
 from trimtab.agent.events import Error
 from trimtab.agent.ports import Closing, Emit
@@ -44,16 +45,25 @@ def load_schema(path: Path) -> Mapping[str, Any]:
         raise UsageError(f"{path} isn't JSON: {e}", hint="Write a JSON schema into it.") from None
     if not isinstance(schema, dict):
         raise UsageError(f"{path} is no JSON schema: it has to be an object", hint='As in {"type": "object", …}.')
+    return check_schema(schema, what=str(path))
+
+
+def check_schema(schema: dict[str, Any], *, what: str) -> Mapping[str, Any]:
+    """Return `schema`, which `what` names. Raises `UsageError` when it is no JSON schema, or can't be followed: before anything is asked for it."""
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415 - only who gives a schema pays for the library
     from jsonschema.validators import validator_for  # noqa: PLC0415
+
+    from trimtab.coding.schema_links import flaw_of  # noqa: PLC0415
 
     try:
         validator_for(schema).check_schema(schema)
     except (SchemaError, RecursionError) as e:
         where = "/".join(map(str, getattr(e, "absolute_path", ()))) or "its root"
         raise UsageError(
-            f"{path} is no JSON schema: at {where}: {getattr(e, 'message', e)}", hint="Correct that place."
+            f"{what} is no JSON schema: at {where}: {getattr(e, 'message', e)}", hint="Correct that place."
         ) from None
+    if flaw := flaw_of(schema):
+        raise UsageError(f"{what} can't be followed: {flaw}", hint="Correct the schema.")
     return schema
 
 
@@ -73,23 +83,25 @@ def json_in(text: str) -> str:
 
 @dataclass(slots=True)
 class SchemaCloser:
-    """A `Closer` that holds the last answer to `schema`. `value` is what fitted last; `within_s`: seconds that one look may take."""
+    """A `Closer` that holds the last answer to `schema`. `value` is what fitted last, `parsed` what `parse` made of it; `within_s`: seconds that one look may take."""
 
     schema: Mapping[str, Any]
+    parse: Callable[[Any], Any] | None = None
+    """Raises `msgspec.ValidationError` for what the schema lets pass and it doesn't."""
     value: Any = None
+    parsed: Any = None
     within_s: float = WITHIN_S
     _repairs: int = 0
 
     async def begin(self) -> None:
         """A turn begins."""
-        self._repairs, self.value = 0, None
+        self._repairs, self.value, self.parsed = 0, None, None
 
     async def close(self, answer: Assistant, emit: Emit) -> Closing:
         """Check the answer; once, the model may repair it."""
         text = json_in(answer.text)
-        problems = await problems_in(self.schema, text, within_s=self.within_s)
+        problems = await problems_in(self.schema, text, within_s=self.within_s) or self._unparsed(json.loads(text))
         if not problems:
-            self.value = json.loads(text)
             return Closing()
         if self._repairs < _REPAIRS:
             self._repairs += 1
@@ -98,6 +110,15 @@ class SchemaCloser:
             return Closing((user(told, origin="verify"),))
         error = Error(kind="schema", message=f"the answer doesn't fit the schema: {problems[0]}", hint=_HINT)
         return Closing(reason="schema_failed", error=error)
+
+    def _unparsed(self, value: Any) -> list[str]:
+        """Keep a value that fits; what is wrong with one that can't be parsed."""
+        try:
+            self.parsed = value if self.parse is None else self.parse(value)
+        except msgspec.ValidationError as problem:
+            return [str(problem)]
+        self.value = value
+        return []
 
 
 async def problems_in(schema: Mapping[str, Any], text: str, *, within_s: float) -> list[str]:

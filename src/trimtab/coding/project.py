@@ -6,7 +6,7 @@ Frozen once built. Nothing of the project's own is read before its folder is tru
 import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -53,6 +53,8 @@ class Project:
     withheld: tuple[Withheld, ...] = ()
     """What the project's own settings say in vain."""
     trust: TrustDecision = field(default_factory=lambda: TrustDecision(trusted=False))
+    code_once: frozenset[tuple[str, str]] = frozenset()
+    """Name and hash of the code of the project's that a person let run for this run alone."""
 
     @property
     def platform(self) -> str:
@@ -67,7 +69,7 @@ class Project:
         asked, home = self.asked, self.env.get("HOME")
         here = self.trust.place == place_of(project_root(cwd, home=home))
         once = asked.trust == "once" and here and stored_answer(cwd, self.home.trust_file, home=home) is None
-        return open_project(
+        moved = open_project(
             cwd,
             overrides=asked.overrides,
             sets=asked.sets,
@@ -75,6 +77,7 @@ class Project:
             env=self.env,
             safe=asked.safe or (asked.trust == "never" and not here),
         )
+        return replace(moved, code_once=self.code_once) if moved.trust.root == self.trust.root else moved
 
     def named_now(self, key: str) -> bool:
         """Whether the person named the setting `key` (`a.b`) for this run: by a flag, --set or a variable, and not in a file."""

@@ -16,14 +16,14 @@ class RefusalRecorder:
 
     def __init__(self, inner: Hooks) -> None:
         self._inner = inner
-        self._calls: list[str] = []
+        self._calls: list[tuple[str, str]] = []
 
     async def before_tool(self, call: ToolCall) -> Proceed | Answer:
         """What the inner hooks say, remembered."""
         decision = await self._inner.before_tool(call)
         details = (decision.output.details or {}) if isinstance(decision, Answer) else {}
         if details.get("permission") == DENIED and details.get("by") != "person":
-            self._calls.append(_named(call))
+            self._calls.append((_named(call), str(details.get("by", ""))))
         return decision
 
     async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
@@ -35,13 +35,19 @@ class RefusalRecorder:
         calls, self._calls = self._calls, []
         if not calls:
             return ""
-        named = list(dict.fromkeys(calls))
+        named = list(dict.fromkeys(name for name, _ in calls))
         more = f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         count = "1 call was" if len(calls) == 1 else f"{len(calls)} calls were"
-        return (
-            f"{count} not allowed: {'; '.join(named[:_NAMED])}{more}. "
-            'To allow: --permission full, or rules such as permissions.allow = ["bash(npm test)"]; a deny rule wins over both'
-        )
+        ways = "; ".join(_WAYS[by] for by in _WAYS if any(by == one for _, one in calls))
+        return f"{count} not allowed: {'; '.join(named[:_NAMED])}{more}. {ways}"
+
+
+_WAYS = {
+    "plan": "Mode plan changes nothing, whatever rules allow: --permission auto-edit, or /permissions auto-edit in a talk, leaves it",
+    "unanswered": "A question that stands unanswered allows nothing: ask for it again to be asked again",
+    "": 'To allow: --permission full, or rules such as permissions.allow = ["bash(npm test)"]; a deny rule wins over both',
+}
+"""What a person does about it, by why it wasn't allowed."""
 
 
 def _named(call: ToolCall) -> str:

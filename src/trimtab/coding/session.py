@@ -5,15 +5,18 @@
 Frontends get events from `feed` and call methods here; they decide nothing. `opening.py` makes one.
 """
 
-from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
 
 import anyio
 
 from trimtab.agent.events import Notice, Result, SessionOpened
 from trimtab.agent.feed import Feed
 from trimtab.agent.loop import Turn
+from trimtab.agent.ports import Hooks, ToolOutput
 from trimtab.agent.run import Agent, AgentBusy
 from trimtab.coding.agents.agent_file import Subagent
 from trimtab.coding.attachments import unseen_pictures
@@ -24,6 +27,7 @@ from trimtab.coding.closing import Ending
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.open import OpenContext
+from trimtab.coding.extensions.acting import Acting
 from trimtab.coding.jobs.open import close_jobs
 from trimtab.coding.kit import Kit
 from trimtab.coding.logs import (
@@ -31,6 +35,7 @@ from trimtab.coding.logs import (
     policy_of,
     window_is_news,
 )
+from trimtab.coding.mcp.hub import Mcp
 from trimtab.coding.models import close_provider, open_model
 from trimtab.coding.naming import Naming
 from trimtab.coding.outcome import exit_code
@@ -38,23 +43,28 @@ from trimtab.coding.permissions.hooks import PermissionHooks
 from trimtab.coding.permissions.policy import CONTEXT_TOOLS, MODE_WORDS, Mode
 from trimtab.coding.person import Person
 from trimtab.coding.project import Project
+from trimtab.coding.sandbox.confiner import Confiner
+from trimtab.coding.sdk.reply import Reply, reply_of
 from trimtab.coding.services import Services
+from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import TOOLS
 from trimtab.coding.under import Under
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError, UsageError
-from trimtab.types.messages import Text, User, user
+from trimtab.types.messages import Message, Text, User, user
 from trimtab.types.models import ModelInfo
 from trimtab.types.text import scrub
 
 if TYPE_CHECKING:
+    from trimtab.coding.sdk.options import OpenOptions
+    from trimtab.coding.sdk.stream import Stream
     from trimtab.context.summary.job import SummaryOutcome
 
 _FILES_NAMED = 20
 
 
 class Session:
-    """One open session. Make one with `open_session`. `services` run work beside it.
+    """One open session. A program makes one with `Session.open`, a frontend with `open_session`. `services` run work beside it; `mcp` are the servers that it has tools of.
 
     `feed` carries every event; subscribe before `announce`. One turn at a time: `steer`, `follow_up` and `cancel` are for meanwhile.
     """
@@ -68,12 +78,15 @@ class Session:
         context: OpenContext,
         stack: AsyncExitStack,
         services: Services,
+        extensions: Acting,
+        mcp: Mcp,
         *,
         notices: tuple[str, ...],
         closing: Ending,
         checkpoints: Checkpoints | None = None,
         moved: bool = False,
         under: Under | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         self._moved = moved
         self._closing = closing
@@ -87,18 +100,55 @@ class Session:
         self._kit = kit
         self._stack = stack
         self.services = services
+        self.extensions = extensions
+        self.mcp = mcp
         self.jobs = kit.jobs
         self.crew = kit.crew
         self.under = under
+        self._hooks = hooks
         self.crew.attach(self)
         self._notices = notices
         self._tools = agent.tools
         self._naming = Naming(project, log, context.transcript.book, self._settle)
         self._beside: Start | None = None
         context.transcript.wait.tell = self.tell
-        self.permissions.tell = self.tell
+        extensions.announce_by(self.tell)
+        self.permissions.tell = mcp.tell = self.tell
         self._opened_mode = self.permissions.current.mode
         kit.instructions.changed = self._change_instructions
+
+    @staticmethod
+    def open(
+        cwd: str | PathLike[str] = ".", **options: Unpack["OpenOptions"]
+    ) -> AbstractAsyncContextManager["Session"]:
+        """Open a session in the folder `cwd`, to be used in `async with`. Without options it is a new one, with the settings of the command line.
+
+        What is left out holds as it does there: `model` (from settings), `resume`, `fork`, `file` or `ephemeral` (a new session), `tools`, `person`, `policy`, …;
+        `OpenOptions` lists all. Raises `TrimtabError`s with a hint, and then nothing was written.
+        """
+        from trimtab.coding.sdk.opened import opened  # noqa: PLC0415 - it imports this module
+
+        return opened(cwd, options)
+
+    @property
+    def id(self) -> str:
+        """The session's id, as `resume` takes it."""
+        return self.log.header.id
+
+    @property
+    def file(self) -> Path | None:
+        """The session's file; None when nothing is kept."""
+        return self.log.path
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The conversation as it stands."""
+        return self.agent.messages
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know of how the session was opened."""
+        return self._notices
 
     @property
     def feed(self) -> Feed:
@@ -111,6 +161,11 @@ class Session:
         return self.agent.model
 
     @property
+    def outputs(self) -> PrivateFolder:
+        """Where long outputs of commands go."""
+        return self._kit.outputs
+
+    @property
     def person(self) -> Person:
         """Who can be asked."""
         return self.permissions.person
@@ -119,6 +174,11 @@ class Session:
     def permissions(self) -> PermissionHooks:
         """What may run: mode, rules, and what answers added to them."""
         return self._kit.permissions
+
+    @property
+    def confiner(self) -> Confiner:
+        """What commands, and what else is started, go through."""
+        return self._kit.confiner
 
     @property
     def busy(self) -> bool:
@@ -146,7 +206,13 @@ class Session:
         """Publish a notice."""
         await self.feed.publish(Notice(message=text))
 
-    async def prompt(self, prompt: str | User) -> Turn:
+    def stream(self, prompt: str | User) -> "Stream":
+        """Say something, and get what happens as events: `async for event in session.stream(…)`; the last one is a `Result`."""
+        from trimtab.coding.sdk.stream import Stream  # noqa: PLC0415 - frontends subscribe to the feed
+
+        return Stream(self, prompt)
+
+    async def prompt(self, prompt: str | User) -> Reply:
         """Say something and run until idle. Raises `AgentBusy` while a turn runs; failures end the turn instead of raising."""
         await self._record_choices()
         if not self.busy:
@@ -155,18 +221,23 @@ class Session:
             await self.context.recollect()
         if isinstance(prompt, User) and (note := unseen_pictures(prompt, self.model)):
             await self.tell(note)
+        reply = self._replying()
         try:
             turn = await self.agent.prompt(self._with_news(prompt))
         finally:
             await self._tell_rest()
         with anyio.CancelScope(shield=True):
             await self._naming.after_turn(self.agent.provider, self.model, self._beside)
-        return turn
+        return reply(turn)
 
     async def _begin_turn(self) -> None:
-        """Look at the instructions again, and say what changed: files, the day, another model's tools."""
+        """Look at the instructions again, and say what changed: files, the day, another model's tools, those of servers."""
+        for arrivals in self._kit.arrivals:
+            if await arrivals():
+                self.refresh_tools()
         instructions = self.instructions
         instructions.begin_turn()
+        await self.extensions.refresh()
         for note in await anyio.to_thread.run_sync(instructions.refresh):
             await self.tell(note)
         self._tools = self.agent.tools
@@ -178,10 +249,11 @@ class Session:
             await self.tell(note)
         self.agent.system = self._system_prompt()
 
-    async def answer(self, call_id: str, text: str) -> Turn:
+    async def answer(self, call_id: str, text: str) -> Reply:
         """Answer a parked call and go on. Raises `UsageError` when no such call waits."""
+        reply = self._replying()
         try:
-            return await self.agent.answer(call_id, text)
+            return reply(await self.agent.answer(call_id, text))
         finally:
             await self._tell_rest()
 
@@ -278,6 +350,16 @@ class Session:
             raise UsageError("nothing is kept to undo", hint="Set checkpoints.enabled = true for the next session.")
         return self._checkpoints.rewinder
 
+    async def run_command(
+        self, command: str, *, shared: bool = True, update: Callable[[str], Awaitable[None]] | None = None
+    ) -> ToolOutput:
+        """Run a command for the person, as it stands and asked about by nobody; `shared`: the model reads it. `update` gets what it prints. Raises `AgentBusy`."""
+        if self.busy:
+            raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
+        from trimtab.coding.own_command import run_own  # noqa: PLC0415 - most sessions need none
+
+        return await run_own(self, command, shared=shared, update=update or _unheard)
+
     async def end_jobs(self) -> None:
         """Nothing more is said here: end the jobs that aren't kept, and say so while somebody watches. Closing the session does it too."""
         await close_jobs(self.jobs, self.agent)
@@ -296,6 +378,8 @@ class Session:
             self.jobs,
             self._kit.confiner,
             tuple(tool for tool in self.agent.tools if tool.spec.name not in own),
+            self.under.acting if self.under else self.extensions,
+            self._hooks,
         )
 
     @property
@@ -380,6 +464,24 @@ class Session:
             if window_is_news(self.log, self.model):
                 await anyio.to_thread.run_sync(self.log.set_window, self.model.context_window, self.model.max_output)
 
+    def _replying(self) -> Callable[[Turn], Reply]:
+        """What makes a reply of a turn that begins now."""
+        hooks, closing = self._kit.hooks, self._closing
+        before, written = set(hooks.files), len(hooks.written)
+
+        def reply(turn: Turn) -> Reply:
+            files = (*(path for path, _ in hooks.written[written:]), *(f for f in hooks.files if f not in before))
+            return reply_of(
+                turn,
+                output=closing.schema.parsed if closing.schema else None,
+                changed_files=tuple(dict.fromkeys(files)),
+                verify=closing.verifier.outcome,
+                session_id=self.id,
+                session_file=self.file,
+            )
+
+        return reply
+
     def result(self, turn: Turn, *, code: int | None = None) -> Result:
         """The last event of JSON mode. `code` overrides the exit code (a signal)."""
         return Result(
@@ -397,6 +499,10 @@ class Session:
             output=self._closing.schema.value if self._closing.schema else None,
             changed_files=self._kit.hooks.files,
         )
+
+
+async def _unheard(_text: str) -> None:
+    """Nobody watches."""
 
 
 def _named(outcome: Outcome) -> str:

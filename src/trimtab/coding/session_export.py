@@ -24,6 +24,13 @@ ENDINGS: dict[Format, str] = {"html": ".html", "md": ".md", "openai": ".openai.j
 """How a file of each format is called."""
 
 
+def format_of(name: str | None) -> Format:
+    """The format that a file of that name has; the longest ending decides, and html is what any other name means."""
+    fitting = [one for one in ENDINGS if name is not None and name.lower().endswith(ENDINGS[one])]
+    markdown: list[Format] = ["md"] if name is not None and name.lower().endswith(".markdown") else []
+    return max([*fitting, *markdown], key=lambda one: len(ENDINGS[one]), default="html")
+
+
 def export(project: Project, path: Path, format: Format) -> Iterator[bytes]:
     """Yield the session in the file `path`, without secrets. Raises `SessionError` when it can't be read, before anything is yielded."""
     folder = session_folder(project)

@@ -100,9 +100,9 @@ def jobs_of(project: Project, outputs: PrivateFolder, confiner: Confiner | None)
 
 
 def require_tools(settings: ToolSettings) -> None:
-    """Raise `ConfigError` for a tool that is turned on and that there is not."""
+    """Raise `ConfigError` for a tool that is turned on and that there is not. One with `__` in its name comes from elsewhere (`mcp__SERVER__TOOL`), and may be a glob."""
     every = (*TOOLS, *CONTEXT_TOOLS["pilot"])
-    unknown = next((name for name in settings.enabled or () if name not in every), None)
+    unknown = next((name for name in settings.enabled or () if name not in every and "__" not in name), None)
     if unknown is not None:
         raise ConfigError(f"there is no tool {unknown!r}", hint=f"Tools: {', '.join(every)}.")
 

@@ -40,6 +40,11 @@ class Home:
         return self.config / "trust.json"
 
     @property
+    def auth_file(self) -> Path:
+        """Keys and tokens that `trimtab login` keeps."""
+        return self.config / "auth.json"
+
+    @property
     def trusted_code(self) -> Path:
         """Copies of the code that is trusted, by content hash."""
         return self.data / "trusted"
@@ -68,6 +73,16 @@ class Home:
     def index(self) -> Path:
         """What is known of all sessions; made anew when it is gone."""
         return self.cache / "index.sqlite"
+
+    @property
+    def mcp_listings(self) -> Path:
+        """What servers of the Model Context Protocol said that they offer; asked again when it is gone."""
+        return self.cache / "mcp"
+
+    @property
+    def mcp_logins(self) -> Path:
+        """Tokens for such servers."""
+        return self.data / "mcp-logins.json"
 
     @property
     def bodies(self) -> Path:

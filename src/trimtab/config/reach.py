@@ -162,6 +162,7 @@ RULES: Mapping[Key, _Rule] = {
     ("checkpoints", "enabled"): _not_off,
     ("jobs", "most"): _no_more,
     ("agents", "*"): _no_more,
+    ("hooks", "*"): _harmless,  # each command is asked about by its content before it ever runs
     ("instructions", "*"): _harmless,
     ("sandbox", "mode"): _only_as(narrower="required"),
     ("sandbox", "network"): _only_as(narrower=False),

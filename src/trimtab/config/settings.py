@@ -4,17 +4,28 @@ The structs here are the schema: a key that isn't a field is an error that names
 its path. `docs/settings.md` is generated from them, docstrings included.
 """
 
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
-from trimtab.types.config import Amount, ModelConfig, Natural, Positive, ProviderConfig, Seconds, Share
+from trimtab.types.config import (
+    Amount,
+    ModelConfig,
+    Natural,
+    OAuthConfig,
+    Positive,
+    ProviderConfig,
+    Seconds,
+    Secret,
+    Share,
+)
 
 Permission = Literal["ask", "auto-edit", "full", "plan"]
 ToolProfile = Literal["off", "archive", "pilot"]
 SandboxMode = Literal["auto", "off", "required"]
 SandboxBackend = Literal["auto", "landlock", "bubblewrap", "seatbelt"]
 SessionName = Literal["prompt", "model", "off"]
+KeyStore = Literal["file", "keyring"]
 
 
 class _Section(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
@@ -210,6 +221,103 @@ class SessionSettings(_Section, frozen=True):
     """What names a session after its first turn. `prompt`: its first line. `model`: `context.summary_model`, else the session's own, asked in the background of a talk, for a few tokens; a single run goes by its prompt. `off`: nothing; lists then show the prompt."""
 
 
+class AuthSettings(_Section, frozen=True):
+    """Where `trimtab login` keeps what lets you in ([keys and logins](auth.md))."""
+
+    store: KeyStore = "file"
+    """`file`: `auth.json` beside your settings, which nobody else may read. `keyring`: the operating system's, by the extra `keyring`."""
+
+
+class HookSettings(_Section, frozen=True):
+    """One command that runs at a point of a session ([hooks](hooks.md))."""
+
+    command: str
+    """What is run, by a shell, with JSON on its standard input."""
+    match: str = ""
+    """Which calls it is about, written as rules are, `"bash(git *) | write(docs/**)"`; at `event`, which events: `"turn_ended | tool_*"`. Nothing: all."""
+    timeout_s: Seconds = 60.0
+    """Seconds that it may take; then it is ended with all that it started."""
+
+
+class HooksSettings(_Section, frozen=True):
+    """Commands at points of a session. The hooks of all files act together; a project's only once you let their content run."""
+
+    session_start: tuple[HookSettings, ...] = ()
+    """When a session opens."""
+    session_end: tuple[HookSettings, ...] = ()
+    """When it closes."""
+    before_request: tuple[HookSettings, ...] = ()
+    """Before each request to the model."""
+    tool_call: tuple[HookSettings, ...] = ()
+    """Before a tool runs. One that fails refuses the call."""
+    tool_result: tuple[HookSettings, ...] = ()
+    """After a tool ran."""
+    before_compaction: tuple[HookSettings, ...] = ()
+    """Before a summary is written."""
+    after_compaction: tuple[HookSettings, ...] = ()
+    """After a part of the conversation was replaced by one."""
+    event: tuple[HookSettings, ...] = ()
+    """Beside the session, for each event."""
+
+
+class ExtensionSettings(_Section, frozen=True):
+    """Python extensions ([extensions](extensions.md))."""
+
+    enabled: bool = True
+    """Whether extensions are loaded and hooks act, whosever they are; `--no-extensions` turns them off."""
+    off: tuple[str, ...] = ()
+    """Names of extensions that aren't loaded."""
+    paths: tuple[str, ...] = ()
+    """Extensions beside those in `extensions/` of Trimtab's home: files, packages, or folders of them."""
+    settings: dict[str, Any] = {}
+    """A table for each extension, by its name; what may stand in it is the extension's to say."""
+
+
+class McpServer(_Section, frozen=True):
+    """One server that speaks the Model Context Protocol: a `command` that is started, or a `url` that is asked. `${VAR}` in `command`, `args`, `env`, `cwd`, `url` and `headers` is that variable."""
+
+    command: str | None = None
+    """The program to start."""
+    args: tuple[str, ...] = ()
+    """Its arguments."""
+    env: dict[str, Secret] = {}
+    """Variables that it gets beside those that commands get, which hold no keys."""
+    cwd: str | None = None
+    """Where it starts; the project's folder when not set."""
+    url: str | None = None
+    """The http(s) address of a server that runs elsewhere (streamable HTTP)."""
+    headers: dict[str, Secret] = {}
+    """Sent with each request to `url`."""
+    timeout_s: Seconds = 120.0
+    """Seconds without a sign of life that a call may take."""
+    start_timeout_s: Seconds = 30.0
+    """Seconds that it may take to start and to list its tools."""
+    tools: tuple[str, ...] | None = None
+    """Its tools that are used, by its own names or globs; all when not set."""
+    roots: tuple[str, ...] | None = None
+    """Folders that it is told you work in; the project's when not set. `[]` tells it nothing: some servers then keep to the folders in their `args`."""
+    disabled: bool = False
+    """Leave it out."""
+    read_only_unasked: bool = False
+    """Believe it where it says of a tool that it only reads: such a tool runs unasked, in mode `plan` too."""
+    sandboxed: bool = False
+    """Start it in the sandbox of commands."""
+
+
+class McpSettings(_Section, frozen=True):
+    """Servers of the Model Context Protocol, each in a table `[mcp.servers.NAME]` ([MCP](mcp.md))."""
+
+    enabled: bool = True
+    """Whether any server is used."""
+    project_file: bool = True
+    """Whether the `.mcp.json` of a trusted project is read; each server in it is asked about."""
+    defer_share: Share = 0.1
+    """Part of the model's window that the schemas of all servers' tools may take; above it, those of the costliest servers are looked up by a tool when they are needed."""
+    first_wait_s: Seconds = 20.0
+    """Seconds that a turn waits for servers whose tools nobody has seen yet."""
+    servers: dict[str, McpServer] = {}
+
+
 class ModelOverride(_Section, frozen=True):
     """Settings for one model, over those of its provider and the catalogue."""
 
@@ -221,6 +329,11 @@ class ModelOverride(_Section, frozen=True):
     """The thinking level when `--model` names none."""
     context: ContextSettings | None = None
     """As `[context]`, for this model."""
+
+
+Theme = Literal["plain", "dark", "light"]
+THEMES: tuple[Theme, ...] = get_args(Theme)
+"""What `/theme` knows."""
 
 
 class Settings(_Section, frozen=True):
@@ -242,8 +355,11 @@ class Settings(_Section, frozen=True):
     """Replaces Trimtab's own system prompt."""
     append_system_prompt: str | None = None
     """Added to the system prompt."""
+    theme: Theme = "plain"
+    """Colours of what is said on a terminal: none, or for a `dark` or `light` background. The variable `NO_COLOR` turns them off."""
     providers: dict[str, ProviderConfig] = {}
     models: dict[str, ModelOverride] = {}
+    auth: AuthSettings = AuthSettings()
     tools: ToolSettings = ToolSettings()
     permissions: PermissionSettings = PermissionSettings()
     sandbox: SandboxSettings = SandboxSettings()
@@ -255,17 +371,28 @@ class Settings(_Section, frozen=True):
     sessions: SessionSettings = SessionSettings()
     jobs: JobSettings = JobSettings()
     agents: AgentSettings = AgentSettings()
+    hooks: HooksSettings = HooksSettings()
+    extensions: ExtensionSettings = ExtensionSettings()
+    mcp: McpSettings = McpSettings()
 
 
 __all__ = [
     "AgentSettings",
+    "AuthSettings",
     "BashTool",
     "CheckpointSettings",
     "ContextSettings",
+    "ExtensionSettings",
+    "HookSettings",
+    "HooksSettings",
     "InstructionSettings",
     "JobSettings",
+    "KeyStore",
+    "McpServer",
+    "McpSettings",
     "ModelConfig",
     "ModelOverride",
+    "OAuthConfig",
     "Permission",
     "PermissionSettings",
     "ProjectPermissions",

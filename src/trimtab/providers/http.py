@@ -18,6 +18,7 @@ import msgspec
 
 from trimtab import __version__
 from trimtab.providers.classify import Rule, classify, reclassify
+from trimtab.providers.credentials import Credentials
 from trimtab.providers.endless import MAX_ANSWER_BYTES, QUIET_FACTOR, AnswerWatch
 from trimtab.providers.framing import BodyFramer
 from trimtab.providers.lenient import cut_stream
@@ -25,7 +26,7 @@ from trimtab.providers.network import KEPT_CONNECTIONS, ConnectionTrace, open_tr
 from trimtab.providers.retry import RetryPolicy, given_up, next_wait
 from trimtab.providers.sse import SseEvent
 from trimtab.providers.transport_errors import UNSENDABLE, transport_error
-from trimtab.providers.wire import Decoder, Endpoint, Wire, WireFailure, WireRequest
+from trimtab.providers.wire import AUTHORISING, Decoder, Endpoint, Wire, WireFailure, WireRequest
 from trimtab.types.errors import ErrorInfo
 from trimtab.types.models import ModelRequest
 from trimtab.types.stream import Ended, Retrying, StreamEvent
@@ -34,6 +35,7 @@ _ERROR_BODY_BYTES = 1 << 20
 _REFUSAL_S = 10.0
 _DRAIN_S = 0.1
 _PROXY_ASKS = 407
+_NOT_LET_IN = 401
 _SHORTEST_SECRET = 6
 
 
@@ -45,6 +47,7 @@ class HttpProvider:
         endpoint: Endpoint,
         wire: Wire,
         *,
+        credentials: Credentials | None = None,
         now: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
         random: Callable[[], float] = _random.random,
@@ -52,9 +55,10 @@ class HttpProvider:
         extra_rules: Sequence[Rule] = (),
         max_answer_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
-        """`now` is Unix time, `random` gives [0, 1); `transport` replaces the network; `extra_rules` classify errors before ours."""
+        """`credentials` are asked before each request, and once more when a server refuses them; `now` is Unix time, `random` gives [0, 1); `transport` replaces the network; `extra_rules` classify errors before ours."""
         self.endpoint = endpoint
         self._wire = wire
+        self._credentials = credentials
         self._now = now
         self._sleep = sleep
         self._random = random
@@ -73,15 +77,26 @@ class HttpProvider:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         """Send one request and yield what comes back; the last event is `Ended`."""
         attempt = 0
+        endpoint: Endpoint | None = None
+        renewed = False  # once, and not behind anything that streamed already
         while True:
             attempt += 1
             try:
-                async with aclosing(self._attempt(request)) as events:
+                if endpoint is None:
+                    endpoint = await self._admitted()
+                async with aclosing(self._attempt(request, endpoint)) as events:
                     async for event in events:
+                        renewed = True
                         yield event
                 return
             except WireFailure as failure:
-                error = self._without_key(reclassify(failure.info, self._rules))
+                error = self._without_keys(reclassify(failure.info, self._rules), endpoint)
+                if endpoint is not None and not renewed and error.status == _NOT_LET_IN:
+                    renewed = True
+                    newer, error = await self._renewed(endpoint, error)
+                    if newer is not None:
+                        endpoint, attempt = newer, attempt - 1
+                        continue
             except (httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as exc:
                 error = transport_error(exc, self.endpoint)
             wait = next_wait(error, attempt, policy=self._policy, random=self._random)
@@ -92,10 +107,23 @@ class HttpProvider:
                 return
             yield Retrying(attempt, wait, error.kind, error.message, error.hint)
             await self._sleep(wait)
+            endpoint = None  # a wait may outlast a token
 
-    async def _attempt(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
+    async def _admitted(self) -> Endpoint:
+        return self.endpoint if self._credentials is None else await self._credentials.admit(self.endpoint)
+
+    async def _renewed(self, refused: Endpoint, error: ErrorInfo) -> tuple[Endpoint | None, ErrorInfo]:
+        """What to try once more with after a 401, and what to say if that is nothing."""
+        if self._credentials is None:
+            return None, error
+        try:
+            return await self._credentials.renew(refused), error
+        except WireFailure as failure:
+            return None, self._without_keys(failure.info, refused)
+
+    async def _attempt(self, request: ModelRequest, endpoint: Endpoint) -> AsyncGenerator[StreamEvent, None]:
         """One try: events up to and with `Ended`, which comes after the connection is free. Raises for every failure."""
-        response = await self._send(self._build(self._wire.request(self.endpoint, request)))
+        response = await self._send(self._build(self._wire.request(endpoint, request), endpoint))
         decoder = self._wire.decoder(request)
         framer = BodyFramer()
         watch = AnswerWatch(self._max_answer_bytes, QUIET_FACTOR * self.endpoint.idle_timeout_s)
@@ -149,10 +177,10 @@ class HttpProvider:
             )
         return self._client
 
-    def _build(self, request: WireRequest) -> httpx2.Request:
+    def _build(self, request: WireRequest, endpoint: Endpoint) -> httpx2.Request:
         headers = httpx2.Headers({"content-type": "application/json", "accept": "text/event-stream"})
         headers.update(request.headers)
-        headers.update(self.endpoint.headers)
+        headers.update(endpoint.headers)
         if any(c in value for value in headers.values() for c in "\r\n\0"):
             raise WireFailure(UNSENDABLE)
         url = httpx2.URL(join_url(self.endpoint.base_url, request.path))
@@ -176,12 +204,22 @@ class HttpProvider:
             response.status_code, b"".join(pieces), response.headers, now=self._now(), extra_rules=self._rules
         )
 
-    def _without_key(self, error: ErrorInfo) -> ErrorInfo:
+    def _without_keys(self, error: ErrorInfo, endpoint: Endpoint | None) -> ErrorInfo:
         """Some servers repeat the key that they refuse; it must not reach a log. `x` or `none`, given to a local server, is no secret."""
-        key = self.endpoint.api_key or ""
-        if len(key) < _SHORTEST_SECRET or key not in error.message:
-            return error
-        return msgspec.structs.replace(error, message=error.message.replace(key, "[key]"))
+        message = error.message
+        for key in _keys(endpoint or self.endpoint):
+            if len(key) >= _SHORTEST_SECRET:
+                message = message.replace(key, "[key]")
+        return error if message == error.message else msgspec.structs.replace(error, message=message)
+
+
+def _keys(endpoint: Endpoint) -> Iterator[str]:
+    """What lets requests in: the key, and what headers that authorise hold behind a word such as `Bearer`."""
+    yield endpoint.api_key or ""
+    for name, value in endpoint.headers.items():
+        if name.lower() in AUTHORISING or name.lower() == endpoint.token_header.lower():
+            yield value
+            yield value.rpartition(" ")[2]
 
 
 def join_url(base_url: str, path: str) -> str:

@@ -17,7 +17,7 @@ import msgspec
 
 from trimtab.providers.catalogue import Catalogue, ProviderInfo, nearest_refs
 from trimtab.providers.loopback import is_loopback as is_loopback
-from trimtab.providers.wire import Endpoint
+from trimtab.providers.wire import AUTHORISING, Endpoint
 from trimtab.types.config import ModelConfig, ProviderConfig
 from trimtab.types.errors import ConfigError, UnknownModel
 from trimtab.types.models import Api, ModelInfo, Price
@@ -73,7 +73,7 @@ class Resolved:
         """Whether a request without a key can't succeed: not for loopback, test models or a bridge, nor with a header that authorises."""
         headers = {name.lower() for name in self.endpoint.headers}
         keyless = self.model.api in _BUILT_IN or is_loopback(self.endpoint.base_url)
-        return not keyless and not headers & {"authorization", "x-api-key", "api-key", "x-goog-api-key"}
+        return not keyless and not self.endpoint.token_header and not headers & AUTHORISING
 
     def with_key(self, api_key: str | None) -> "Resolved":
         """The same with a key for the endpoint; None changes nothing."""

@@ -94,9 +94,9 @@ def read_script(path: str | Path) -> tuple[Line, ...]:
         with Path(path).open("rb") as file:
             # In pieces, because a buffered read takes memory for all that it may give.
             data = b"".join(islice(iter(partial(file.read, _PIECE), b""), _MOST_BYTES // _PIECE + 1))
-    except OSError as exc:
+    except (OSError, ValueError) as exc:  # a NUL in the name
         raise ConfigError(
-            f"can't read the script {str(path)!r}: {exc.strerror or exc}",
+            f"can't read the script {str(path)!r}: {getattr(exc, 'strerror', None) or exc}",
             hint="name an existing JSON Lines file: --model scripted/PATH",
         ) from exc
     if len(data) > _MOST_BYTES:

@@ -16,10 +16,13 @@ from trimtab.types.errors import ErrorInfo
 from trimtab.types.models import Api, ModelRequest
 from trimtab.types.stream import StreamEvent
 
+AUTHORISING = frozenset({"authorization", "x-api-key", "api-key", "x-goog-api-key"})
+"""Headers (lower case) that let a request in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where an API is served and how to get in. `api_key` never shows in a repr.
+    """Where an API is served and how to get in. `api_key` never shows in a repr; `token_header` names the header that carries a token instead of it.
 
     `base_url` includes the version part (`…/v1`). Timeouts in seconds; `idle_timeout_s` is the longest silence of a live stream. `ca_file`
     (or folder) holds the certificates to trust instead of the system's.
@@ -30,6 +33,7 @@ class Endpoint:
     base_url: str
     api_key: str | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    token_header: str = ""
     proxy: str | None = field(default=None, repr=False)
     ca_file: str | None = None
     connect_timeout_s: float = 10.0

@@ -54,6 +54,35 @@ class ModelConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
     """Switches for what its server wants differently; the module of each wire lists its own."""
 
 
+class OAuthConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+    """How one logs in to a provider without a key: its authorization server, and how a token is sent. Addresses are https, or on this machine."""
+
+    token_url: str | None = None
+    """Where codes and refresh tokens become tokens (RFC 6749)."""
+    authorize_url: str | None = None
+    """Where a person says yes in a browser (authorization code with PKCE, RFC 7636)."""
+    device_url: str | None = None
+    """Where a code is had that a person types on any device (RFC 8628)."""
+    client_id: str | None = None
+    """The name that the authorization server gave to this program."""
+    client_secret: Secret | None = None
+    """A secret that belongs to it; most programs on a person's machine have none."""
+    scopes: tuple[str, ...] = ()
+    """What is asked for."""
+    redirect_port: Natural = 0
+    """The port on 127.0.0.1 to which the browser comes back, where the server wants a registered one; 0: any free one."""
+    redirect_path: str = "/callback"
+    """The path there."""
+    authorize_params: dict[str, str] = {}
+    """More parameters for `authorize_url` and `device_url`, such as `audience`."""
+    token_params: dict[str, str] = {}
+    """More parameters for `token_url`."""
+    header: str | None = None
+    """The header that carries the token; when not set, it goes where this API has its key."""
+    scheme: str = "Bearer"
+    """What stands before the token in that header; nothing when empty."""
+
+
 class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """One provider. Only `base_url` is needed for a server that the catalogue doesn't know. What is left out is the catalogue's word."""
 
@@ -64,7 +93,8 @@ class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     api_key_env: str | None = None
     """The environment variable that holds its key; no command of a tool gets that variable."""
     api_key: Secret | None = None
-    """The key itself. A variable is the better place."""
+    """The key itself. A variable, or `trimtab login`, is the better place."""
+    oauth: OAuthConfig | None = None
     headers: dict[str, Secret] = {}
     """Headers to add to each request."""
     proxy: str | None = None

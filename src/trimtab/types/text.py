@@ -25,6 +25,8 @@ _ESCAPES = re.compile(
     """,
     re.X,
 )
+_TAGS = re.compile("(\U0001f3f4[\U000e0020-\U000e007e]{1,16}\U000e007f)|[\U000e0000-\U000e007f]+")
+"""Tag characters, which nobody sees, and the flags that are spelt with them. Source: Unicode Technical Standard 51, emoji tag sequences."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -34,11 +36,12 @@ def without_escapes(text: str) -> str:
 
 
 def strip_terminal(text: str) -> str:
-    """Return `text` without terminal control: escape sequences, control characters but newline and tab, bidirectional overrides.
+    """Return `text` without terminal control: escape sequences, control characters but newline and tab, bidirectional overrides, tag characters outside of flags.
 
-    For everything from outside that a person sees on a terminal: it can't move the cursor, set the title or reach the clipboard.
+    For everything from outside that a person sees on a terminal: it can't move the cursor, set the title or reach the clipboard, and it hides no words.
     """
-    return _CONTROLS.sub("", without_escapes(text.replace("\r\n", "\n")))
+    text = _CONTROLS.sub("", without_escapes(text.replace("\r\n", "\n")))
+    return text if text.isascii() else _TAGS.sub(lambda found: found[1] or "", text)
 
 
 def scrub_deep(value: Any) -> Any:

@@ -5,7 +5,7 @@ undo {turns, …}         ├─ in the order of the file ──▶ History: tur
 redo {undo}            ─┘
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,8 @@ class Turn:
     parent: str | None
     text: str
     changes: Mapping[str, Change]
+    unkept: tuple[str, ...] = ()
+    """Files that it changed and that nobody can take back, since a log can't hold their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +68,15 @@ class History:
 def history_of(archive: Archive) -> History:
     """Read the history of a session's branch."""
     changes: dict[str, dict[str, Change]] = {}
+    unkept: dict[str, dict[str, None]] = {}
     history = History()
     for entry in archive:
         if entry.type == "custom" and isinstance(value := entry.value, CustomEntry):
             match value.kind:
                 case "files":
-                    _take_changes(changes.setdefault(str(value.data.get("turn")), {}), value.data)
+                    turn = str(value.data.get("turn"))
+                    _take_changes(changes.setdefault(turn, {}), value.data)
+                    unkept.setdefault(turn, {}).update(dict.fromkeys(_names(value.data, "unkept")))
                 case "undo":
                     undone = _undone(entry.id, value.data)
                     history.redoable.append(undone)
@@ -84,7 +89,9 @@ def history_of(archive: Archive) -> History:
             history.redoable.clear()  # who goes on from here has left the other way
     for entry in archive.path():
         if entry.type == "message" and (text := words_of(entry.value)) is not None:
-            history.turns.append(Turn(entry.id, entry.parent, text, changes.get(entry.id, {})))
+            history.turns.append(
+                Turn(entry.id, entry.parent, text, changes.get(entry.id, {}), tuple(unkept.get(entry.id, ())))
+            )
     return history
 
 
@@ -111,9 +118,10 @@ class TurnNow:
         return known
 
 
-def changes_data(turn: str, changes: Mapping[str, Change]) -> dict[str, Any]:
-    """What a `files` entry holds."""
-    return {"turn": turn, "changes": [_change_data(change) for change in changes.values()]}
+def changes_data(turn: str, changes: Mapping[str, Change], unkept: Sequence[str] = ()) -> dict[str, Any]:
+    """What a `files` entry holds. `unkept` are names, as they are shown, of files that changed and can't be named."""
+    named = [_change_data(change) for change in changes.values()]
+    return {"turn": turn, "changes": named, **({"unkept": list(unkept)} if unkept else {})}
 
 
 def undo_data(
@@ -151,6 +159,11 @@ def _listed(data: Mapping[str, Any], key: str) -> tuple[Change, ...]:
     rows = data.get(key)
     found = (_read_change(row) for row in rows) if isinstance(rows, list) else ()
     return tuple(change for change in found if change is not None)
+
+
+def _names(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    rows = data.get(key)
+    return tuple(map(str, rows)) if isinstance(rows, list) else ()
 
 
 def _take_changes(into: dict[str, Change], data: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ A kill between the two leaves the states before in a file beside the store; who 
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from trimtab.coding.permissions import redirect_targets
 from trimtab.coding.permissions.reading import reads_only
 from trimtab.coding.permissions.rules import WRITING
 from trimtab.coding.tools.failures import ToolFailure
-from trimtab.coding.tools.paths import Workspace, identity
+from trimtab.coding.tools.paths import Workspace, identity, shown_name
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.entries import CustomEntry
 from trimtab.types.errors import StoreError
@@ -103,7 +103,7 @@ class Checkpointer:
     def catch_up(self) -> None:
         """Write down what calls changed that a kill cut off. Raises `StoreError`."""
         for begun in self.pending.left():
-            self._record(begun.turn, self._changes(begun))
+            self._record(begun.turn, *self._changes(begun))
 
     def take_notes(self) -> tuple[str, ...]:
         """What a person should be told."""
@@ -148,28 +148,32 @@ class Checkpointer:
         return {path: state_of(path, self.store) for path in paths if _is_text(path)}
 
     def _end(self, call_id: str, number: int, begun: Begun) -> None:
-        changes = {path: self._earliest(begun.turn, number, change) for path, change in self._changes(begun).items()}
-        self._record(begun.turn, changes)
+        differing, unkept = self._changes(begun)
+        changes = {path: self._earliest(begun.turn, number, change) for path, change in differing.items()}
+        self._record(begun.turn, changes, unkept)
         self.pending.drop(call_id)
 
-    def _changes(self, begun: Begun) -> dict[str, Change]:
-        """What is different from how it was."""
+    def _changes(self, begun: Begun) -> tuple[dict[str, Change], tuple[str, ...]]:
+        """What is different from how it was, and of that the files that a log can't name, as they are shown."""
         before = begun.states
         now: Mapping[str, State] = (self.tree.look() or {}) if begun.whole else self._of(before)
         found: dict[str, Change] = {}
+        unkept: list[str] = []
         for path in sorted(before.keys() | now.keys()):
-            if not _is_text(path):
-                continue
             after = now.get(path)
+            if not _is_text(path):
+                unkept += [shown_name(path)] if before.get(path) != after else []
+                continue
             if after is None and begun.whole:
                 after = state_of(path, self.store)  # a link that took its place, or a file that is ignored now
             if before.get(path) != after:
                 found[path] = Change(path, before.get(path), after, begun.made.get(path))
-        return found
+        return found, tuple(unkept)
 
-    def _record(self, turn: str, changes: Mapping[str, Change]) -> None:
-        if changes:
-            self.log.append([CustomEntry(id="", parent=None, time="", kind=FILES, data=changes_data(turn, changes))])
+    def _record(self, turn: str, changes: Mapping[str, Change], unkept: Sequence[str]) -> None:
+        if changes or unkept:
+            data = changes_data(turn, changes, unkept)
+            self.log.append([CustomEntry(id="", parent=None, time="", kind=FILES, data=data)])
 
     def _earliest(self, turn: str, number: int, change: Change) -> Change:
         """Of calls that ran side by side, the first look at a file is how it was, whichever ended first."""

@@ -1,4 +1,4 @@
-"""The state of one file: its content by name, and its mode; or where a link leads. None stands for what isn't there, or is neither.
+"""The state of one file: its content by name, and its mode; or where a link leads; or that it is a pipe, socket or device. None stands for what isn't there, or is none of these.
 
 The one rule: no link is followed, neither when a state is looked at nor when it is put back, so what is undone stays where it is.
 """
@@ -17,6 +17,8 @@ from trimtab.types.errors import StoreError
 MOST_BYTES = 16 << 20
 """Of a file that is kept; of a larger one only the size and the time are known, so a change is seen and can't be taken back."""
 
+_SPECIAL = "special"
+
 
 @dataclass(frozen=True, slots=True)
 class FileState:
@@ -27,6 +29,11 @@ class FileState:
     kept: bool = True
     link: bool = False
 
+    @property
+    def special(self) -> bool:
+        """Whether it is a pipe, socket or device: seen, and never put back or removed."""
+        return self.content == _SPECIAL and not self.kept
+
     def same_content(self, other: "State") -> bool:
         """Whether both hold the same bytes, or lead to the same place, as far as it is known."""
         return other is not None and (self.content, self.kept, self.link) == (other.content, other.kept, other.link)
@@ -36,13 +43,13 @@ State: TypeAlias = FileState | None
 
 
 def state_of(path: str, store: ContentStore) -> State:
-    """The state of a regular file, its content kept, or of a link. Anything else, and what can't be read, counts as not there. Raises `StoreError`."""
+    """The state of a regular file, its content kept, of a link, or of what is neither and no folder. A folder, and what can't be read, counts as not there. Raises `StoreError`."""
     try:
         facts = os.lstat(path)
         if stat.S_ISLNK(facts.st_mode):
             return FileState(os.readlink(path), 0, link=True)
         if not stat.S_ISREG(facts.st_mode):
-            return None
+            return None if stat.S_ISDIR(facts.st_mode) else FileState(_SPECIAL, 0, kept=False)
         mode = stat.S_IMODE(facts.st_mode)
         if facts.st_size > MOST_BYTES:
             return FileState(f"{facts.st_size}:{facts.st_mtime_ns}", mode, kept=False)

@@ -71,10 +71,26 @@ class ProjectTree:
         listed = self._listed() if self.rg else None
         if listed is not None:
             yield from listed
+            yield from self._specials()  # which ripgrep passes over
             return
         for folder, folders, names in os.walk(self.project):
             folders[:] = [name for name in folders if name not in _CACHES]
             yield from (os.path.join(folder, name) for name in names)
+
+    def _specials(self) -> Iterator[str]:
+        """The pipes, sockets and devices; by their kinds in the folders' lists, so nothing is asked of a file itself."""
+        pending, seen = [str(self.project)], 0
+        while pending and seen <= MOST_FILES:
+            try:
+                with os.scandir(pending.pop()) as entries:
+                    for entry in entries:
+                        seen += 1
+                        if entry.is_dir(follow_symlinks=False):
+                            pending += [entry.path] if entry.name not in _CACHES else []
+                        elif not entry.is_file(follow_symlinks=False) and not entry.is_symlink():
+                            yield entry.path
+            except OSError:
+                continue
 
     def _listed(self) -> list[str] | None:
         """What ripgrep lists; None when it can't."""

@@ -63,6 +63,9 @@ class Rewinder:
         ids = tuple(turn.entry_id for turn in turns)
         back = [_backwards(change) for change in combined(turns, history)] if what != "talk" else []
         done, left = self._put(back)
+        if what != "talk":
+            names = dict.fromkeys(name for turn in turns for name in turn.unkept)
+            left = (*left, *(Left(name, "its name is no text, so it wasn't kept") for name in names))
         leaf, talk = self.log.archive.leaf, what != "files"
         if talk:
             self.log.move_leaf(turns[0].parent)
@@ -98,6 +101,9 @@ class Rewinder:
         for change in changes:
             now = state_of(change.path, self.store)
             if _same(now, change.after):
+                continue
+            if any(state is not None and state.special for state in (now, change.before, change.after)):
+                left.append(Left(change.path, "it is, or was, a pipe, socket or device"))
                 continue
             if not _same(now, change.before):
                 left.append(Left(change.path, "it was changed since by somebody else"))

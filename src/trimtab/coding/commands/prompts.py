@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from trimtab.coding.commands.command import Command, Desk
+from trimtab.coding.commands.files import complete_files
 from trimtab.coding.commands.saying import of_template, say
 from trimtab.coding.instructions.templates import Template
 from trimtab.coding.instructions.texts import shown_path
@@ -35,7 +36,7 @@ def _command(template: Template) -> Command:
     async def run(desk: Desk, rest: str) -> None:
         await say(desk, partial(of_template, template, rest, desk.session))
 
-    return Command(template.name, one_line(template.hint), one_line(template.description), run)
+    return Command(template.name, one_line(template.hint), one_line(template.description), run, complete_files)
 
 
 COMMAND = Command("prompts", "", "the prompt templates", _run)

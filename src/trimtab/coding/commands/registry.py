@@ -1,8 +1,12 @@
 """Which commands there are, and which of them a line means.
 
     COMMANDS (Trimtab's own) ─┐
-    prompt templates ─────────┼─ commands_of(session) ──parse──▶ the one that a line begins with
+    prompt templates ─────────┤
+    extensions ───────────────┼─ commands_of(session) ──parse──▶ the one that a line begins with
     skill:NAME ───────────────┘
+    prompt templates ─────────┼─ commands_of(session) ──parse──▶ the one that a line begins with
+    skill:NAME ───────────────┤
+    mcp:SERVER:PROMPT ────────┘
 
 `/etc/passwd is a file` is no command but text: one of ours is a word of letters, and of the others only what is there counts.
 """
@@ -13,19 +17,31 @@ from collections.abc import Mapping
 from trimtab.coding.commands import (
     agents,
     answer,
+    bug,
     compact,
     context,
+    copy,
     cost,
     diff,
+    export,
+    extensions,
     fork,
+    hotkeys,
+    import_,
     init,
     jobs,
     label,
+    login,
+    logout,
+    mcp,
+    memo,
+    memory,
     model,
     models,
     name,
     new,
     permissions,
+    pin,
     prompts,
     quit,
     redo,
@@ -36,6 +52,7 @@ from trimtab.coding.commands import (
     skills,
     stats,
     system,
+    theme,
     thinking,
     tools,
     tree,
@@ -44,7 +61,9 @@ from trimtab.coding.commands import (
     verify,
 )
 from trimtab.coding.commands.command import Command, Desk
+from trimtab.coding.commands.extensions import extension_commands
 from trimtab.coding.commands.help import help_command
+from trimtab.coding.commands.mcp import mcp_commands
 from trimtab.coding.commands.prompts import template_commands
 from trimtab.coding.commands.skills import skill_commands
 from trimtab.coding.session import Session
@@ -53,7 +72,7 @@ from trimtab.types.errors import UsageError
 
 AS_TEXT = "To send it as text, put a space before it."
 """What a person does whose words only look like a command."""
-_COMMAND = re.compile(r"/([a-z]*|skill:\S*)(?:\s+(.*))?", re.S)
+_COMMAND = re.compile(r"/([a-z]*|(?:skill|mcp):\S*)(?:\s+(.*))?", re.S)
 _ANY = re.compile(r"/([\w-]+)(?:\s+(.*))?", re.S)
 
 COMMANDS: Mapping[str, Command] = {
@@ -63,6 +82,7 @@ COMMANDS: Mapping[str, Command] = {
         models.COMMAND,
         thinking.COMMAND,
         tools.COMMAND,
+        mcp.COMMAND,
         cost.COMMAND,
         stats.COMMAND,
         jobs.COMMAND,
@@ -70,6 +90,10 @@ COMMANDS: Mapping[str, Command] = {
         context.COMMAND,
         compact.COMMAND,
         revert.COMMAND,
+        pin.COMMAND,
+        pin.UNPIN,
+        memo.COMMAND,
+        memory.COMMAND,
         undo.COMMAND,
         redo.COMMAND,
         diff.COMMAND,
@@ -82,14 +106,23 @@ COMMANDS: Mapping[str, Command] = {
         tree.COMMAND,
         label.COMMAND,
         name.COMMAND,
+        copy.COMMAND,
+        export.COMMAND,
+        import_.COMMAND,
         reload.COMMAND,
         settings.COMMAND,
+        theme.COMMAND,
         trust.COMMAND,
         permissions.COMMAND,
+        login.COMMAND,
+        logout.COMMAND,
         answer.COMMAND,
         system.COMMAND,
         skills.COMMAND,
         prompts.COMMAND,
+        extensions.COMMAND,
+        hotkeys.COMMAND,
+        bug.COMMAND,
         help_command(lambda session: commands_of(session)),
         quit.COMMAND,
     )
@@ -98,8 +131,10 @@ COMMANDS: Mapping[str, Command] = {
 
 
 def commands_of(session: Session) -> Mapping[str, Command]:
-    """All commands of a session: ours, then the templates and skills that were found, none of which has the name of one of ours."""
-    return {**COMMANDS, **template_commands(session), **skill_commands(session)}
+    """All commands of a session: ours, then the templates, skills and extensions that were found, none of which has the name of one of ours."""
+    return {**COMMANDS, **template_commands(session), **skill_commands(session), **extension_commands(session)}
+    """All commands of a session: ours, then the templates, skills and prompts of servers that were found, none of which has the name of one of ours."""
+    return {**COMMANDS, **template_commands(session), **skill_commands(session), **mcp_commands(session)}
 
 
 def parse(line: str, commands: Mapping[str, Command] = COMMANDS) -> tuple[str, str] | None:

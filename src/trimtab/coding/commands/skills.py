@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from trimtab.coding.commands.command import Command, Desk
+from trimtab.coding.commands.files import complete_files
 from trimtab.coding.commands.saying import SKILL, of_skill, say
 from trimtab.coding.instructions.skills import Skill
 from trimtab.coding.instructions.texts import shown_path
@@ -48,7 +49,9 @@ def _command(skill: Skill) -> Command:
     async def run(desk: Desk, rest: str) -> None:
         await say(desk, partial(of_skill, skill, rest, desk.session))
 
-    return Command(f"{SKILL}{skill.name}", "[REQUEST]", one_line(shortened(skill.description, _HELP)), run)
+    return Command(
+        f"{SKILL}{skill.name}", "[REQUEST]", one_line(shortened(skill.description, _HELP)), run, complete_files
+    )
 
 
 COMMAND = Command("skills", "", "the skills, where they come from and what they cost", _run)

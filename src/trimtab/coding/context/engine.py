@@ -24,6 +24,7 @@ from trimtab.types.models import ModelInfo
 if TYPE_CHECKING:
     from trimtab.context.counting.counter import Counter, Tokenize
     from trimtab.context.editing.compacting import Compactor
+    from trimtab.context.policies.base import Policy
     from trimtab.context.summary.cache import SummaryCache
     from trimtab.context.summary.job import Summariser
     from trimtab.context.window.view import View
@@ -46,8 +47,9 @@ def build_engine(
     compactor: "Callable[[], Compactor] | None" = None,
     experience: Experience | None = None,
     tokenizers: "Callable[[ModelInfo], Tokenize | None]" = lambda _model: None,
+    policy: "Policy | None" = None,
 ) -> Engine:
-    """Return the engine for a session. `experience` is what earlier ones taught, of this project unless told otherwise; `tokenizers` gives a server's own for a model. `archive` is the folder of hidden bodies for a model without `recall` that can open files.
+    """Return the engine for a session. `policy` decides in place of the one that settings name. `experience` is what earlier ones taught, of this project unless told otherwise; `tokenizers` gives a server's own for a model. `archive` is the folder of hidden bodies for a model without `recall` that can open files.
 
     Raises `UsageError` for a policy that there is not.
     """
@@ -63,7 +65,7 @@ def build_engine(
     return Engine(
         model,
         session_id=log.header.id,
-        policy=checked_policy(settings.policy),
+        policy=policy or checked_policy(settings.policy),
         settings=engine_settings(settings, profile=chosen.profile),
         now=now,
         next_handle=next_handle(log),

@@ -16,6 +16,7 @@ from trimtab.coding.context.engine import build_engine, context_settings, engine
 from trimtab.coding.context.files import ArchiveFiles
 from trimtab.coding.context.learned import experience_of
 from trimtab.coding.context.marker_guard import SEARCHED
+from trimtab.coding.context.own_policy import OwnPolicy, own_policy
 from trimtab.coding.context.summaries import ProjectSummaries
 from trimtab.coding.context.summariser import Summarisers
 from trimtab.coding.context.tokenizers import Tokenizers
@@ -125,8 +126,10 @@ class OpenContext:
         return self.host.refuse(call.arguments or call.raw, searched=SEARCHED)
 
 
-def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: AsyncExitStack) -> OpenContext:
-    """Build the context of a session that has just been opened. Raises `UsageError` for an unknown policy."""
+def open_context(
+    project: Project, log: SessionLog, model: ModelInfo, stack: AsyncExitStack, *, policy: "OwnPolicy | None" = None
+) -> OpenContext:
+    """Build the context of a session that has just been opened; `policy` decides in place of the one that settings name. Raises `UsageError` for an unknown policy."""
     settings = context_settings(project, model)
     adviser = adviser_for(project, settings)
     archive = PrivateFolder(archive_beside(log.path) if log.path else None)
@@ -150,6 +153,7 @@ def open_context(project: Project, log: SessionLog, model: ModelInfo, stack: Asy
         ),
         experience=experience,
         tokenizers=tokenizers.of,
+        policy=own_policy(policy, log, lambda: found[0].engine) if policy is not None else None,
     )
     stack.callback(tokenizers.close)
     stack.callback(experience.leave, engine)

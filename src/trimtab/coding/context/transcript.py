@@ -17,10 +17,11 @@ from typing import Generic, TypeVar
 
 import anyio
 
-from trimtab.agent.events import BudgetChanged, ContextEdited, Event, Notice
+from trimtab.agent.events import BudgetChanged, ContextEdited, Event, MessageEnded, Notice
 from trimtab.agent.ports import Prompt, Provider, Spent
 from trimtab.coding.context.advice import Adviser
 from trimtab.coding.context.ahead import Background
+from trimtab.coding.context.around import Around, NobodyAround
 from trimtab.coding.context.engine import summariser_of
 from trimtab.coding.context.files import ArchiveFiles
 from trimtab.coding.context.learned import Experience
@@ -37,7 +38,7 @@ from trimtab.context.settings import EngineSettings
 from trimtab.context.stores.log import SessionLog
 from trimtab.context.window.view import View
 from trimtab.types.edits import edit_kind
-from trimtab.types.entries import EditEntry
+from trimtab.types.entries import CustomEntry, EditEntry, RevertEntry
 from trimtab.types.errors import ContextFloor, ErrorInfo, TrimtabError
 from trimtab.types.messages import Assistant, Message
 from trimtab.types.models import ModelInfo, ModelRequest
@@ -79,6 +80,9 @@ class ManagedTranscript:
         self._experience = experience
         self._tokenizers = tokenizers
         self._summaries = summaries
+        self.around: Around = NobodyAround()
+        self._made: list[tuple[str, EditEntry]] = []
+        """Edits that whoever is around wasn't told yet."""
         self._turn = anyio.Lock()
         self._bare: ModelRequest | None = None
         """What was asked for last, before any message was put in."""
@@ -107,6 +111,10 @@ class ManagedTranscript:
 
     async def prompt(self, request: ModelRequest) -> Prompt:
         """Return `request` with the messages of the view, made to fit."""
+        if notes := await self.around.before_request(request, self.log.view):
+            with anyio.CancelScope(shield=True):
+                ids = await self.append(notes)
+            self._untold += [MessageEnded(entry_id=i, message=note) for i, note in zip(ids, notes, strict=True)]
         return await self._prepared(request, None)
 
     async def reduce(self, request: ModelRequest, refusal: ErrorInfo) -> Prompt | None:
@@ -295,6 +303,9 @@ class ManagedTranscript:
             if isinstance(step, _Result):
                 break
             answer = await self._answer(step)
+        made, self._made = self._made, []
+        for entry_id, entry in made:
+            await self.around.edited(entry_id, entry)
         if self._summaries is not None and (note := await anyio.to_thread.run_sync(self._summaries.save)):
             self._untold.append(Notice(message=note))
         return step.value
@@ -302,16 +313,7 @@ class ManagedTranscript:
     async def _answer(self, ask: Ask) -> Answer:
         match ask:
             case Record(values=values):
-                try:
-                    ids = await anyio.to_thread.run_sync(self.log.append, values)
-                except TrimtabError as problem:
-                    return Failed(problem.message)
-                made = [(i, v) for i, v in zip(ids, values, strict=True) if isinstance(v, EditEntry)]
-                self._untold += [edited(i, v) for i, v in made]
-                if self._summarisers is not None:
-                    for _, edit in made:
-                        self._summarisers.spending.told(edit)
-                return Recorded(ids)
+                return await self._record(values)
             case Keep(texts=texts):
                 if self._files is None:
                     return Failed("this session has no folder for its archive")
@@ -319,6 +321,9 @@ class ManagedTranscript:
             case Summarize():
                 if self._summarisers is None:
                     return Failed("no model writes summaries here")
+                why_not = await self.around.before_summary(self.engine.model.ref) if ask.purpose == "compact" else ""
+                if why_not:
+                    return Failed(why_not)
                 return await self.wait.over(
                     partial(self._summary, ask, self._summarisers), writer=self._summarisers.first(ask)
                 )
@@ -326,6 +331,19 @@ class ManagedTranscript:
                 if self._adviser is None:
                     return Failed("no policy elsewhere is reachable here")
                 return await self._adviser.ask(ask)
+
+    async def _record(self, values: Sequence[EditEntry | RevertEntry | CustomEntry]) -> Answer:
+        try:
+            ids = await anyio.to_thread.run_sync(self.log.append, values)
+        except TrimtabError as problem:
+            return Failed(problem.message)
+        made = [(i, v) for i, v in zip(ids, values, strict=True) if isinstance(v, EditEntry)]
+        self._untold += [edited(i, v) for i, v in made]
+        self._made += made
+        if self._summarisers is not None:
+            for _, edit in made:
+                self._summarisers.spending.told(edit)
+        return Recorded(ids)
 
     async def _summary(self, ask: Summarize, summarisers: Summarisers) -> Answer:
         """What the background gets to hear, if it has asked the same, or what a model says."""

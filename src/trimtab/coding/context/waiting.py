@@ -27,6 +27,11 @@ class SummaryWait:
         self._scope: anyio.CancelScope | None = None
         self._skipped = False
 
+    @property
+    def waiting(self) -> bool:
+        """Whether a summary is waited for."""
+        return self._scope is not None
+
     def begin(self) -> None:
         """Another plan begins: a summary is worth waiting for again."""
         self._skipped = False

@@ -20,10 +20,11 @@ from trimtab.agent.ports import Answer, Proceed, ToolOutput, meanwhile
 from trimtab.coding.permissions.asking import SETTLED, WHY, question
 from trimtab.coding.permissions.decide import judge
 from trimtab.coding.permissions.grants import Granted, nothing, with_grant
+from trimtab.coding.permissions.places import GO_ON
 from trimtab.coding.permissions.policy import Mode, Policy, narrower
 from trimtab.coding.permissions.preview import preview
 from trimtab.coding.permissions.rules import TOOLS, Rule, Rules, parse_rule
-from trimtab.coding.permissions.verdicts import Allow, Ask, Judgement
+from trimtab.coding.permissions.verdicts import Allow, Ask, Deny, Judgement
 from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.tools.failures import ToolFailure
 from trimtab.coding.tools.paths import Workspace, identity
@@ -89,6 +90,8 @@ class PermissionHooks:
     keep: Keep | None = None
     granted: Granted = nothing
     tell: Callable[[str], Awaitable[None]] | None = None
+    stands_for: Callable[[ToolCall], ToolCall] = lambda call: call
+    """The call that is judged in place of one that only carries it."""
     answers: tuple[Rule, ...] = ()
     """Rules that answers of a person added in this session, the newest last."""
     above: "PermissionHooks | None" = None
@@ -121,7 +124,7 @@ class PermissionHooks:
 
     def judge(self, call: ToolCall) -> Judgement:
         """Return the verdict on `call` as things are now. Touches the disk."""
-        return judge(call, self.current, WorkspacePaths(self.workspace, self.search))
+        return judge(self.stands_for(call), self.current, WorkspacePaths(self.workspace, self.search))
 
     async def before_tool(self, call: ToolCall) -> Proceed | Answer:
         """Let `call` run, or answer it."""
@@ -148,7 +151,7 @@ class PermissionHooks:
             if key == "no":
                 return _refused("")
             if key not in SETTLED:
-                break
+                return _unanswered(judgement.decision)
             now = await anyio.to_thread.run_sync(self.judge, call)
             if now == judgement:
                 await self._remember(judgement.decision.rules, key)
@@ -158,6 +161,7 @@ class PermissionHooks:
 
     async def _put(self, call: ToolCall, judgement: Judgement) -> str | None:
         """The answer to the question about `call`; None when nobody gave one that was offered, or there is too much to read."""
+        call = self.stands_for(call)
         lines = await anyio.to_thread.run_sync(preview, call, self.workspace)
         kept = self.keep is not None and (call.name in TOOLS or "__" in call.name)
         asked = question(call, judgement, self.current, lines, kept=kept)
@@ -186,7 +190,16 @@ class PermissionHooks:
 
 def _verdict(judgement: Judgement) -> Proceed | Answer:
     decision = judgement.decision
-    return Proceed() if isinstance(decision, Allow) else _answer(f"{decision.reason}.\n{decision.hint}")
+    if isinstance(decision, Allow):
+        return Proceed()
+    by = "plan" if isinstance(decision, Deny) and (decision.by.kind, decision.by.name) == ("mode", "plan") else "rules"
+    return _answer(f"{decision.reason}.\n{decision.hint}", by=by)
+
+
+def _unanswered(ask: Ask) -> Answer:
+    """What the model reads when a person was there, and the question got no answer, or was too long to be read."""
+    text = f"{ask.reason}.\nThe person was asked, and the question stands unanswered. {GO_ON}"
+    return _answer(text, by="unanswered")
 
 
 def _refused(words: str) -> Answer:

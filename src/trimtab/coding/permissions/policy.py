@@ -12,7 +12,7 @@ MODES: tuple[Mode, ...] = ("ask", "auto-edit", "full", "plan")
 
 CONTEXT_TOOLS = frozenset({"archive", "memo", "recall", "plan", "edit_context", "memory", "context_status"})
 """What the model does to its own context: nothing of the project changes, and every edit can be taken back."""
-READING_TOOLS = frozenset({"read", "ls", "grep", "find", "todo", "jobs", "task"}) | CONTEXT_TOOLS
+READING_TOOLS = frozenset({"read", "ls", "grep", "find", "todo", "jobs", "task", "mcp_find"}) | CONTEXT_TOOLS
 """`jobs` ends and keeps only what a command that was allowed has started; of a `task`, each call is judged by itself."""
 
 MODE_WORDS: dict[Mode, str] = {

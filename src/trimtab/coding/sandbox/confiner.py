@@ -13,7 +13,7 @@ from pathlib import Path
 
 from trimtab.coding.sandbox.choose import Choice, Machine, choose
 from trimtab.coding.sandbox.hints import denial_line
-from trimtab.coding.sandbox.places import Grounds, look, make_caches
+from trimtab.coding.sandbox.places import Grounds, look, make_caches, secrets_of
 from trimtab.coding.sandbox.plan import Confinement
 from trimtab.coding.sandbox.sandbox import Started
 from trimtab.config.settings import SandboxSettings
@@ -27,6 +27,7 @@ class Confiner:
     grounds: Grounds
     machine: Machine = field(default_factory=Machine)
     _opened: tuple[Confinement, Choice] | None = None
+    _secrets: list[str] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _told: set[str] = field(default_factory=set)
     _fresh: list[str] = field(default_factory=list)
@@ -67,7 +68,11 @@ class Confiner:
 
     def _open(self) -> tuple[Confinement, Choice]:
         with self._lock:
-            if self._opened is None:
+            secrets = secrets_of(self.grounds)
+            if (
+                self._opened is None or secrets != self._secrets
+            ):  # a login in the middle of a session, or one that is gone
+                self._secrets = secrets
                 if self.settings.mode != "off":
                     make_caches(self.grounds)
                 self._opened = self.examine()

@@ -56,7 +56,7 @@ _SOCKET_VARIABLES = (
 @dataclass(frozen=True, slots=True)
 class Grounds:
     """What the places depend on. `project` is a real path, `home` a folder (empty: there is none); `own` are Trimtab's folders; `write` and `sockets` are
-    the person's settings."""
+    the person's settings; `secret` is the real path of a file that no command reads."""
 
     project: str
     home: str
@@ -65,6 +65,7 @@ class Grounds:
     write: tuple[str, ...] = ()
     sockets: tuple[str, ...] = ()
     network: bool = True
+    secret: str = ""
 
     @property
     def real_home(self) -> str:
@@ -94,7 +95,7 @@ def look(grounds: Grounds) -> Confinement:
         found.may_write(folder)
     found.keep(path for path in grounds.own if os.path.lexists(path))
     ignored = tuple(path for path in grounds.write if not found.may_write(_absolute(path, grounds)))
-    closed = [Place("close", path) for path in _sockets(grounds)]
+    closed = [Place("close", path) for path in (*_sockets(grounds), *secrets_of(grounds))]
     return Confinement(
         places=by_depth((*found.places, *closed)),
         devices=tuple(path for pattern in _DEVICES for path in sorted(glob.glob(pattern))),
@@ -183,6 +184,12 @@ def _sockets(grounds: Grounds) -> list[str]:
     opened = {os.path.realpath(_absolute(path, grounds)) for path in grounds.sockets if "\0" not in path}
     real = {os.path.realpath(path) for path in found if path.startswith("/")}
     return sorted(path for path in real - opened if _is_socket(path))
+
+
+def secrets_of(grounds: Grounds) -> list[str]:
+    """The file that no command reads, and what was damaged of it, where they are there."""
+    found = [grounds.secret, *glob.glob(f"{glob.escape(grounds.secret)}.damaged-*")] if grounds.secret else []
+    return [path for path in found if os.path.isfile(path)]
 
 
 def _socket_path(value: str) -> str:

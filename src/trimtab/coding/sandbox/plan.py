@@ -14,7 +14,7 @@ Kind: TypeAlias = Literal["write", "read", "close"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One real path and what may be done there; `close` is for a socket that nobody may connect to."""
+    """One real path and what may be done there; `close` is for a socket that nobody may connect to, or a file that nobody may read."""
 
     kind: Kind
     path: str

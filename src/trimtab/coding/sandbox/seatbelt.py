@@ -30,6 +30,7 @@ def profile(plan: Confinement) -> str:
                 lines.append(f"(deny file-write* (subpath {_quoted(place.path)}))")
             case "close":
                 lines.append(f"(deny network-outbound (literal {_quoted(place.path)}))")
+                lines.append(f"(deny file-read-data (literal {_quoted(place.path)}))")
     lines += [f"(deny file-write* (subpath {_quoted(path)}))" for path in plan.missing]
     lines += [f"(deny file-write-unlink (literal {_quoted(path)}))" for path in _folders_around(plan)]
     if not plan.network:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trimtab.coding.context_check import refusals
+from trimtab.coding.extensions.shell_hooks import shell_hooks
 from trimtab.coding.guard import permission_hooks, workspace_of
 from trimtab.coding.project import Project, settings_of
 from trimtab.coding.settings.layers import WHERE_TOLD, Layers, read_layers, settle
@@ -69,10 +70,11 @@ def _meanings(project: Project) -> Iterator[Problem]:
     """Values of the right type that name what there is not."""
     for name, error in refusals(project, None):
         yield Problem(None, None, f"{name}: {error.message}", error.hint)
-    try:
-        permission_hooks(project, workspace_of(project))
-    except TrimtabError as e:
-        yield Problem(None, None, e.message, e.hint)
+    for look in (lambda: permission_hooks(project, workspace_of(project)), lambda: shell_hooks(project)):
+        try:
+            look()
+        except TrimtabError as e:
+            yield Problem(None, None, e.message, e.hint)
 
 
 def _notes(project: Project, layers: Layers) -> Iterator[Problem]:

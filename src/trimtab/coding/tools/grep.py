@@ -157,6 +157,8 @@ class _Rows:
         shown = plain(shown_name(_relative_name(name))).replace("\n", " ")
         if self._wanted and not self._wanted(_relative_name(name)):
             return
+        if self._workspace.secret and self._workspace.is_secret(self._workspace.cwd / _relative_name(name)):
+            return
         if self._separated and self._last_line and line.line_number > self._last_line + 1:
             self._file.append("--")
         self._last_line = line.line_number

@@ -26,21 +26,33 @@ _LISTED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """Where relative paths start, and what `~` means. Both absolute."""
+    """Where relative paths start, and what `~` means. Both absolute. `secret` is the real path of a file that no tool reads; what was damaged of it lies beside it."""
 
     cwd: Path
     home: Path
+    secret: str = ""
 
     def locate(self, text: str) -> Path:
         """Return the absolute path meant by `text`, with every likeness tried when the exact path isn't there.
 
         Symbolic links are kept. Raises `ToolFailure` for a text that can't be a path.
         """
-        return _seen(self._absolute(text), _loosely)
+        return self._open(_seen(self._absolute(text), _loosely))
 
     def place(self, text: str) -> Path:
         """Like `locate`, for a path to write: only another Unicode form of the same name is taken for the same file."""
-        return _seen(self._absolute(text), _composed)
+        return self._open(_seen(self._absolute(text), _composed))
+
+    def is_secret(self, path: Path) -> bool:
+        """Whether `path` leads to what no tool reads."""
+        return bool(self.secret) and identity(path).partition(".damaged-")[0] == self.secret
+
+    def _open(self, path: Path) -> Path:
+        if self.is_secret(path):
+            raise ToolFailure(
+                f"{self.shown(path)}: no tool opens this file, it holds the person's keys. Go on without it."
+            )
+        return path
 
     def shown(self, path: Path) -> str:
         """Return `path` for the model: relative inside the working folder, odd bytes escaped."""

@@ -5,6 +5,7 @@ from the project's root down to where one works: .trimtab/  .agents/  .claude/ag
 
 import os
 import stat
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -12,12 +13,19 @@ from pathlib import Path
 from typing import Literal
 
 from trimtab.coding.trust.own import is_own
-from trimtab.coding.trust.place import above, lies_in
+from trimtab.coding.trust.place import above, is_foreign, lies_in
 
 NAMES = (".trimtab", ".agents", ".claude/agents", "AGENTS.md", "CLAUDE.md", ".mcp.json")
 LISTED = 200
 """How many entries of an input's folders are listed at most."""
 _DEEP = 8
+GUIDANCE = ("AGENTS.md", "CLAUDE.md")
+"""Names of instruction files; of a folder the first counts."""
+NESTED = 50
+"""How many instruction files of other folders are listed at most."""
+_SEARCHED = 20_000
+"""How many entries of folders are looked at for them."""
+_PASSED = frozenset({".git", ".hg", ".svn", ".trimtab", ".agents", "node_modules", "__pycache__", ".venv", "venv"})
 
 Kind = Literal["folder", "file", "link", "special"]
 
@@ -40,6 +48,29 @@ def project_inputs(root: Path, cwd: Path) -> tuple[Input, ...]:
     within = [folder for folder in reversed(folders) if lies_in(folder, os.fspath(root))]
     found = (_input(root, Path(folder, name)) for folder in within for name in NAMES)
     return tuple(one for one in found if one is not None)
+
+
+def nested_inputs(root: Path, cwd: Path) -> tuple[tuple[Input, ...], bool]:
+    """The instruction files of the project's other folders, which are read once something in their folder is touched; and whether these are all, for a large project isn't searched to its end."""
+    top, chain = os.fspath(root), {os.fspath(cwd), *above(os.fspath(cwd))}
+    found: list[Input] = []
+    pending, seen = deque([top]), 0
+    while pending:
+        folder = pending.popleft()
+        try:
+            with os.scandir(folder) as entries:
+                inside = sorted(islice(entries, _SEARCHED - seen), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        seen += len(inside)
+        names = {entry.name for entry in inside}
+        read = next((name for name in GUIDANCE if name in names), None) if folder not in chain else None
+        if read and not is_foreign(folder, top) and (one := _input(root, Path(folder, read))):
+            found.append(one)
+        if len(found) > NESTED or seen >= _SEARCHED:
+            return tuple(found[:NESTED]), False
+        pending += [e.path for e in inside if e.name not in _PASSED and e.is_dir(follow_symlinks=False)]
+    return tuple(found), True
 
 
 def contents(root: Path, folder: Path) -> tuple[tuple[Input, ...], bool]:

@@ -19,6 +19,7 @@ from trimtab.coding.telling.printable import one_path
 from trimtab.coding.telling.trust_text import input_lines, input_texts
 from trimtab.coding.trust.answers import ANSWERS, TrustAnswer
 from trimtab.coding.trust.decide import keep_answer
+from trimtab.coding.trust.inputs import nested_inputs
 from trimtab.coding.trust.place import Place, place_of
 
 SHOW = Option("show", "show the texts", "with what is hidden in them, and ask again")
@@ -56,7 +57,7 @@ async def _asked(project: Project, person: Person) -> TrustAnswer | None:
             )
         )
         if key == SHOW.key:
-            details = await anyio.to_thread.run_sync(input_texts, decision.root, decision.inputs)
+            details = await anyio.to_thread.run_sync(partial(_texts, project))
             options = tuple(option for option in options if option.key != SHOW.key)
             continue
         return next((answer for answer in ANSWERS if answer == key), None)
@@ -84,7 +85,15 @@ def _details(project: Project) -> tuple[str, ...]:
     decision = project.trust
     where = [] if decision.root == project.cwd else [f"you are in {one_path(project.cwd)}"]
     why = [f"asked again: {decision.reason}"] if decision.reason else []
-    return (*where, *why, *input_lines(decision.root, decision.inputs))
+    below, whole = nested_inputs(decision.root, project.cwd)
+    more = [] if whole else ["there may be more instruction files: the project is too large to be searched to its end"]
+    return (*where, *why, *input_lines(decision.root, (*decision.inputs, *below)), *more)
+
+
+def _texts(project: Project) -> tuple[str, ...]:
+    decision = project.trust
+    below, _ = nested_inputs(decision.root, project.cwd)
+    return input_texts(decision.root, (*decision.inputs, *below))
 
 
 def _settled(project: Project, place: Place, answer: TrustAnswer) -> Project | None:

@@ -62,6 +62,8 @@ _PEERS = {row.name: row for row in PEERS}
 _PARTS = re.compile(r"\s*([A-Za-z0-9_.-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _MOST_AROUND = 50
 _FIXED = frozenset({"name", "inner", "manners"})
+_OFFERED: dict[str, list[Callable[..., Policy]]] = {}
+"""Policies that somebody in this process lends for a while, by name; of several the last one holds."""
 
 
 def find_policy(spec: str, **parameters: Any) -> Policy:
@@ -164,8 +166,25 @@ def _late(name: str) -> type:
 
 
 def known_policies() -> tuple[str, ...]:
-    """Return the names of all policies there are: ours, the peers', and those of installed packages."""
-    return (*_OURS, "learned", *_PEERS, *(point.name for point in _installed()))
+    """Return the names of all policies there are: ours, the peers', those that are lent, and those of installed packages."""
+    return (*own_policies(), *_OFFERED, *(point.name for point in _installed()))
+
+
+def own_policies() -> tuple[str, ...]:
+    """Return the names that stay ours: our policies, the peers', and the wrappers."""
+    return (*_OURS, "learned", *_PEERS, *_WRAPPERS, "shadow")
+
+
+def offer(name: str, make: Callable[..., Policy]) -> Callable[[], None]:
+    """Let `name` mean the policy that `make` makes of its parameters, until what is returned is called. A name of ours stays ours."""
+    _OFFERED.setdefault(name, []).append(make)
+
+    def withdraw() -> None:
+        _OFFERED[name].remove(make)
+        if not _OFFERED[name]:
+            del _OFFERED[name]
+
+    return withdraw
 
 
 def _installed() -> "list[EntryPoint]":
@@ -175,19 +194,25 @@ def _installed() -> "list[EntryPoint]":
 
 
 def _plug_in(name: str, parameters: Mapping[str, Any]) -> Policy:
-    point = next((point for point in _installed() if point.name == name), None)
-    if point is None:
-        raise UsageError(f"there is no policy {name!r}", hint=f"Policies: {', '.join(known_policies())}.")
+    make: Callable[[], Callable[..., Policy]]
+    if name in _OFFERED:
+        factory = _OFFERED[name][-1]
+        make, where = (lambda: factory), "an extension"
+    else:
+        point = next((point for point in _installed() if point.name == name), None)
+        if point is None:
+            raise UsageError(f"there is no policy {name!r}", hint=f"Policies: {', '.join(known_policies())}.")
+        make, where = point.load, point.value
     try:
-        policy: Policy = point.load()(**parameters)
+        policy = make()(**parameters)
     except Exception as problem:
         raise UsageError(
-            f"policy {name!r} ({point.value}) can't be loaded: {type(problem).__name__}: {problem}",
+            f"policy {name!r} ({where}) can't be loaded: {type(problem).__name__}: {problem}",
             hint="Repair or remove the package that offers it, or check the parameters.",
         ) from problem
     if not isinstance(getattr(policy, "name", None), str) or not callable(getattr(policy, "decide", None)):
         raise UsageError(
-            f"policy {name!r} ({point.value}) has no name and decide(observation)",
+            f"policy {name!r} ({where}) has no name and decide(observation)",
             hint="Repair or remove the package that offers it; examples of policies are in trimtab.context.policies.",
         )
     return policy

@@ -105,16 +105,16 @@ class SessionFolder:
         """
         if ref == "last":
             return self._last(cwd)
-        path = Path(cwd, Path(ref).expanduser()) if ref.startswith("~") else Path(cwd, ref)
+        path = Path(cwd, os.path.expanduser(ref))
         if os.sep in ref or ref.endswith(".jsonl"):
-            if path.is_file():
+            if os.path.isfile(path):
                 return path
             raise UnknownSession(f"no session file {ref!r}", hint="`trimtab sessions list` shows what there is")
         by_id = [(id_from_name(path), path) for path in self.paths(None)]
         hits = [p for i, p in by_id if i == ref] or [p for i, p in by_id if ref and i.startswith(ref)]
         if len(hits) == 1:
             return hits[0]
-        if not hits and path.is_file():
+        if not hits and os.path.isfile(path):  # False also for what no disk takes as a name
             return path
         if hits:
             names = ", ".join(id_from_name(p) for p in hits[:_SHOWN]) + (", …" if len(hits) > _SHOWN else "")

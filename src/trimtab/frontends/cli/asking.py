@@ -2,18 +2,18 @@
 
     whoever asks ──ask──▶ shown ──┬─ a line: an option by its key, its first letters or its number ─▶ its key
                                   ├─ a line that is none ─▶ said, and asked again
-                                  └─ end of input, or the wait is given up ─▶ None
+                                  └─ `q`, an empty line where Enter means nothing, end of input, or the wait is given up ─▶ None
 
 While the loop takes no lines, `reading` says where those of an answer come from. Where nobody types (lines from a pipe are prompts) nothing is asked.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 import anyio
 
-from trimtab.coding.person import Option, Question
+from trimtab.coding.person import NOBODY, Option, Person, Question
 from trimtab.coding.telling.printable import one_line, set_in
 
 Say = Callable[[str], None]
@@ -22,10 +22,11 @@ Read = Callable[[], Awaitable[str | None]]
 
 @dataclass(slots=True)
 class LinePerson:
-    """Asks by `say` and is told lines by `hear`. `interactive`: a person types them."""
+    """Asks by `say` and is told lines by `hear`. `interactive`: a person types them; `hide` keeps what is typed from being shown: without it no secret is asked for."""
 
     say: Say
     interactive: bool
+    hide: Callable[[], AbstractContextManager[None]] | None = None
     _read: Read | None = None
     _turn: anyio.Lock = field(default_factory=anyio.Lock)
     _asked: Question | None = None
@@ -34,20 +35,25 @@ class LinePerson:
 
     async def ask(self, question: Question) -> str | None:
         """Show the question and wait for its answer."""
-        if not self.interactive:
+        secret = question.kind == "secret"
+        if not self.interactive or (secret and self.hide is None):
             return None
         async with self._turn:
             self._asked, self._answer, self._answered = question, None, anyio.Event()
-            try:
-                self.say(shown(question))
-                async with anyio.create_task_group() as group:
-                    if self._read is not None:
-                        group.start_soon(self._hear_from, self._read)
-                    await self._answered.wait()
-                    group.cancel_scope.cancel()
-                return self._answer
-            finally:
-                self._asked = None
+            with self.hide() if secret and self.hide else nullcontext():
+                return await self._answer_of(question)
+
+    async def _answer_of(self, question: Question) -> str | None:
+        try:
+            self.say(shown(question))
+            async with anyio.create_task_group() as group:
+                if self._read is not None:
+                    group.start_soon(self._hear_from, self._read)
+                await self._answered.wait()
+                group.cancel_scope.cancel()
+            return self._answer
+        finally:
+            self._asked, self._answer = None, None
 
     @property
     def waiting(self) -> bool:
@@ -58,6 +64,10 @@ class LinePerson:
         """Take a line as the answer of what is asked."""
         question = self._asked
         if question is None:
+            return
+        if leaves(line, question):
+            self._done(None)
+            self.say("not answered")
             return
         chosen = line if not question.options else chosen_key(line, question)
         if chosen is None:
@@ -94,6 +104,11 @@ class LinePerson:
         self._answered.set()
 
 
+def asked_by(person: LinePerson) -> Person:
+    """Who is asked: that person, or nobody where nobody types."""
+    return person if person.interactive else NOBODY
+
+
 def shown(question: Question) -> str:
     """The question as lines: what is asked, what to decide by, and what may be answered."""
     lines = [one_line(question.text)]
@@ -108,9 +123,19 @@ def _named(option: Option) -> str:
 
 def _ways(question: Question) -> str:
     if not question.options:
-        return "type the answer and press Enter"
-    enter = f"; Enter means {question.default}" if question.default else ""
-    return f"answer with a word, its first letters or a number{enter}"
+        return "type the answer and press Enter; an empty line: no answer"
+    enter = f"Enter means {question.default}" if question.default else "an empty line: no answer"
+    return f"answer with a word, its first letters or a number; {enter}"
+
+
+def leaves(line: str, question: Question) -> bool:
+    """Whether a line leaves the question without an answer: an empty one where Enter means nothing, or `q` where no option begins so."""
+    word = line.strip().casefold()
+    if not word:
+        return question.default is None
+    return (
+        bool(question.options) and word == "q" and not any(o.key.casefold().startswith(word) for o in question.options)
+    )
 
 
 def chosen_key(line: str, question: Question) -> str | None:

@@ -1,16 +1,17 @@
 """`trimtab chat`: a plain line loop over a session; also what runs where no full-screen interface is possible.
 
     a line ─▶ the answer of a question that is open (asking.py)
-           ─▶ /command (coding/commands)
+           ─▶ /command (coding/commands), !command of the person's own
            ─▶ text, with the files it names by @ ─▶ a turn, or, while one runs, a word to it before its next step
 
 Ctrl-C leaves a question unanswered or ends a wait for a summary, else it stops the running turn; when nothing runs, a second one in a row leaves (the first may have been meant for a half-typed line). The
 terminal's own line editing works, and the loop never waits for a person.
 """
 
+import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,6 +21,8 @@ import click
 
 from trimtab.agent.run import AgentBusy
 from trimtab.coding.choose import AtFile, Choice, New
+from trimtab.coding.clipboard import MOST_BYTES, by_program, harmless, is_remote, osc52, program_of
+from trimtab.coding.commands.own import read_own, run_line
 from trimtab.coding.commands.registry import commands_of, parse, run_command
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.project import Project
@@ -29,15 +32,26 @@ from trimtab.coding.switching import Candidate, carry_over, prepare
 from trimtab.coding.telling.tables import shortened
 from trimtab.coding.toolset import removed_variables
 from trimtab.config.hide import hide_variables
-from trimtab.frontends.cli.asking import LinePerson, Read
+from trimtab.frontends.cli.asking import LinePerson, Read, asked_by
+from trimtab.frontends.cli.colours import Colours, colours_for
+from trimtab.frontends.cli.hidden import unshown
 from trimtab.frontends.cli.inputs import line_parts
 from trimtab.frontends.cli.lines import Lines
 from trimtab.frontends.cli.options import Flags, session_options
 from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.text import TextPrinter
-from trimtab.types.errors import TrimtabError
+from trimtab.types.errors import TrimtabError, UsageError
 from trimtab.types.messages import Assistant, Message, Text, User
 
+_KEYS = (
+    ("Enter", "says the line; while the agent works, tells it before its next step"),
+    (
+        "Ctrl-C",
+        "leaves a question unanswered, ends a wait for a summary, stops the turn; twice when nothing runs, it leaves",
+    ),
+    ("Ctrl-D", "on an empty line: leaves; while a turn runs, after that"),
+    ("Ctrl-U, Ctrl-W", "take the line, the last word, away (your terminal does that)"),
+)
 _RECALLED = 400
 """Characters shown of the last prompt and the last answer of a session that goes on."""
 
@@ -57,7 +71,9 @@ def talk(flags: Flags) -> int:
 async def converse(project: Project, choice: Choice, *, takeover: bool = False) -> int:
     """Talk over the session that `choice` means, and those that the person switches to, until they leave; return the exit code."""
     printer = TextPrinter(live=True, progress=True, mark="> " if sys.stdin.isatty() else "")
-    person = LinePerson(printer.say, interactive=sys.stdin.isatty())
+    typed = sys.stdin.isatty()
+    hide = partial(unshown, sys.stdin.fileno()) if typed else None
+    person = LinePerson(printer.say, interactive=typed, hide=hide)
     lines = Lines(sys.stdin.fileno())
     async with bare_group() as start:
         await _sittings(project, choice, printer, person, lines, takeover=takeover, start=start)
@@ -78,7 +94,7 @@ async def _sittings(
     """One session after the other; `start` is where what runs beside them lives."""
     goes_on = not isinstance(choice, New)
     with person.reading(lines.next):
-        here: Candidate | None = await prepare(project, choice, person=person, takeover=takeover, start=start)
+        here: Candidate | None = await prepare(project, choice, person=asked_by(person), takeover=takeover, start=start)
     while here is not None:
         left = here.session
         async with here.stack:
@@ -97,7 +113,9 @@ async def _sit(
 ) -> "Candidate | Reopening | None":
     """Talk over one session; return what to go on with."""
     hide_variables(removed_variables(session.project))  # a project that is trusted by now may name more
+    printer.colours = _colours(session.project, session.project.settings.theme)
     events = session.feed.subscribe()
+    printer.title_of = session.extensions.title_of
     await session.announce()
     printer.show_all(events.pending())
     if goes_on and (end := recalled(session.agent.messages)):
@@ -121,13 +139,17 @@ async def _sit(
     return loop.following
 
 
+def _colours(project: Project, theme: str) -> Colours:
+    return colours_for(theme, terminal=sys.stderr.isatty(), no_color=project.env.get("NO_COLOR", ""))
+
+
 async def _reopened(again: "Reopening", printer: TextPrinter, person: LinePerson, start: Start) -> Candidate:
     """The same session in its project as it is now, or as it was when that can't be."""
     try:
-        return await prepare(again.project, again.choice, person=person, start=start)
+        return await prepare(again.project, again.choice, person=asked_by(person), start=start)
     except TrimtabError as e:
         printer.say(f"error: {e.message}; it goes on as it was" + (f"\n  {e.hint}" if e.hint else ""))
-        return await prepare(again.before, again.choice, person=person, start=start)
+        return await prepare(again.before, again.choice, person=asked_by(person), start=start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +243,8 @@ class ChatLoop:
             self._person.hear(line)
         elif (command := parse(line.rstrip(), commands_of(self.session))) is not None:
             await run_command(self, *command)
+        elif (own := read_own(line)) is not None:
+            self.work(partial(run_line, self, own[0], shared=own[1]), is_turn=False)
         elif text := line.strip():
             parts = line_parts(text, self.session.project)
             if self.working and not self._in_turn:
@@ -234,6 +258,26 @@ class ChatLoop:
     def tell(self, text: str) -> None:
         """Say something to the person."""
         self._printer.say(text)
+
+    async def copy(self, text: str) -> str:
+        """Put `text` on the person's clipboard: by the terminal where it is another machine's, else by a program."""
+        env, text = self.session.project.env, harmless(text)
+        program = None if is_remote(env) else program_of(env)
+        if program is not None and await by_program(program, text, env):
+            return f"with {os.path.basename(program[0])}"
+        sequence = osc52(text)
+        if sequence is None or not self._printer.control(sequence):
+            why = f"a terminal takes at most {MOST_BYTES:,} bytes" if sequence is None else "this is no terminal"
+            raise UsageError(f"there is no way to your clipboard: {why}", hint="Install wl-copy, xclip or xsel.")
+        return "by your terminal; if it isn't there, the terminal (or tmux) doesn't allow OSC 52"
+
+    def keys(self) -> Sequence[tuple[str, str]]:
+        """What the keys do."""
+        return _KEYS
+
+    def use_theme(self, name: str) -> None:
+        """Show its colours from now on."""
+        self._printer.colours = _colours(self.session.project, name)
 
     def answer(self, call_id: str, text: str) -> None:
         """Answer a parked call; the turn goes on meanwhile."""
@@ -250,7 +294,7 @@ class ChatLoop:
                 with scope:
                     await turn()
                 if scope.cancelled_caught:
-                    self.tell("stopped before it began" if is_turn else "stopped; nothing was changed")
+                    self.tell("stopped before it began" if is_turn else "stopped")
                 if scope.cancelled_caught or not is_turn:
                     self._printer.show_mark()
             except TrimtabError as e:
@@ -265,7 +309,7 @@ class ChatLoop:
         """Open another session and go on with it."""
         self._require_idle()
         with self._person.reading(self._read):  # the loop takes no lines meanwhile
-            self.following = await prepare(project, choice, person=self._person, start=self._services)
+            self.following = await prepare(project, choice, person=asked_by(self._person), start=self._services)
 
     def reload(self, project: Project) -> None:
         """Go on with this session, opened again in `project`."""
@@ -313,4 +357,4 @@ class ChatLoop:
         return True
 
     def _complain(self, error: TrimtabError) -> None:
-        self.tell(f"error: {error.message}" + (f"\n  {error.hint}" if error.hint else ""))
+        self._printer.say(f"error: {error.message}" + (f"\n  {error.hint}" if error.hint else ""), role="error")

@@ -29,6 +29,16 @@ def models(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
     return [CompletionItem(ref) for ref in found]
 
 
+def providers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Providers that one may log in to."""
+    from trimtab.coding.auth.login import offered
+
+    try:
+        return [CompletionItem(name) for name in offered(_project(ctx)) if name.startswith(incomplete)]
+    except TrimtabError:
+        return []
+
+
 def policies(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Context policies, those of installed packages too."""
     from trimtab.context.policies.registry import known_policies

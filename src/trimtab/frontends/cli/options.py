@@ -40,6 +40,8 @@ class Flags:
     worktree: str | None = None
     policy: str | None = None
     permission: str | None = None
+    extensions: tuple[str, ...] = ()
+    no_extensions: bool = False
     trust: TrustAnswer | None = None
     sets: tuple[str, ...] = ()
 
@@ -123,6 +125,16 @@ _RUN = (
         help="Whether this project's own settings act, now (once) or from now on. Without it: no, and nothing is stored.",
     ),
     click.option("--safe", is_flag=True, help="Start with nothing of the project's own, whatever was trusted before."),
+    click.option(
+        "--extension",
+        "-e",
+        "extensions",
+        metavar="PATH",
+        multiple=True,
+        shell_complete=completers.files,
+        help="An extension beside those in Trimtab's home: a file, a package, or a folder of them.",
+    ),
+    click.option("--no-extensions", is_flag=True, help="Load no extension, and let no hook of the settings act."),
     click.option(
         "--worktree",
         metavar="NAME",

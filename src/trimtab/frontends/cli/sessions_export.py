@@ -9,7 +9,7 @@ import click
 
 from trimtab.coding.logs import session_folder
 from trimtab.coding.project import open_project
-from trimtab.coding.session_export import ENDINGS, Format, export
+from trimtab.coding.session_export import ENDINGS, Format, export, format_of
 from trimtab.coding.telling.printable import json_text
 from trimtab.context.stores.jsonl import id_from_name
 from trimtab.frontends.cli import completers
@@ -37,7 +37,7 @@ def command(session: str, file: str | None, *, format_: str | None, force: bool,
     project = open_project(Path("."))
     folder = session_folder(project)
     path = folder.find(session, str(project.cwd))
-    chosen = cast("Format", format_) if format_ else _by_ending(file)
+    chosen = cast("Format", format_) if format_ else format_of(file)
     if file == _STDOUT:
         if as_json:
             raise UsageError("standard output can't hold both", hint="Name a file, or leave --json out.")
@@ -59,10 +59,3 @@ def command(session: str, file: str | None, *, format_: str | None, force: bool,
     else:
         note(f"written to {name}")
     return 0
-
-
-def _by_ending(file: str | None) -> Format:
-    """The format that a file of that name has; the longest ending decides."""
-    fitting = [one for one in ENDINGS if file is not None and file.lower().endswith(ENDINGS[one])]
-    markdown: list[Format] = ["md"] if file is not None and file.lower().endswith(".markdown") else []
-    return max([*fitting, *markdown], key=lambda one: len(ENDINGS[one]), default="html")

@@ -12,6 +12,7 @@ from trimtab.types.errors import UsageError
 SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {
     "config": ("show", "get", "set", "unset", "path", "schema", "check"),
     "context": ("show", "log", "explain", "blame", "restore", "pin", "unpin", "revert", "bisect"),
+    "mcp": ("list", "tools", "call", "login", "logout", "allow"),
     "permissions": ("list", "why"),
     "sessions": ("list", "show", "search", "export", "import", "doctor", "rm"),
     "trust": ("list", "show", "set", "forget"),
@@ -19,7 +20,7 @@ SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {
 }
 _ABSENT: Mapping[str, str] = {
     "init": "Nothing needs to be set up; trimtab doctor says what is missing.",
-    "login": "Keys are variables such as ANTHROPIC_API_KEY; trimtab doctor says which are set.",
+    "auth": "trimtab login keeps a key or logs in; trimtab login --list says what lets you in.",
     "version": "trimtab --version prints it.",
 }
 """Commands of other programs that people try, and what does their job here."""

@@ -46,6 +46,7 @@ def _refuse_crossed(flags: Flags) -> None:
     crossed = (
         ("--no-tools", flags.no_tools, "--tools", flags.tools),
         ("--verify", flags.verify, "--no-verify", flags.no_verify),
+        ("--no-extensions", flags.no_extensions, "--extension", flags.extensions),
         ("--safe", flags.safe, "--trust", flags.trust),
     )
     for one, given, other, also in crossed:
@@ -69,6 +70,7 @@ def overrides_of(flags: Flags) -> dict[str, Any]:
         "context": flags.policy and {"policy": flags.policy},
         "verify": _verify(flags),
         "tools": _tools(flags),
+        "extensions": _extensions(flags),
     }
     return {key: value for key, value in named.items() if value is not None}
 
@@ -77,6 +79,12 @@ def _verify(flags: Flags) -> dict[str, Any] | None:
     if flags.no_verify:
         return {"enabled": False}
     return {"commands": list(flags.verify)} if flags.verify else None
+
+
+def _extensions(flags: Flags) -> dict[str, Any] | None:
+    if flags.no_extensions:
+        return {"enabled": False}
+    return {"paths": [os.path.abspath(path) for path in flags.extensions]} if flags.extensions else None
 
 
 def _tools(flags: Flags) -> dict[str, Any] | None:

@@ -32,14 +32,16 @@ from trimtab.agent.feed import Watcher
 from trimtab.coding.outcome import ending
 from trimtab.coding.refusals import DENIED
 from trimtab.coding.telling.tables import counted, shortened
+from trimtab.frontends.cli.colours import Colours, Role
 from trimtab.frontends.cli.screen import width_of, wrapped
-from trimtab.types.messages import Assistant, Text
+from trimtab.types.messages import Assistant, Text, ToolCall
 from trimtab.types.text import strip_terminal
 
 _LINE = 300
 """Characters of one line of a failed call's result."""
 _LINES = 4
 """And how many lines, beside the first."""
+_PLAIN = Colours()
 _SUBJECT = ("command", "path", "pattern", "key", "query")
 
 
@@ -64,8 +66,12 @@ class TextPrinter:
         progress: bool | None = None,
         mark: str = "",
         answer_of: Callable[[str], str] = str,
+        colours: Colours = _PLAIN,
     ) -> None:
+        self.colours = colours
         self._answer_of = answer_of
+        self.title_of: Callable[[str, dict[str, Any] | None], str] = lambda _tool, _arguments: ""
+        """What stands for a call, where an extension says so."""
         self.out = out or sys.stdout
         self.err = err or sys.stderr
         self.live = self.out.isatty() if live is None else live
@@ -100,13 +106,13 @@ class TextPrinter:
                 self._answer = ""
             case MessageEnded(message=Assistant() as message) if not message.superseded:
                 self._answer = message.text
-                self._names |= {c.id: f"{c.name} {_subject(c.arguments)}".strip() for c in message.tool_calls}
+                self._names |= {c.id: self._named(c) for c in message.tool_calls}
                 self._end_line()
             case ToolEnded():
                 self._tool(event)
             case Error():
                 self._show_answer()  # what the model said comes before what went wrong with it
-                self.say(f"error: {event.message}" + (f"\n  {event.hint}" if event.hint else ""))
+                self.say(f"error: {event.message}" + (f"\n  {event.hint}" if event.hint else ""), role="error")
             case SessionOpened():
                 self._session_id = event.id
             case TurnStarted():
@@ -123,7 +129,7 @@ class TextPrinter:
 
     def _tell(self, words: str) -> None:
         if words:
-            self.say(words)
+            self.say(words, role="note")
 
     def _words(self, event: Retry | Notice | ToolParked | ContextEdited | VerifyEnded) -> str:
         match event:
@@ -147,6 +153,9 @@ class TextPrinter:
             case _:
                 assert_never(event)
 
+    def _named(self, call: ToolCall) -> str:
+        return self.title_of(call.name, call.arguments) or f"{call.name} {_subject(call.arguments)}".strip()
+
     def _tool(self, event: ToolEnded) -> None:
         if not self.progress:
             return
@@ -159,7 +168,7 @@ class TextPrinter:
         name = self._names.pop(event.call_id, event.name)
         shown = [f"  {name}  [{mark}] {shortened(lines[0], _LINE)}".rstrip()]
         shown += [f"    {shortened(line, _LINE)}" for line in _ends(lines[1:]) if line.strip()]
-        self.say("\n".join(shown))
+        self.say("\n".join(shown), role="failed" if event.is_error else "tool")
 
     def _show_answer(self) -> None:
         if not self.live and self._answer:
@@ -168,11 +177,19 @@ class TextPrinter:
         self._end_line()
         self.out.flush()
 
+    def control(self, sequence: str) -> bool:
+        """Send a control sequence of ours to the terminal; False where there is none."""
+        if not self.err.isatty():
+            return False
+        self.err.write(sequence)
+        self.err.flush()
+        return True
+
     def show_mark(self) -> None:
         """Say that it is the person's turn, unless that is what the screen says last."""
         self._idle = True
         if not self._mark_stands:
-            self.err.write(self.mark)
+            self.err.write(self.colours.of("mark", self.mark))
             self.err.flush()
             self._mark_stands = bool(self.mark)
 
@@ -200,14 +217,15 @@ class TextPrinter:
             self.out.write("\n")
             self._open_line = False
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, *, role: Role | None = None) -> None:
         """Write `text` on lines of its own on standard error."""
         self._end_line()
         self.out.flush()
         if self._mark_stands:
             self.err.write("\n")
             self._mark_stands = False
-        self.err.write(wrapped(strip_terminal(text), width_of(self.err)) + "\n")
+        shown = wrapped(strip_terminal(text), width_of(self.err))
+        self.err.write((self.colours.of(role, shown) if role else shown) + "\n")
         self.err.flush()
 
 

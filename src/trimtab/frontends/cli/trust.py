@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from trimtab.coding.project import open_project
 from trimtab.coding.telling.printable import json_text, one_path
 from trimtab.coding.telling.tables import table
 from trimtab.coding.telling.trust_text import standing_lines
@@ -66,6 +67,38 @@ def set_(path: str, answer: TrustAnswer, *, as_json: bool) -> int:
     """Store an answer about the project of PATH: trust it (folder), all that lies beside it too (parent), or never."""
     keep_answer(_store(), place_of(project_root(_folder(Path(path)), home=_home())), answer)
     _show(Path(path), as_json=as_json)
+    return 0
+
+
+@command.command("code")
+@click.argument("path", default=".", shell_complete=completers.folders)
+@click.option("--yes", is_flag=True, help="Let all of it run from now on, as it is.")
+@_JSON
+def code(path: str, *, yes: bool, as_json: bool) -> int:
+    """Show the code that the trusted project of PATH would run, where it is new or changed: extensions, and hooks of its settings."""
+    from trimtab.coding.extensions.review import let_run, review_code
+
+    project = open_project(_folder(Path(path)))
+    if not project.trusted:
+        raise UsageError(
+            f"{one_path(project.trust.root)} isn't trusted, so none of its code runs",
+            hint=f"First: trimtab trust set {one_path(path)} folder",
+        )
+    review = review_code(project)
+    if yes and review.pending:
+        let_run(project, review)
+    if as_json:
+        _print_json({"pending": list(review.pending), "let_run": yes, "runs": list(review.trusted)})
+        return 0
+    for name in review.trusted:
+        click.echo(f"{one_path(name)}: runs, as you said")
+    for name, why in review.unreadable.items():
+        click.echo(f"{one_path(name)}: can't be read: {one_path(why)}")
+    click.echo("\n".join((*review.lines, *review.texts)) if review.pending else "no code is new or changed")
+    if review.pending:
+        click.echo(
+            "it may run from now on" if yes else f"to let it run as it is: trimtab trust code {one_path(path)} --yes"
+        )
     return 0
 
 

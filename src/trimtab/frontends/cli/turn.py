@@ -96,6 +96,7 @@ async def drive(
                     showing.start_soon(write_events, watcher, _to_stdout)
                 else:
                     printer = TextPrinter() if output_schema is None else TextPrinter(live=False, answer_of=json_in)
+                    printer.title_of = session.extensions.title_of
                     showing.start_soon(printer.follow, watcher)
                 await session.announce()
                 turn = Turn("cancelled", None, Usage(), 0, cost_usd=0.0)

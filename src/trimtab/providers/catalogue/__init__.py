@@ -11,6 +11,7 @@ from importlib.resources import files
 
 import msgspec
 
+from trimtab.types.config import OAuthConfig
 from trimtab.types.models import Api, ModelInfo
 
 _TELLING = 3
@@ -18,13 +19,15 @@ _TELLING = 3
 
 
 class ProviderInfo(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A provider: where its API is and which variable holds its key. `docs` is the page its facts come from."""
+    """A provider: where its API is, which variable holds its key, how one logs in otherwise, and which of its models answers where none is named. `docs` is the page its facts come from."""
 
     name: str
     api: Api
     base_url: str
     api_key_env: str = ""
     docs: str = ""
+    default: str = ""
+    oauth: OAuthConfig | None = None
 
 
 class Contents(msgspec.Struct, frozen=True):

@@ -1,0 +1,1 @@
+"""What lets one in at a provider: where keys are found, how one logs in, and how tokens are renewed."""

@@ -1,0 +1,146 @@
+"""The way back from the browser: an HTTP server on 127.0.0.1 that waits for one answer.
+
+    GET /callback?code=…&state=… ──▶ Answer(code)            ?error=…&state=… ──▶ Answer(error)            any other path, state or request ──▶ a page that says no, and the wait goes on
+
+Any program and any web page of this machine can send something here, so an answer counts only with the state that this login made up (RFC 6749, 10.12; RFC 8252, 7.3 and 8.4).
+"""
+
+import secrets
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs, urlsplit
+
+import anyio
+from anyio.abc import SocketAttribute, SocketStream
+
+from trimtab.types.errors import ConfigError
+
+_MAX_HEAD = 16 * 1024
+_HEAD_S = 5.0
+_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Trimtab</title><p>{text}</p></html>"""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the authorization server said by way of the browser: a code, or an error in its words."""
+
+    code: str = field(default="", repr=False)
+    error: str = ""
+    description: str = ""
+
+
+class WrongAnswer(Exception):
+    """Why something that came isn't the answer of this login."""
+
+
+@dataclass(slots=True)
+class Callback:
+    """Waits at `redirect_uri`. `odd` is told of what doesn't belong to this login."""
+
+    redirect_uri: str
+    state: str = field(repr=False)
+    odd: Callable[[str], None]
+    _answer: Answer | None = None
+    _came: anyio.Event = field(default_factory=anyio.Event)
+
+    async def answer(self) -> Answer:
+        """Wait for the answer."""
+        await self._came.wait()
+        assert self._answer is not None
+        return self._answer
+
+    def take(self, url: str) -> None:
+        """Take the address at which a browser ended. Raises `WrongAnswer`."""
+        self._answer = answer_in(url, self.state)
+        self._came.set()
+
+    async def _serve(self, stream: SocketStream) -> None:
+        with anyio.move_on_after(_HEAD_S):
+            async with stream:
+                try:
+                    await self._reply(stream, await _target(stream))
+                except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    return
+
+    async def _reply(self, stream: SocketStream, target: str) -> None:
+        path = urlsplit(self.redirect_uri).path
+        if self._came.is_set() or target.partition("?")[0] != path:
+            await stream.send(_page("404 Not Found", "There is nothing here."))
+            return
+        try:
+            answer = answer_in(target, self.state)
+        except WrongAnswer as e:
+            await stream.send(_page("400 Bad Request", "This isn't the answer that Trimtab waits for."))
+            self.odd(f"something came back that isn't the answer of this login ({e}); still waiting")
+            return
+        said = (
+            "You may close this window and go back to Trimtab."
+            if answer.code
+            else "The login was refused. You may close this window."
+        )
+        await stream.send(_page("200 OK", said))
+        self._answer = answer
+        self._came.set()
+
+
+@asynccontextmanager
+async def listening(port: int, path: str, odd: Callable[[str], None]) -> AsyncIterator[Callback]:
+    """Listen on 127.0.0.1 for as long as the block lasts; `port` 0 is any free one. Raises `ConfigError` when that port is taken."""
+    try:
+        listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port)
+    except OSError as e:
+        raise ConfigError(
+            f"port {port} on 127.0.0.1, to which the browser would come back, can't be used: {e.strerror or e}",
+            hint="Is another login under way? End it, or use --device.",
+        ) from None
+    async with listener:
+        at = listener.extra(SocketAttribute.local_port)
+        callback = Callback(f"http://127.0.0.1:{at}{path}", secrets.token_urlsafe(32), odd)
+        async with anyio.create_task_group() as group:
+            group.start_soon(listener.serve, callback._serve)
+            try:
+                yield callback
+            finally:
+                group.cancel_scope.cancel()
+
+
+def answer_in(url: str, state: str) -> Answer:
+    """The answer that a URL (or its query) carries. Raises `WrongAnswer` when it isn't one, or not of the login with `state`."""
+    try:
+        fields = parse_qs(urlsplit(url.strip()).query, keep_blank_values=True, max_num_fields=50)
+    except ValueError:
+        raise WrongAnswer("it can't be read") from None
+    if any(len(values) > 1 for values in fields.values()):
+        raise WrongAnswer("it says something twice")
+    said = {name: values[0] for name, values in fields.items()}
+    if not secrets.compare_digest(said.get("state", "").encode(), state.encode()):
+        raise WrongAnswer("its state is another one" if said.get("state") else "it has no state")
+    if said.get("error"):
+        return Answer(error=said["error"], description=said.get("error_description", ""))
+    if not said.get("code"):
+        raise WrongAnswer("it has no code")
+    return Answer(code=said["code"])
+
+
+async def _target(stream: SocketStream) -> str:
+    """The target of a GET request; empty for any other."""
+    head = b""
+    while b"\r\n\r\n" not in head and len(head) < _MAX_HEAD:
+        head += await stream.receive(4096)
+    method, _, rest = head.partition(b"\r\n")[0].decode("latin-1").partition(" ")
+    return rest.partition(" ")[0] if method == "GET" else ""
+
+
+def _page(status: str, text: str) -> bytes:
+    body = _PAGE.format(text=text).encode()
+    lines = (
+        f"HTTP/1.1 {status}",
+        "content-type: text/html; charset=utf-8",
+        f"content-length: {len(body)}",
+        "cache-control: no-store",
+        "content-security-policy: default-src 'none'",
+        "referrer-policy: no-referrer",
+        "connection: close",
+    )
+    return "\r\n".join((*lines, "", "")).encode() + body

@@ -1,0 +1,52 @@
+"""Paths as completion data: for `@path` in any text, and for commands that take a file.
+
+"look at @src/ma" ──▶ @src/main.py        names from the session's folder on, folders with a slash, the hidden ones only where a dot is typed
+"""
+
+import os
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+from trimtab.coding.commands.command import Completion
+from trimtab.coding.session import Session
+from trimtab.coding.telling.printable import one_path
+
+MOST = 200
+"""How many names are offered."""
+_READ = 20_000
+"""How many entries of a folder are looked at."""
+
+
+def path_in(session: Session, name: str) -> Path:
+    """The path that a person means by `name` in this session."""
+    return Path(session.project.cwd, os.path.expanduser(name))
+
+
+def complete_paths(session: Session, typed: str) -> Sequence[Completion]:
+    """The paths that begin as `typed` does. Touches the disk."""
+    folder, start = os.path.split(typed)
+    try:
+        with os.scandir(os.path.join(session.project.cwd, os.path.expanduser(folder))) as entries:
+            found = sorted(
+                os.path.join(folder, entry.name) + ("/" if entry.is_dir() else "")
+                for entry in islice(entries, _READ)
+                if entry.name.startswith(start) and (start.startswith(".") or not entry.name.startswith("."))
+            )
+    except (OSError, ValueError):
+        return ()
+    # A name that can't be typed as it stands can't be completed.
+    return [Completion(name) for name in found if one_path(name) == name and not any(c.isspace() for c in name)][:MOST]
+
+
+def complete_files(session: Session, typed: str) -> Sequence[Completion]:
+    """What may stand in place of `typed`, whose last word begins with `@`; nothing for any other text."""
+    before, word = _last_word(typed)
+    if not word.startswith("@"):
+        return ()
+    return [Completion(f"{before}@{path.value}") for path in complete_paths(session, word[1:])]
+
+
+def _last_word(typed: str) -> tuple[str, str]:
+    cut = max((at for at, c in enumerate(typed) if c.isspace()), default=-1) + 1
+    return typed[:cut], typed[cut:]

@@ -1,0 +1,108 @@
+"""The door to the code of extensions: a function is called with a time limit, and its failure becomes words.
+
+    plain function ──▶ a thread of its own, which dies with the process; the loop goes on meanwhile
+    async function ──▶ the loop, in a scope with a deadline
+                └─ raises, exits, takes too long ──▶ HookFailed
+
+A thread that hangs can't be ended: it is left behind, and holds nothing of ours but the pipe end that `_Call` closes.
+"""
+
+import contextvars
+import inspect
+import os
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import anyio
+
+from trimtab.agent.ports import Deferred
+from trimtab.coding.telling.hidden import without_invisible
+from trimtab.types.text import scrub
+
+T = TypeVar("T")
+LONGEST = 500
+"""Characters of what foreign code says about its failure."""
+
+
+class HookFailed(Exception):
+    """Code or a command of others failed, hung or made no sense; the message is for people."""
+
+
+async def call_foreign(function: Callable[..., Any], *arguments: Any, limit_s: float) -> Any:
+    """Return what `function` returns, awaited where that is to be awaited. Raises `HookFailed`."""
+    with anyio.move_on_after(limit_s):
+        try:
+            if inspect.iscoroutinefunction(function):
+                return await function(*arguments)
+            result = await in_thread(function, *arguments)
+            return await result if inspect.isawaitable(result) else result
+        except (HookFailed, Deferred):
+            raise
+        except (Exception, SystemExit) as problem:
+            raise HookFailed(said(problem)) from problem
+    raise HookFailed(f"no answer within {limit_s:g} s")
+
+
+def make_foreign(make: Callable[[], T]) -> T:
+    """Return what `make` makes, at once: for what has to be there before anything goes on. Raises `HookFailed`."""
+    try:
+        return make()
+    except (Exception, SystemExit) as problem:
+        raise HookFailed(said(problem)) from problem
+
+
+async def in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a plain `function` returns, from a thread that can be left behind when this is cancelled. Raises what it raises."""
+    call = _Call(contextvars.copy_context(), function, arguments)
+    try:
+        threading.Thread(target=call.run, name="trimtab extension", daemon=True).start()
+        await anyio.wait_readable(call.reading)
+    finally:
+        call.close()
+    return call.result()
+
+
+def said(problem: BaseException) -> str:
+    """A failure of foreign code in one line of words; it may not even have any."""
+    try:
+        text = " ".join(str(problem).split())
+    except Exception:  # noqa: BLE001 - foreign code: an exception of others may not have words
+        text = ""
+    kind = type(problem).__name__
+    return scrub(without_invisible(f"{kind}: {text[: 2 * LONGEST]}" if text else kind))[:LONGEST]
+
+
+class _Call:
+    """One call in a thread; the end of a pipe says when it is over, on every event loop."""
+
+    def __init__(self, context: contextvars.Context, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self.reading, self._writing = os.pipe()
+        self._lock = threading.Lock()
+        self._open = True
+        self._context, self._function, self._arguments = context, function, arguments
+        self._value: Any = None
+        self._problem: BaseException | None = None
+
+    def run(self) -> None:
+        """Call, and say that it is over, unless nobody waits any more."""
+        try:
+            self._value = self._context.run(self._function, *self._arguments)
+        except BaseException as problem:  # noqa: BLE001 - raised again where the call is awaited
+            self._problem = problem
+        with self._lock:
+            if self._open:
+                os.write(self._writing, b".")
+
+    def close(self) -> None:
+        """Nobody waits any more."""
+        with self._lock:
+            self._open = False
+            os.close(self.reading)
+            os.close(self._writing)
+
+    def result(self) -> Any:
+        """What it returned; raises what it raised."""
+        if self._problem is not None:
+            raise self._problem
+        return self._value

@@ -1,0 +1,35 @@
+"""What goes wrong with a server, in words that a model and a person may read."""
+
+from trimtab.coding.telling.hidden import without_invisible
+from trimtab.coding.telling.printable import one_line
+from trimtab.coding.telling.tables import shortened
+from trimtab.types.text import scrub
+
+_LONGEST = 400
+
+
+class McpFailure(Exception):
+    """A server can't be started or asked, or didn't do what it was asked. `login`: it wants to know who asks."""
+
+    def __init__(self, text: str, *, login: bool = False) -> None:
+        super().__init__(text)
+        self.text = text
+        self.login = login
+
+
+def in_words(error: BaseException) -> str:
+    """A failure of foreign code in one harmless line: of a group of them, the first."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, McpFailure):
+        return error.text
+    if isinstance(error, TimeoutError):
+        return "it didn't answer in time"
+    if type(error).__name__ == "ValidationError":
+        return "its answer isn't of the protocol"
+    text = shortened(one_line(without_invisible(scrub(str(error)))).strip(), _LONGEST)
+    name = type(error).__name__
+    if any(kind.__name__ == "TransportError" for kind in type(error).__mro__):
+        return f"it can't be reached: {text or name}"
+    plain = ("MCPError", "FileNotFoundError", "PermissionError", "OSError")
+    return text if text and name in plain else f"{name}: {text}" if text else name

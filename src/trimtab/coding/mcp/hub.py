@@ -1,0 +1,204 @@
+"""All servers of a session: which tools they give it, what they say in its prompt, what their failures say to its person.
+
+    known listings ──▶ names ──▶ tools that fit into their share of the window, or two that find and call the rest
+    a turn begins ──arrivals──▶ servers that nobody knows yet are started, and waited for a while; changed lists become the turn's tools
+    a tool is called ──▶ its server is started, if it isn't running
+
+The tools of a turn stay what they are until it ends, so that a provider's cache holds. The one rule: whatever a server does, the turn goes on.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+
+import anyio
+import msgspec
+
+from trimtab.agent.ports import Tool
+from trimtab.coding.instructions.section import Section
+from trimtab.coding.mcp.failures import McpFailure
+from trimtab.coding.mcp.harmless import described
+from trimtab.coding.mcp.names import tool_names
+from trimtab.coding.mcp.results import Reader
+from trimtab.coding.mcp.server import Server
+from trimtab.coding.mcp.tool import CallTool, FindTool, McpTool, ResourceTool, stands_for
+from trimtab.coding.permissions.hooks import PermissionHooks
+from trimtab.coding.permissions.policy import READING_TOOLS
+from trimtab.coding.services import Services
+from trimtab.coding.telling.printable import one_line
+from trimtab.coding.tools.caps import Caps
+from trimtab.coding.tools.capture import PrivateFolder
+from trimtab.config.settings import McpSettings
+from trimtab.types.models import ModelInfo
+
+_BYTES_A_TOKEN = 4
+_SAID = 12_000
+"""Characters of all servers' instructions together."""
+
+
+@dataclass(slots=True)
+class Mcp:
+    """The servers of one session. `tell` says something to its person."""
+
+    settings: McpSettings
+    servers: tuple[Server, ...]
+    services: Services
+    permissions: PermissionHooks
+    outputs: PrivateFolder
+    caps: Caps = field(default_factory=Caps)
+    enabled: tuple[str, ...] | None = None
+    """Names or globs of the tools that are on; None: all."""
+    tell: Callable[[str], Awaitable[None]] | None = None
+    _images: bool = False
+    _changed: bool = False
+    _told: set[str] = field(default_factory=set)
+    _waited: bool = False
+
+    def __post_init__(self) -> None:
+        """Hear of changes, and let what the person believes run unasked."""
+        for server in self.servers:
+            server.changed = self._note_change
+        if self.servers:
+            self.permissions.stands_for = stands_for
+        self._let_read()
+
+    def server(self, name: str) -> Server | None:
+        """The server of that name."""
+        return next((server for server in self.servers if server.name == name), None)
+
+    def tools(self, info: ModelInfo) -> tuple[Tool, ...]:
+        """The tools that a model gets now: a source of the kit."""
+        self._images = "image" in info.input
+        shown, deferred = self.shared_out(info.context_window)
+        found: list[Tool] = [*shown]
+        if deferred:
+            found += [FindTool(deferred), CallTool(deferred)]
+        readable = [server for server in self.servers if not server.off and server.known().resources]
+        return (*found, *([ResourceTool(readable, self._reader)] if readable else []))
+
+    def shared_out(self, window: int) -> tuple[tuple[McpTool, ...], tuple[McpTool, ...]]:
+        """The tools that are shown, and those that are looked up: of the costliest servers, until the rest fits into its share of the window."""
+        every = self.every_tool()
+        cost = {server.name: cost_of([tool for tool in every if tool.server is server]) for server in self.servers}
+        room, kept = int(self.settings.defer_share * window), set[str]()
+        for name, tokens in sorted(cost.items(), key=lambda pair: (pair[1], pair[0])):
+            room -= tokens
+            if room >= 0:
+                kept.add(name)
+        shown = tuple(tool for tool in every if tool.server.name in kept)
+        return shown, tuple(tool for tool in every if tool.server.name not in kept)
+
+    def every_tool(self) -> tuple[McpTool, ...]:
+        """Every tool that is known and wanted, by name."""
+        wanted = [
+            (server, tool)
+            for server in self.servers
+            if not server.off
+            for tool in server.known().tools
+            if _wanted(server, tool.name)
+        ]
+        names = tool_names((server.name, tool.name) for server, tool in wanted)
+        tools = [McpTool(names[server.name, tool.name], server, tool, self._reader) for server, tool in wanted]
+        return tuple(sorted((tool for tool in tools if self._is_on(tool.name)), key=lambda tool: tool.name))
+
+    def sections(self) -> tuple[Section, ...]:
+        """What servers say about how they are used: sections of the system prompt."""
+        return tuple(self._sections())
+
+    async def arrivals(self) -> bool:
+        """A turn begins: whether there are other tools now. The first time, servers that nobody knows yet are waited for."""
+        if not self._waited:
+            self._waited = True
+            await self._meet([server for server in self.servers if not server.off and server.listing is None])
+        for server in self.servers:
+            await self._tell_of(server)
+        changed, self._changed = self._changed, False
+        if changed:
+            self._let_read()
+        return changed
+
+    async def meet_all(self) -> None:
+        """Start every server that isn't off, side by side; failures stay with each."""
+        async with anyio.create_task_group() as group:
+            for server in self.servers:
+                if not server.off:
+                    group.start_soon(_met, server)
+
+    async def _meet(self, unknown: Sequence[Server]) -> None:
+        if not unknown:
+            return
+        done = {server.name: anyio.Event() for server in unknown}
+
+        async def meet(server: Server) -> None:
+            try:
+                await _met(server)
+            finally:
+                done[server.name].set()
+
+        for server in unknown:
+            self.services.run(lambda server=server: meet(server))  # type: ignore[misc]
+        with anyio.move_on_after(self.settings.first_wait_s):
+            for event in done.values():
+                await event.wait()
+        late = [one_line(server.name) for server in unknown if not done[server.name].is_set()]
+        if late:
+            await self._say(f"MCP: {', '.join(late)} is still starting; its tools come with a later turn")
+
+    async def _tell_of(self, server: Server) -> None:
+        """A failure, and what was left out of a listing, once each."""
+        name = one_line(server.name)
+        if server.failure is not None and server.state in ("failed", "login"):
+            way = f"/mcp login {name}" if server.state == "login" else f"/mcp {name} shows more"
+            await self._say(f"MCP: {name} failed: {server.failure.text} ({way})")
+        for remark in server.known().remarks:
+            await self._say(f"MCP: {name}: {remark}")
+
+    async def _say(self, text: str) -> None:
+        if text not in self._told and self.tell is not None:
+            self._told.add(text)
+            await self.tell(text)
+
+    def _sections(self) -> Iterator[Section]:
+        room = _SAID
+        for server in self.servers:
+            text = server.known().instructions
+            if server.off or not text or len(text) > room:
+                continue
+            room -= len(text)
+            name = one_line(server.name)
+            head = f"The connected server {name} ({described(server.known())}) says about its use:"
+            yield Section(
+                f"mcp {name}", server.config.origin or "your settings", f"# Server {name}\n\n{head}\n\n{text}\n"
+            )
+
+    def _let_read(self) -> None:
+        """Tools that a server says only read run unasked, where the person believes it."""
+        reading = {t.name for t in self.every_tool() if t.remote.reads and t.server.config.server.read_only_unasked}
+        policy = self.permissions.policy
+        self.permissions.policy = replace(policy, reading=READING_TOOLS | reading)
+
+    def _is_on(self, name: str) -> bool:
+        return self.enabled is None or any(fnmatchcase(name, glob) for glob in self.enabled)
+
+    def _note_change(self) -> None:
+        self._changed = True
+
+    def _reader(self) -> Reader:
+        return Reader(self.outputs, self.caps, images=self._images)
+
+
+def cost_of(tools: Sequence[McpTool]) -> int:
+    """About how many tokens the specs of `tools` take."""
+    return sum(len(msgspec.json.encode(tool.spec)) for tool in tools) // _BYTES_A_TOKEN
+
+
+async def _met(server: Server) -> None:
+    try:
+        await server.start()
+    except McpFailure as failure:
+        server.failure = failure
+
+
+def _wanted(server: Server, tool: str) -> bool:
+    globs = server.config.server.tools
+    return globs is None or any(fnmatchcase(tool, glob) for glob in globs)

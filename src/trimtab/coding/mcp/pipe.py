@@ -1,0 +1,185 @@
+"""A server as a process: its standard input and output as the two streams that the SDK talks over.
+
+    SDK ──message──▶ a line on its stdin          its stdout ──line, bounded──▶ message ──▶ SDK
+                                                  its stderr ──▶ the last lines of it (tail.py)
+    left ──▶ stdin is closed ──a moment──▶ its whole tree is stopped
+
+The SDK brings a transport of its own; this one has bounds: of a message, of lines that are none, of messages in a second, and it ends what the
+server started, wherever that went. The one rule: whatever comes out of the process, this process keeps its memory and its event loop.
+"""
+
+import secrets
+import subprocess
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio.abc import ByteReceiveStream, ByteSendStream, Process
+
+from trimtab.coding.mcp.failures import McpFailure
+from trimtab.coding.mcp.tail import Tail
+from trimtab.coding.tools import process_tree
+
+LARGEST = 64_000_000
+"""Bytes of one message."""
+MOST_NOISE = 4_000_000
+"""Bytes that a server may print that are no messages, before it is given up."""
+MOST_A_SECOND = 2_000
+"""Messages; more wait in the pipe."""
+_GRACE_S = 0.7
+_CHUNK = 1 << 18
+
+
+@dataclass(slots=True)
+class Lines:
+    """Cuts what comes into lines. Pure."""
+
+    _held: bytearray = field(default_factory=bytearray)
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that end in `data`. Raises `McpFailure` for one that never seems to."""
+        first, newline, rest = data.partition(b"\n")
+        self._held += first
+        if len(self._held) > LARGEST:
+            raise McpFailure(f"it sent a message of more than {LARGEST:,} bytes")
+        if not newline:
+            return []
+        lines = [bytes(self._held), *rest.split(b"\n")]
+        self._held = bytearray(lines.pop())
+        return lines
+
+
+@asynccontextmanager
+async def process_streams(
+    argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], tail: Tail, lost: anyio.Event
+) -> AsyncIterator[tuple[Any, Any]]:
+    """Start the server and yield its two streams; `lost` is set once it says no more, unless it is left. Raises `OSError` or `ValueError` when it can't be started."""
+    marker = secrets.token_hex(8)
+    process = await anyio.open_process(
+        list(argv),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=cwd,
+        env={**environment, process_tree.MARKER: marker},
+        start_new_session=True,
+    )
+    to_sdk, from_server = anyio.create_memory_object_stream[Any](0)
+    to_server, from_sdk = anyio.create_memory_object_stream[Any](0)
+    leaving = anyio.Event()
+    try:
+        async with anyio.create_task_group() as group:
+            if process.stdin is not None and process.stdout is not None and process.stderr is not None:  # all are pipes
+                group.start_soon(_read, process.stdout, to_sdk, tail, lost, leaving)
+                group.start_soon(_write, process.stdin, from_sdk, to_sdk)
+                group.start_soon(_drain, process.stderr, tail)
+            try:
+                yield from_server, to_server
+            finally:
+                leaving.set()
+                with anyio.CancelScope(shield=True):
+                    from_server.close()
+                    await _end(process, marker)
+                group.cancel_scope.cancel()
+    finally:
+        for stream in (to_sdk, from_server, to_server, from_sdk):
+            stream.close()
+
+
+async def _read(stdout: ByteReceiveStream, to_sdk: Any, tail: Tail, lost: anyio.Event, leaving: anyio.Event) -> None:
+    from mcp.shared.message import SessionMessage  # noqa: PLC0415 - of the extra
+    from mcp_types import jsonrpc_message_adapter  # noqa: PLC0415
+
+    lines, noise, pace = Lines(), 0, _Pace()
+    try:
+        async with to_sdk:
+            while True:
+                for line in lines.feed(await stdout.receive(_CHUNK)):
+                    if not line.strip():
+                        continue
+                    try:
+                        if not line.lstrip().startswith(b"{"):
+                            raise ValueError
+                        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+                    except ValueError:
+                        noise += len(line)
+                        tail.say(f"not of the protocol: {line[:400].decode('utf-8', 'replace')}")
+                        if noise > MOST_NOISE:
+                            raise McpFailure("it prints what isn't of the protocol, and won't stop") from None
+                        continue
+                    _mend(message, tail)
+                    await pace.step()
+                    await to_sdk.send(SessionMessage(message))
+                await anyio.lowlevel.checkpoint()
+    except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+        pass
+    finally:
+        if not leaving.is_set():
+            lost.set()
+
+
+def _mend(message: Any, tail: Tail) -> None:
+    """Of a list of tools, leave out those for which the SDK would refuse the whole list."""
+    result = getattr(message, "result", None)
+    tools = result.get("tools") if isinstance(result, dict) else None
+    if not isinstance(result, dict) or not isinstance(tools, list):
+        return
+    kept = []
+    for tool in tools:
+        schema = tool.get("inputSchema") if isinstance(tool, dict) else None
+        if (
+            isinstance(schema, dict)
+            and schema.setdefault("type", "object") == "object"
+            and isinstance(tool.get("name"), str)
+        ):
+            kept.append(tool)
+        else:
+            tail.say(f"left out, since its arguments have no schema of an object: {str(tool)[:100]}")
+    result["tools"] = kept
+
+
+@dataclass(slots=True)
+class _Pace:
+    """Lets so many messages a second through."""
+
+    _since: float = 0.0
+    _count: int = 0
+
+    async def step(self) -> None:
+        now = anyio.current_time()
+        if now - self._since >= 1:
+            self._since, self._count = now, 0
+        self._count += 1
+        if self._count > MOST_A_SECOND:
+            await anyio.sleep(1 - (now - self._since))
+
+
+async def _write(stdin: ByteSendStream, from_sdk: Any, to_sdk: Any) -> None:
+    try:
+        async with from_sdk:
+            async for sent in from_sdk:
+                text = sent.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await stdin.send(text.encode("utf-8", "replace") + b"\n")
+    except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+        to_sdk.close()  # who waits for an answer is told that none comes
+
+
+async def _drain(stderr: ByteReceiveStream, tail: Tail) -> None:
+    with suppress(anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+        while True:
+            tail.feed(await stderr.receive(_CHUNK))
+
+
+async def _end(process: Process, marker: str) -> None:
+    """Let it end by itself for a moment, then stop it and all that it started."""
+    with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        if process.stdin is not None:
+            await process.stdin.aclose()
+    with anyio.move_on_after(_GRACE_S):
+        await process.wait()
+    await process_tree.stop(process.pid, marker, grace_s=_GRACE_S)
+    with anyio.move_on_after(1), suppress(OSError):
+        await process.aclose()

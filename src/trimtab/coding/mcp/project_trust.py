@@ -1,0 +1,148 @@
+"""A project's servers are code: each is trusted by its content, beyond the folder, before it is started or asked.
+
+    .mcp.json entry + the project's own files that its command names ──code_decision──▶ trusted: it may be used
+                                                                                  └─▶ new, or changed: shown to a person, and asked
+    a person: this time · from now on · no          nobody there: it isn't used, and a notice says so
+
+What such a file loads in turn isn't hashed: it is the project's, which is trusted as a folder.
+"""
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from trimtab.coding.mcp.config import ServerConfig
+from trimtab.coding.person import NOBODY, Option, Person, Question
+from trimtab.coding.project import Project
+from trimtab.coding.telling.printable import one_line
+from trimtab.coding.telling.trust_text import revealed
+from trimtab.coding.trust.code import CodeDecision, code_decision, difference, trust_code
+from trimtab.coding.trust.place import lies_in
+from trimtab.types.errors import ConfigError
+
+_FILES = 20
+_LONGEST = 20_000
+_OPTIONS = (
+    Option("once", "yes, this time", "nothing is stored"),
+    Option("always", "yes, from now on", "asked again when any of it changes"),
+    Option("no", "no, not now"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Names of the servers that may be used, and what a person should know of the others."""
+
+    names: frozenset[str]
+    notices: tuple[str, ...] = ()
+
+
+async def allowed_servers(project: Project, servers: Sequence[ServerConfig], person: Person) -> Allowed:
+    """Which of a trusted project's `servers` may be used; `person` is asked about those that nobody has judged as they are."""
+    names: set[str] = set()
+    notices: list[str] = []
+    for server in servers:
+        if server.problem or server.server.disabled:
+            names.add(server.name)  # it isn't used anyway, and its own reason is the better one
+            continue
+        try:
+            yes, notice = await _may_run(project, server, person)
+        except ConfigError as e:
+            yes, notice = False, e.message
+        if yes:
+            names.add(server.name)
+        if notice:
+            notices.append(notice)
+    return Allowed(frozenset(names), tuple(notices))
+
+
+async def _may_run(project: Project, server: ServerConfig, person: Person) -> tuple[bool, str]:
+    store, root = project.home.trust_file, project.trust.root
+    items = await anyio.to_thread.run_sync(_items, server, root)
+    decision = await anyio.to_thread.run_sync(code_decision, store, root, items)
+    shown = f"the server {one_line(server.name)} of {one_line(_file_of(server, root))}"
+    if decision.unreadable:
+        name, why = next(iter(decision.unreadable.items()))
+        return False, f"{shown} isn't used: {one_line(name)} can't be judged ({why})"
+    asked = {**decision.new, **decision.changed}
+    if not asked:
+        return True, ""
+    if person is NOBODY:
+        changed = "changed since it was trusted" if decision.changed else "hasn't been judged by a person"
+        return (
+            False,
+            f"{shown} isn't used: it {changed}; a talk (trimtab chat) asks about it, trimtab mcp allow {one_line(server.name)} shows and allows it",
+        )
+    details = await anyio.to_thread.run_sync(partial(_details, project, server, decision))
+    what = "answers from" if server.server.url else "runs on this machine, with your rights"
+    key = await person.ask(Question("trust", f"Use {shown}? It {what}:", details, _OPTIONS, default="no"))
+    if key not in ("once", "always"):
+        return False, f"{shown} isn't used, as you said" if key == "no" else f"{shown} isn't used"
+    again = await anyio.to_thread.run_sync(
+        code_decision, store, root, await anyio.to_thread.run_sync(_items, server, root)
+    )
+    if {**again.new, **again.changed} != asked:
+        return False, f"{shown} isn't used: it changed while you were asked"
+    if key == "always":
+        await anyio.to_thread.run_sync(allow, project, asked)
+    return True, ""
+
+
+def as_it_stands(project: Project, server: ServerConfig) -> tuple[Mapping[str, bytes], tuple[str, ...]]:
+    """What of a project's server would be judged, and lines that show it. Raises `ConfigError`. Touches the disk."""
+    items = _items(server, project.trust.root)
+    decision = code_decision(project.home.trust_file, project.trust.root, items)
+    for name, why in decision.unreadable.items():
+        raise ConfigError(f"{name} can't be judged: {why}", hint="Make it a file that can be read.")
+    return {**decision.new, **decision.changed}, _details(project, server, decision)
+
+
+def allow(project: Project, items: Mapping[str, bytes]) -> None:
+    """Let what was shown be used from now on. Raises `ConfigError`. Touches the disk."""
+    trust_code(project.home.trust_file, project.home.trusted_code, project.trust.root, items)
+
+
+def _file_of(server: ServerConfig, root: Path) -> str:
+    return os.path.relpath(server.origin, root)
+
+
+def _items(server: ServerConfig, root: Path) -> Mapping[str, bytes | Path]:
+    """The entry, and the files of the project that its command names."""
+    name = _file_of(server, root)
+    items: dict[str, bytes | Path] = {f"{name} {server.name}": server.said.encode("utf-8", "replace")}
+    words = (server.server.command or "", *server.server.args)
+    for word in words:
+        real = os.path.realpath(server.folder / word) if word and "\0" not in word and "$" not in word else ""
+        if real and lies_in(real, os.fspath(root)) and _is_file(real) and len(items) <= _FILES:
+            items[f"{name} {server.name}: {os.path.relpath(real, root)}"] = Path(real)
+    return items
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _details(project: Project, server: ServerConfig, decision: CodeDecision) -> tuple[str, ...]:
+    lines = [revealed(line) for line in server.said[:_LONGEST].splitlines()]
+    if len(server.said) > _LONGEST:
+        lines.append(f"… and {len(server.said) - _LONGEST:,} more characters")
+    for name, data in (*decision.new.items(), *decision.changed.items()):
+        if data == server.said.encode("utf-8", "replace") and name in decision.new:
+            continue
+        state = "changed" if name in decision.changed else "new"
+        lines.append(f"{state}: {one_line(name)} ({len(data):,} bytes)")
+        if name in decision.changed:
+            diff = difference(project.home.trust_file, project.home.trusted_code, project.trust.root, name, data)
+            lines += [revealed(line) for line in (diff or "").splitlines()[:200]]
+    lines.append(
+        f"to be asked no more, disable it: [mcp.servers.{one_line(server.name)}] disabled = true in your settings"
+    )
+    return tuple(lines)

@@ -1,0 +1,81 @@
+"""Extensions and hooks as the command line has them."""
+
+from pathlib import Path
+
+import pytest
+
+from support.cli import Cli
+
+TOOL = (
+    "from trimtab.extend import Renderer\nAPI = 1\ndef extend(api):\n"
+    "    api.tool('notes', 'Looks up notes.', lambda arguments, here: 'found it', "
+    "parameters={'type': 'object', 'properties': {'topic': {'type': 'string'}}})\n"
+    "    api.renderer(Renderer('notes', 'notes about {topic}{missing}'))\n"
+)
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """Home and project."""
+    return Cli.at(tmp_path)
+
+
+def call(cli: Cli) -> str:
+    """A model that looks up a note."""
+    calls = [{"name": "mine__notes", "arguments": {"topic": "ports\u202e\x1b[31m"}}]
+    return cli.script({"tool_calls": calls}, {"text": "done"})
+
+
+def test_an_extension_named_by_a_flag_has_its_tool_shown_as_it_says(cli: Cli) -> None:
+    file = cli.root / "mine.py"
+    file.write_text(TOOL)
+    outcome = cli.run("chat", "-e", str(file), "--permission", "full", "--model", call(cli), stdin=b"go\n")
+    assert outcome.code == 0
+    assert "  notes about ports  [ok]" in outcome.err
+    assert "\u202e" not in outcome.err
+
+
+def test_no_extensions_loads_none_and_both_flags_exclude_each_other(cli: Cli) -> None:
+    (cli.home / "extensions").mkdir(parents=True)
+    (cli.home / "extensions" / "bad.py").write_text("raise SystemError\n")
+    model = cli.script({"text": "hello"})
+    outcome = cli.inside("-p", "hi", "--no-extensions", "--model", model)
+    assert (outcome.code, outcome.out, outcome.err) == (0, "hello\n", "")
+    both = cli.inside("-p", "hi", "--no-extensions", "-e", "x.py", "--model", model)
+    assert both.code == 2
+    assert "exclude each other" in both.err
+
+
+def test_the_doctor_lists_what_acts_and_what_does_not(cli: Cli) -> None:
+    (cli.home / "extensions").mkdir(parents=True)
+    (cli.home / "extensions" / "mine.py").write_text(TOOL)
+    (cli.home / "extensions" / "bad.py").write_text("1 / 0\n")
+    cli.config('[[hooks.tool_call]]\ncommand = "true"\nmatch = "bash"\n')
+    out = cli.inside("doctor").out
+    assert "mine (yours): tool mine__notes, renderer of mine__notes" in out
+    assert "bad is left out: ZeroDivisionError" in out
+    assert "hook: `true` at tool_call" in out
+
+
+def test_code_of_a_project_is_shown_and_let_run_without_a_talk(cli: Cli) -> None:
+    cli.file(".trimtab/extensions/theirs.py", "API = 1\ndef extend(api):\n    api.section('s', 'be kind')\n")
+    cli.file(".trimtab/config.toml", '[[hooks.session_start]]\ncommand = "touch started"\n')
+    refused = cli.inside("trust", "code")
+    assert refused.code == 2
+    assert "isn't trusted, so none of its code runs" in refused.err
+    assert cli.inside("trust", "set", ".", "folder").code == 0
+    model = cli.script({"text": "one"}, {"text": "two"})
+    first = cli.inside("-p", "hi", "--model", model)
+    assert "code of this project doesn't run: .trimtab/extensions/theirs.py, " in first.err
+    assert not (cli.project / "started").exists()
+    shown = cli.inside("trust", "code").out
+    assert "  API = 1" in shown
+    assert "command = touch started" in shown
+    assert cli.inside("trust", "code", ".", "--yes").code == 0
+    second = cli.inside("-p", "hi", "--model", cli.script({"text": "two", "expect": {"contains": ["be kind"]}}))
+    assert (second.code, second.err) == (0, "")
+    assert (cli.project / "started").exists()
+    (cli.project / "started").unlink()
+    safe = cli.inside("-p", "hi", "--safe", "--model", cli.script({"text": "safe"}))
+    assert (safe.out, safe.err) == ("safe\n", "")
+    assert not (cli.project / "started").exists()

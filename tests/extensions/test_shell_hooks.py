@@ -1,0 +1,301 @@
+"""Hooks that are commands: what they are told, what they may answer, and what becomes of those that fail."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import anyio
+import pytest
+
+from support.agent_fakes import calls, ends, says
+from support.extended import Answers, talk
+from support.instructed import Place
+from trimtab.coding.commands.registry import run_command
+from trimtab.coding.extensions import shell as shell_module
+from trimtab.coding.extensions.shell import run_hook
+from trimtab.types.errors import ConfigError
+
+pytestmark = pytest.mark.anyio
+DONE = says("done") + ends()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """A home and a project."""
+    return Place(tmp_path)
+
+
+def hook(place: Place, point: str, command: str, *, file: str = "home/config.toml", **more) -> None:
+    """A hook in settings."""
+    lines = [
+        f"[[hooks.{point}]]",
+        f"command = {json.dumps(command)}",
+        *(f"{k} = {json.dumps(v)}" for k, v in more.items()),
+    ]
+    path = place.root / file
+    before = path.read_text() if path.exists() else ""
+    place.write(file, before + "\n".join(lines) + "\n")
+
+
+def writes(path: str = "a.txt") -> list:
+    """A call that writes a file."""
+    return calls("write", json.dumps({"path": path, "content": "x"}), call_id="c1") + ends("tool_calls")
+
+
+async def test_a_command_is_told_of_the_call_and_refuses_it_by_exit_code_two(place: Place) -> None:
+    hook(place, "tool_call", "cat > told.json; echo no such file today >&2; exit 2", match="write(*.txt)")
+    async with talk(place, writes(), writes("b.md"), DONE) as talking:
+        await talking.session.prompt("go")
+        assert talking.failed == [True, False]
+        assert talking.results[0] == "Not run: no such file today"
+        identity = talking.session.log.header.id
+    assert json.loads((place.cwd / "told.json").read_text()) == {
+        "hook": "tool_call",
+        "hook_event_name": "tool_call",
+        "session_id": identity,
+        "cwd": str(place.cwd),
+        "tool_name": "write",
+        "tool_input": {"path": "a.txt", "content": "x"},
+        "call_id": "c1",
+    }
+
+
+@pytest.mark.parametrize(
+    ("answer", "refused", "said"),
+    [
+        ({"decision": "block", "reason": "because"}, True, "Not run: because"),
+        ({"decision": "deny"}, True, "Not run: it gave no reason"),
+        ({"continue": False, "stopReason": "stop it"}, True, "Not run: stop it"),
+        (
+            {"decision": "ask", "reason": "sure?"},
+            True,
+            "Not run: sure? (a person has to decide that, and none said yes)",
+        ),
+        ({"decision": "allow"}, False, ""),
+        ({"decision": "approve", "context": "mind the gap"}, False, "mind the gap]"),
+        ({"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "r"}}, True, "Not run: r"),
+        ({"hookSpecificOutput": {"permissionDecision": "allow", "additionalContext": "seen"}}, False, "seen]"),
+        ({}, False, ""),
+    ],
+)
+async def test_a_command_answers_in_json_as_those_of_other_agents_do(
+    place: Place, answer: dict, refused: bool, said: str
+) -> None:
+    hook(place, "tool_call", f"cat > /dev/null; echo '{json.dumps(answer)}'")
+    async with talk(place, writes(), DONE) as talking:
+        await talking.session.prompt("go")
+        assert talking.failed == [refused]
+        assert said in talking.results[0]
+
+
+@pytest.mark.parametrize("field", ["arguments", "updatedInput"])
+async def test_changed_arguments_are_judged_and_run(place: Place, field: str) -> None:
+    changed = {"path": "b.txt", "content": "y"}
+    answer = {"arguments": changed} if field == "arguments" else {"hookSpecificOutput": {field: changed}}
+    hook(place, "tool_call", f"echo '{json.dumps(answer)}'")
+    async with talk(place, writes(), DONE) as talking:
+        await talking.session.prompt("go")
+        assert talking.failed == [False]
+    assert (place.cwd / "b.txt").read_text() == "y"
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("exit 1", "ended with exit code 1"),
+        ("echo oops >&2; exit 7", "exit code 7: oops"),
+        ("kill -9 $$", "was killed"),
+        ("no-such-program-here", "exit code 127"),
+        ("echo fine", "it printed no JSON object: fine"),
+        ("echo '{'", "it printed no valid JSON"),
+        ("""echo '{"decision": "perhaps"}'""", "it decided 'perhaps'"),
+        ("""echo '{"decision": 3}'""", "`decision` is no text"),
+        ("""echo '{"arguments": []}'""", "the changed arguments are no object"),
+        ("""echo '{"hookSpecificOutput": []}'""", ""),
+        ("printf '\\377\\376'", "no UTF-8"),
+        ("yes '{' | head -c 300000", "printed more than 200,000 bytes"),
+    ],
+)
+async def test_a_guard_that_answers_nothing_that_makes_sense_refuses_the_call(
+    place: Place, command: str, why: str
+) -> None:
+    hook(place, "tool_call", command)
+    async with talk(place, writes(), DONE) as talking:
+        await talking.session.prompt("go")
+        if why:
+            assert talking.failed == [True]
+            assert why in talking.results[0]
+            assert any("failed at a call of write, so it isn't run" in text for text in talking.notices)
+            assert not (place.cwd / "a.txt").exists()
+
+
+async def test_a_command_that_hangs_is_ended_with_all_that_it_started(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shell_module, "GRACE_S", 0.2)
+    hook(place, "tool_call", "sleep 1000 & echo $! > child; wait", timeout_s=0.5)
+    async with talk(place, writes(), DONE) as talking:
+        await talking.session.prompt("go")
+        assert "it took too long, and was ended" in talking.results[0]
+    child = int((place.cwd / "child").read_text())
+    assert state_of(child) in ("", "Z")
+
+
+def state_of(process: int) -> str:
+    """What a process does; empty when there is none."""
+    status = Path(f"/proc/{process}/stat")
+    return status.read_text().split()[2] if status.exists() else ""
+
+
+async def test_a_child_that_holds_the_output_does_not_hold_the_session(place: Place, tmp_path: Path) -> None:
+    with anyio.fail_after(5):
+        ran = await run_hook(
+            ("/bin/sh", "-c", "sleep 20 & echo $! > child; echo out; echo err >&2"),
+            b"",
+            environment={"PATH": "/bin:/usr/bin"},
+            cwd=tmp_path,
+            limit_s=4,
+        )
+    assert (ran.code, ran.out, ran.err) == (0, b"out\n", "err")
+    os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
+
+
+async def test_a_result_is_replaced_or_added_to_and_a_failing_command_is_told_once(place: Place) -> None:
+    place.write("work/s.txt", "token 123")
+    hook(place, "tool_result", """echo '{"output": "*** \\u202e", "is_error": true}'""", match="read")
+    hook(place, "tool_result", "echo 'formatted\033[31m' >&2; exit 2", match="write")
+    hook(place, "tool_result", "exit 1")
+    reads = calls("read", '{"path": "s.txt"}', call_id="c1") + ends("tool_calls")
+    async with talk(place, reads, writes(), DONE) as talking:
+        await talking.session.prompt("go")
+        assert talking.results[0] == "***"
+        assert talking.failed == [True, False]
+        assert "formatted]" in talking.results[1]
+        assert "\x1b" not in talking.results[1]
+        assert len([text for text in talking.notices if "is passed over" in text]) == 1
+
+
+async def test_commands_get_no_keys_and_the_projects_folder(place: Place) -> None:
+    hook(place, "session_start", "env > env.txt; echo 'on branch main'")
+    project = place.project
+    from trimtab.coding.choose import Ephemeral
+    from trimtab.coding.opening import open_session
+    from trimtab.coding.project import open_project
+
+    opened = project()
+    env = {**opened.env, "OPENAI_API_KEY": "k1", "MY_TOKEN": "k2", "PATH": "/bin:/usr/bin"}
+    again = open_project(opened.cwd, overrides=opened.asked.overrides, trust="once", env=env)
+    from support.agent_fakes import Script
+
+    async with open_session(again, Ephemeral(), provider=Script(DONE)) as session:
+        await session.prompt("hi")
+        assert "hook `env > env.txt; echo 'on branch main'`: on branch main" in session.agent.system
+    said = (place.cwd / "env.txt").read_text()
+    assert "k1" not in said
+    assert "k2" not in said
+    assert f"TRIMTAB_PROJECT_DIR={place.cwd}" in said
+
+
+async def test_hooks_of_a_request_an_end_and_events(place: Place) -> None:
+    hook(place, "before_request", "echo remember the milk")
+    hook(place, "session_end", "cat > end.json")
+    hook(place, "event", "cat >> events.jsonl", match="turn_*")
+    async with talk(place, DONE) as talking:
+        await talking.session.prompt("hi")
+        (request,) = talking.session.agent.provider.requests
+        assert "remember the milk" in str(request.messages[-1])
+    assert json.loads((place.cwd / "end.json").read_text())["hook"] == "session_end"
+    events = [json.loads(line)["type"] for line in (place.cwd / "events.jsonl").read_text().splitlines()]
+    assert events == ["turn_started", "turn_ended"]
+
+
+async def test_a_message_for_the_person_is_a_notice_on_one_line(place: Place) -> None:
+    hook(place, "tool_call", """echo '{"systemMessage": "look\\n\\u001b[31mhere"}'""")
+    async with talk(place, writes(), DONE) as talking:
+        await talking.session.prompt("go")
+        assert talking.notices[0].endswith(": look here")
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"match": "a("}, "is not a permission rule"),
+        ({"match": "read(x)"}, "takes no argument"),
+        ({"timeout_s": 0}, "above 0"),
+        ({"comand": "x"}, "did you mean 'command'"),
+    ],
+)
+async def test_a_hook_that_cannot_be_read_is_an_error_with_its_place(place: Place, more: dict, why: str) -> None:
+    hook(place, "tool_call", "true", **more)
+    with pytest.raises(ConfigError) as caught:
+        async with talk(place):
+            pass
+    assert why in str(caught.value)
+    assert "hooks.tool_call" in str(caught.value)
+
+
+PROJECT = "work/.trimtab/config.toml"
+
+
+async def test_a_projects_hook_runs_once_its_content_was_let_run_and_asks_again_when_it_changed(place: Place) -> None:
+    place.write("work/check.sh", "exit 2\n")
+    hook(place, "tool_call", "sh check.sh", file=PROJECT)
+    async with talk(place, writes(), DONE, trust="folder") as talking:
+        assert "check.sh, " not in talking.notices[0]
+        assert ".trimtab/config.toml hooks.tool_call[0], check.sh are new" in talking.notices[0]
+        await talking.session.prompt("go")
+        assert talking.failed == [False], "what nobody let run guards nothing"
+    person = Answers(["yes"])
+    async with talk(place, writes("b.txt"), DONE, trust="folder", person=person) as talking:
+        await talking.session.prompt("go")
+        assert talking.failed == [True]
+    place.write("work/check.sh", "exit 0\n")
+    person = Answers(["later"])
+    async with talk(place, DONE, trust="folder", person=person) as talking:
+        assert "  -exit 2" in person.asked[0].details
+        desk = type(
+            "Desk", (), {"session": talking.session, "told": [], "tell": lambda self, text: self.told.append(text)}
+        )()
+        await run_command(desk, "extensions", "")
+        assert "hook `sh check.sh` at tool_call, 60 s; it doesn't act: it changed" in desk.told[0]
+
+
+async def test_a_file_that_a_projects_hook_names_must_be_what_it_was_when_it_runs(place: Place) -> None:
+    place.write("work/check.sh", "exit 0\n")
+    hook(place, "tool_call", "sh check.sh", file=PROJECT)
+    change = calls("write", '{"path": "check.sh", "content": "touch owned"}', call_id="c1") + ends("tool_calls")
+    async with talk(place, change, writes(), DONE, trust="folder", person=Answers(["once"])) as talking:
+        await talking.session.prompt("go")
+        assert talking.failed == [False, True]
+        assert "check.sh isn't what it was when you let it run" in talking.results[1]
+    assert not (place.cwd / "owned").exists()
+
+
+async def test_a_hook_of_a_project_has_standard_input_and_a_sandbox_and_its_output_is_no_code(place: Place) -> None:
+    owned = place.home / "owned"
+    hook(place, "tool_call", f"cat > told.json; echo x > {owned}; exit 0", file=PROJECT)
+    for person in (Answers(["yes"]), Answers()):
+        async with talk(place, writes(), DONE, trust="folder", person=person) as talking:
+            confined = talking.session._kit.confiner.examine()[1].sandbox is not None
+            await talking.session.prompt("go")
+            assert talking.failed == [False]
+    assert json.loads((place.cwd / "told.json").read_text())["tool_name"] == "write"
+    assert owned.exists() is not confined
+
+
+async def test_the_hooks_of_a_project_take_none_of_the_persons_away(place: Place) -> None:
+    hook(place, "tool_call", "exit 2")
+    hook(place, "tool_call", "true", file=PROJECT)
+    async with talk(place, writes(), DONE, trust="once", person=Answers(["once"])) as talking:
+        assert len(talking.session.extensions.shell) == 2
+        await talking.session.prompt("go")
+        assert talking.failed == [True]
+
+
+@pytest.mark.parametrize("trust", ["never", None])
+async def test_the_hooks_of_a_project_that_is_not_trusted_are_not_even_looked_at(place: Place, trust) -> None:
+    hook(place, "session_start", "touch owned", file=PROJECT)
+    async with talk(place, trust=trust, person=Answers(["later", "yes"])) as talking:
+        assert talking.session.extensions.shell == ()
+    assert not (place.cwd / "owned").exists()

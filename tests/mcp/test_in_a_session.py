@@ -1,0 +1,189 @@
+"""Servers in a whole session: who may call them, what a talk shows of them, and what the command line does with them."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.cli import Cli, Json, Outcome, text_of
+from support.mcp_kit import FAKE, needs_sdk
+
+pytestmark = needs_sdk
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """A home whose settings name servers."""
+    cli = Cli.at(tmp_path)
+    named(cli, a="good")
+    return cli
+
+
+def named(cli: Cli, more: str = "", **servers: str) -> None:
+    """Write settings that name servers, each with how it behaves."""
+    tables = [
+        f"[mcp.servers.{name}]\ncommand = {json.dumps(sys.executable)}\nargs = {json.dumps(['-I', FAKE, mode])}\n"
+        for name, mode in servers.items()
+    ]
+    cli.config(more + "".join(tables))
+
+
+def calls(cli: Cli, *called: tuple[str, Json], flags: tuple[str, ...] = ()) -> tuple[list[Json], Outcome]:
+    """The results of calls that a model makes in one turn."""
+    script = cli.script(
+        {"tool_calls": [{"name": name, "arguments": arguments} for name, arguments in called]}, {"text": "done"}
+    )
+    outcome = cli.inside("-p", "go", "--mode", "json", "--model", script, *flags)
+    return outcome.of("tool_ended"), outcome
+
+
+ECHO = ("mcp__a__echo", {"text": "hi"})
+CARRIED = ("mcp_call", {"name": "mcp__a__echo", "arguments": {"text": "hi"}})
+DEFERRED = "[mcp]\ndefer_share = 0.000001\n"
+
+
+def test_without_a_rule_and_a_person_a_servers_tool_is_not_run(cli: Cli) -> None:
+    (ended,), outcome = calls(cli, ECHO)
+    assert ended["is_error"]
+    assert text_of(ended).startswith("Not run: the tool 'mcp__a__echo' may change things.")
+    assert 'permissions.allow = ["mcp__a__echo"]' in text_of(ended)
+    assert outcome.code == 0
+
+
+@pytest.mark.parametrize("rule", ["mcp__a__echo", "mcp__a__*", "mcp__*"])
+def test_a_rule_lets_it_run(cli: Cli, rule: str) -> None:
+    (ended,), _ = calls(cli, ECHO, flags=("--set", f'permissions.allow=["{rule}"]'))
+    assert (text_of(ended), ended["is_error"]) == ("hi", False)
+
+
+@pytest.mark.parametrize("call", [ECHO, CARRIED])
+def test_a_denial_holds_on_every_way_to_a_tool(cli: Cli, call: tuple[str, Json]) -> None:
+    named(cli, DEFERRED if call is CARRIED else "", a="good")
+    flags = ("--permission", "full", "--set", 'permissions.deny=["mcp__a__echo"]')
+    (ended,), _ = calls(cli, call, flags=flags)
+    assert "denied by the rule" in text_of(ended) or "mcp__a__echo" in text_of(ended)
+    assert ended["is_error"]
+
+
+def test_a_tool_that_is_looked_up_is_judged_as_itself(cli: Cli) -> None:
+    named(cli, DEFERRED, a="good")
+    (found, refused), _ = calls(cli, ("mcp_find", {"query": "say again"}), CARRIED)
+    assert text_of(found).startswith("mcp__a__echo: says it again\narguments: {")
+    assert "'mcp__a__echo' may change things" in text_of(refused)
+    (ended,), _ = calls(cli, CARRIED, flags=("--set", 'permissions.allow=["mcp__a__echo"]'))
+    assert text_of(ended) == "hi"
+
+
+def test_arguments_of_a_tool_that_is_looked_up_are_checked_and_its_schema_is_shown(cli: Cli) -> None:
+    named(cli, DEFERRED, a="good")
+    call = ("mcp_call", {"name": "mcp__a__echo", "arguments": {}})
+    (ended, wrong), _ = calls(cli, call, ("mcp_call", {"name": "mcp__a__ecko"}), flags=("--permission", "full"))
+    assert "the arguments of mcp__a__echo don't fit" in text_of(ended)
+    assert '"required":["text"]' in text_of(ended)
+    assert "Nearest: mcp__a__echo" in text_of(wrong)
+
+
+def test_no_tools_means_no_servers(cli: Cli) -> None:
+    (ended,), _ = calls(cli, ECHO, flags=("--no-tools", "--permission", "full"))
+    assert "There is no tool named" in text_of(ended)
+
+
+def test_tools_can_be_named_by_globs(cli: Cli) -> None:
+    flags = ("--tools", "read,mcp__a__ec*", "--permission", "full")
+    ended, _ = calls(cli, ECHO, ("mcp__a__error", {}), flags=flags)
+    assert [text_of(one)[:20] for one in ended] == ["hi", "There is no tool nam"]
+
+
+def test_a_broken_server_costs_a_turn_nothing_but_a_notice(cli: Cli) -> None:
+    named(cli, a="good", bad="dead-at-start", worse="noise")
+    (ended,), outcome = calls(cli, ECHO, flags=("--permission", "full"))
+    assert (text_of(ended), outcome.code) == ("hi", 0)
+    notices = [event["message"] for event in outcome.of("notice")]
+    assert "MCP: bad failed: it ended; its last words: no such luck (/mcp bad shows more)" in notices
+    assert any(notice.startswith("MCP: worse failed") for notice in notices)
+
+
+def test_a_server_of_a_project_is_not_used_where_nobody_can_judge_it(cli: Cli) -> None:
+    cli.file(".mcp.json", json.dumps({"mcpServers": {"b": {"command": "touch", "args": ["ran"]}}}))
+    _, outcome = calls(cli, ECHO, flags=("--trust", "folder"))
+    assert any("the server b of .mcp.json isn't used" in event["message"] for event in outcome.of("notice"))
+    assert not (cli.project / "ran").exists()
+    allowed = cli.inside("mcp", "allow", "b", "--yes")
+    assert allowed.code == 0
+    assert '"touch"' in allowed.err
+    assert '"b"' in cli.inside("mcp", "list", "--json").out
+
+
+def talk(cli: Cli, *lines: str) -> Outcome:
+    """What a talk says when these lines come from a pipe."""
+    model = cli.script({"text": "fine"}, {"text": "fine"})
+    return cli.run("chat", "--model", model, stdin="".join(f"{line}\n" for line in lines).encode(), timeout=60)
+
+
+def test_a_talk_shows_servers_and_restarts_them(cli: Cli) -> None:
+    named(cli, a="good", bad="dead-at-start")
+    outcome = talk(
+        cli, "hi", "/mcp", "/mcp a", "/mcp bad", "/mcp restart bad", "/mcp restart a", "/mcp nope", "/mcp resources a"
+    )
+    assert outcome.code == 0
+    for words in (
+        "a       running",
+        "mcp__a__echo (only reads, it says): says it again",
+        "the last that it printed:",
+        "bad: it ended; its last words: no such luck",
+        "a runs; it has 13 tools",
+        "no server 'nope'",
+        "note://1  a note",
+    ):
+        assert words in outcome.err, words
+
+
+def test_a_prompt_of_a_server_is_said_by_a_command(cli: Cli) -> None:
+    outcome = talk(cli, "hi", "/mcp:a:plan how=well tea", "/mcp:a:plan", "/mcp:a:nope")
+    assert outcome.code == 0
+    (session,) = cli.sessions
+    assert 'plan {\\"how\\": \\"well\\", \\"what\\": \\"tea\\"}' in session.read_text().replace("\\\\", "\\")
+    assert "what is missing" in outcome.err
+    assert "no command /mcp:a:nope" in outcome.err
+
+
+def test_the_command_line_lists_tries_and_calls_servers(cli: Cli) -> None:
+    named(cli, a="good", bad="dead-at-start")
+    assert cli.inside("mcp").out.splitlines()[0].startswith("SERVER")
+    listed = cli.inside("mcp", "list", "--start", "--json")
+    assert listed.code == 1
+    states = {row["name"]: row["state"] for row in json.loads(listed.out)}
+    assert states == {"a": "ready", "bad": "failed"}
+    called = cli.inside("mcp", "call", "a", "echo", '{"text": "hello"}')
+    assert (called.code, called.out) == (0, "hello\n")
+    assert cli.inside("mcp", "call", "a", "error").code == 1
+    assert "mcp__a__echo" in cli.inside("mcp", "tools", "a").out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("call", "a", "echo", "{"),
+        ("call", "a", "echo", "[]"),
+        ("call", "a", "echo", "{}"),
+        ("call", "a", "nope"),
+        ("call", "nope", "x"),
+        ("tools", "bad"),
+        ("login", "a"),
+        ("allow", "x"),
+    ],
+)
+def test_what_cannot_be_done_is_an_error_of_use(cli: Cli, words: tuple[str, ...]) -> None:
+    named(cli, a="good", bad="dead-at-start")
+    outcome = cli.inside("mcp", *words)
+    assert outcome.code == 2
+    assert "Traceback" not in outcome.err
+
+
+def test_the_doctor_has_a_line_for_each_server(cli: Cli) -> None:
+    named(cli, '[mcp.servers.x]\ncommand = "no-such-program"\n[mcp.servers.y]\n', a="good")
+    found = {row["name"]: row for row in json.loads(cli.inside("doctor", "--json").out)}
+    assert found["mcp a"]["status"] == "ok"
+    assert found["mcp x"]["found"] == "there is no program no-such-program"
+    assert found["mcp y"]["found"] == "it needs a command or a url, and not both"

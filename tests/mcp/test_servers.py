@@ -1,0 +1,239 @@
+"""A server in a session: started when it is needed, asked, left; and what its tools give."""
+
+import json
+import os
+from pathlib import Path
+
+import anyio
+import pytest
+
+from support.mcp_kit import Said, bench, fake, model, needs_sdk, project_of, text_of
+from trimtab.coding.mcp.hub import Mcp
+from trimtab.types.messages import Image
+
+pytestmark = [pytest.mark.anyio, needs_sdk]
+
+
+def kept(text: str) -> bytes:
+    """What lies in the file that a result names."""
+    return Path(text.rsplit("kept in ", 1)[1].rstrip("]")).read_bytes()
+
+
+def heard(path: Path) -> list[str]:
+    """The methods that a server was asked for."""
+    return [json.loads(line).get("method", "answer") for line in path.read_text().splitlines()] if path.exists() else []
+
+
+async def test_its_tools_get_names_that_say_where_they_are_from(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"files": fake()}) as made:
+        assert "mcp__files__echo" in made.names()
+        assert made.told == []
+
+
+async def test_a_call_gives_what_the_server_said(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake()}) as made:
+        output = await made.call("a", "echo", text="hello")
+        assert (text_of(output), output.is_error) == ("hello", False)
+
+
+async def test_what_was_listed_once_is_known_without_a_start(tmp_path: Path) -> None:
+    log = tmp_path / "heard"
+    servers = {"a": fake(env={"MCP_HEARD": str(log)})}
+    async with bench(tmp_path, servers) as made:
+        before = made.names()
+    log.unlink()
+    async with bench(tmp_path, servers) as made:
+        assert made.names() == before
+        assert made.hub.servers[0].state == "idle"
+        assert heard(log) == []
+        await made.call("a", "echo", text="x")
+        assert made.hub.servers[0].state == "ready"
+    assert "tools/call" in heard(log)
+
+
+async def test_another_configuration_is_listed_anew(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake()}) as made:
+        assert "mcp__a__echo" in made.names()
+    async with bench(tmp_path, {"a": fake("other")}) as made:
+        assert made.names() == ["mcp__a__other"]
+
+
+async def test_no_process_is_left_when_the_session_ends(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake("stays", env={"MARK": str(tmp_path)})}) as made:
+        assert made.hub.servers[0].state == "ready"
+        assert _with_mark(tmp_path)
+    assert _with_mark(tmp_path) == []
+
+
+def _with_mark(mark: Path) -> list[str]:
+    found = []
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            environ = Path("/proc", pid, "environ").read_bytes()
+        except OSError:
+            continue
+        if f"MARK={mark}".encode() in environ:
+            found.append(pid)
+    return found
+
+
+async def test_a_server_gets_no_keys_but_what_its_configuration_gives(tmp_path: Path) -> None:
+    server = {"command": "/usr/bin/env", "args": ["sh", "-c", "env >&2"], "env": {"GIVEN": "${OPENAI_API_KEY}"}}
+    async with bench(tmp_path, {"a": server}) as made:
+        lines = made.hub.servers[0].tail.lines()
+    assert "GIVEN=sk-1" in lines
+    assert not any(line.startswith("OPENAI_API_KEY=") for line in lines)
+
+
+async def test_only_the_tools_that_are_wanted_are_there(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake(tools=["ec*"])}) as made:
+        assert [name for name in made.names() if name != "mcp_resource"] == ["mcp__a__echo"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "said", "is_error"),
+    [
+        ("error", "it can't be done", True),
+        ("structured", '{\n "answer": 42\n}', False),
+        ("link", "[resource x://y]\ninner", False),
+    ],
+)
+async def test_each_kind_of_result_is_read(tmp_path: Path, tool: str, said: str, is_error: bool) -> None:
+    async with bench(tmp_path, {"a": fake()}) as made:
+        output = await made.call("a", tool)
+        assert (text_of(output), output.is_error) == (said, is_error)
+
+
+async def test_a_picture_reaches_a_model_that_takes_some_and_is_kept_for_one_that_does_not(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake()}) as made:
+        made.hub.tools(model(images=True))
+        (picture,) = (await made.call("a", "picture")).parts
+        assert isinstance(picture, Image)
+        assert (picture.width, picture.media_type) == (1, "image/png")
+        made.hub.tools(model())
+        text = text_of(await made.call("a", "picture"))
+        assert "a picture (image/png, 1 × 1" in text
+        assert kept(text).startswith(b"\x89PNG")
+
+
+async def test_bytes_are_kept_in_a_file_that_the_result_names(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake()}) as made:
+        text = text_of(await made.call("a", "bytes"))
+        assert kept(text) == b"\0\1\2"
+
+
+async def test_a_large_result_is_cut_and_the_whole_is_in_a_file(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake()}) as made:
+        output = await made.call("a", "large")
+        assert output.cut is not None
+        assert len(text_of(output)) < 60_000
+        assert output.cut.total == 50_000_000
+        assert output.cut.where is not None
+        assert os.path.getsize(output.cut.where) == 50_000_000  # noqa: ASYNC240 - a test
+
+
+async def test_progress_is_told_while_a_call_runs(tmp_path: Path) -> None:
+    seen: list[str] = []
+    async with bench(tmp_path, {"a": fake()}) as made:
+        await made.call("a", "progress", update=seen.append)
+    assert seen[0] == "1 of 2: step 1\n"
+
+
+async def test_a_server_learns_which_folder_one_works_in(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake()}) as made:
+        text = text_of(await made.call("a", "roots"))
+        assert json.loads(text)["roots"][0]["uri"] == (tmp_path / "project").as_uri()
+
+
+async def test_a_server_that_is_told_of_no_folder_can_not_ask(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake(roots=[])}) as made:
+        assert "roots" not in json.loads(text_of(await made.call("a", "roots")))
+
+
+async def test_a_form_of_a_server_is_filled_in_by_the_person(tmp_path: Path) -> None:
+    person = Said(["answer", "Ada", "zero", "36", "2"])
+    async with bench(tmp_path, {"a": fake()}, person=person) as made:
+        text = text_of(await made.call("a", "ask"))
+    assert json.loads(text) == {"action": "accept", "content": {"name": "Ada", "age": 36, "colour": "green"}}
+    assert person.asked[0].text == "The server a asks you something:"
+    assert person.asked[3].details == ("asked again: a number, please",)
+
+
+@pytest.mark.parametrize(
+    ("answers", "action"), [(["no"], "decline"), ([None], "cancel"), (["answer", "Ada", None], "cancel")]
+)
+async def test_nothing_is_sent_that_a_person_did_not_say(
+    tmp_path: Path, answers: list[str | None], action: str
+) -> None:
+    async with bench(tmp_path, {"a": fake()}, person=Said(answers)) as made:
+        assert json.loads(text_of(await made.call("a", "ask"))) == {"action": action}
+
+
+async def test_without_a_person_a_form_is_declined(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake()}) as made:
+        assert json.loads(text_of(await made.call("a", "ask"))) == {"action": "decline"}
+
+
+async def test_a_changed_list_reaches_the_next_turn(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake("changing")}) as made:
+        await changed(made.hub)
+        assert "mcp__a__new_0" in made.names()
+        assert await made.hub.arrivals()
+        assert not await made.hub.arrivals()
+
+
+async def changed(hub: Mcp) -> None:
+    """Wait until a server's list is another one."""
+    (server,), news = hub.servers, anyio.Event()
+    before, tell = len(server.known().tools), server.changed
+
+    def hear() -> None:
+        tell()
+        news.set()
+
+    server.changed = hear
+    with anyio.fail_after(20):
+        while len(server.known().tools) == before:
+            await news.wait()
+
+
+async def test_resources_are_listed_and_read_by_one_tool(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake(), "b": fake("other")}) as made:
+        tool = next(tool for tool in made.hub.tools(model()) if tool.spec.name == "mcp_resource")
+        assert tool.spec.parameters["properties"]["server"]["enum"] == ["a"]
+        listed = await tool.run({"server": "a"}, None)  # type: ignore[arg-type]
+        read = await tool.run({"server": "a", "uri": "note://1"}, None)  # type: ignore[arg-type]
+    assert text_of(listed) == "note://1  a note"
+    assert text_of(read) == "[resource note://1]\nthe note"
+
+
+async def test_what_a_server_says_about_itself_is_a_section(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake()}) as made:
+        (section,) = made.hub.sections()
+    assert (section.name, section.source) == ("mcp a", "your settings")
+    assert section.text.endswith("\n\nUse echo.\n")
+
+
+async def test_a_tool_that_only_reads_runs_unasked_only_where_the_person_believes_it(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake(), "b": fake(read_only_unasked=True)}) as made:
+        await made.hub.arrivals()
+        reading = made.hub.permissions.policy.reading
+    assert "mcp__b__echo" in reading
+    assert not {"mcp__a__echo", "mcp__b__die"} & reading
+
+
+async def test_a_disabled_server_is_not_started(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake(disabled=True)}) as made:
+        assert made.names() == []
+        assert made.hub.servers[0].state == "off"
+
+
+async def test_nothing_is_configured_and_nothing_happens(tmp_path: Path) -> None:
+    async with bench(tmp_path, {}) as made:
+        assert isinstance(made.hub, Mcp)
+        assert (made.names(), made.hub.sections()) == ([], ())
+
+
+async def test_a_variable_that_is_missing_is_named(tmp_path: Path) -> None:
+    async with bench(tmp_path, {}, project=project_of(tmp_path, {"a": fake(env={"X": "${NOT_THERE}"})})) as made:
+        assert made.hub.servers[0].off == "the variable NOT_THERE isn't set"

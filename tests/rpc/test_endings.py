@@ -1,0 +1,94 @@
+"""How it ends: by the end of input, by a signal, by a client that is gone. Real processes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from support.cli import SOURCES, Cli
+from support.rpc_wire import ended, started
+
+GET = b'{"type":"get_commands"}\n'
+
+
+def test_at_the_end_of_input_what_was_asked_for_is_finished_and_standard_output_holds_only_protocol(cli: Cli) -> None:
+    lines = [{"type": "follow_up", "message": "and"}, {"type": "prompt", "message": "hi"}]
+    script = cli.script({"text": "one"}, {"text": "two"})
+    outcome = cli.run("--mode", "rpc", "--model", script, stdin=b"\n".join(json.dumps(line).encode() for line in lines))
+    assert (outcome.code, outcome.err) == (0, "")
+    assert [e["data"]["disposition"] for e in outcome.of("response")] == ["queued", "started"]
+    assert [e["message"]["content"][0]["text"] for e in outcome.of("message_end")] == ["hi", "one", "and", "two"]
+    assert outcome.events[-1] == {"type": "agent_settled", "aborted": False}
+
+
+def test_sigterm_stops_the_turn_and_what_it_runs_keeps_what_was_said_and_says_so_by_its_code(cli: Cli) -> None:
+    call = {"name": "bash", "arguments": {"command": "echo $$ > pid; exec sleep 60"}}
+    script = cli.script({"text": "Begun.", "tool_calls": [call]})
+    with started(cli, "--model", script, "--permission", "full") as (wire, process):
+        wire.ask("prompt", message="go")
+        wire.event("tool_execution_start")
+        while not (cli.project / "pid").exists() or not (cli.project / "pid").read_text().strip():
+            wire.ask("get_state")
+        process.send_signal(signal.SIGTERM)
+        records = wire.rest()
+        assert ended(process) == (143, "")
+        assert records[-1] == {"type": "agent_settled", "aborted": True}
+        with pytest.raises(ProcessLookupError):
+            os.kill(int((cli.project / "pid").read_text()), 0)
+    assert b"Begun." in cli.sessions[0].read_bytes()
+
+
+def test_a_signal_ends_a_server_whose_client_has_stopped_reading(cli: Cli) -> None:
+    with started(cli, "--model", cli.script({"text": "ok"})) as (wire, process):
+        wire.ask("get_state")
+        wire.raw(GET * 100)  # the answers don't fit into the pipe
+        wire.raw(b'{"type":"prompt","message":"go"}\n')
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 143
+
+
+def test_a_client_that_is_gone_ends_the_server_in_the_middle_of_a_turn(cli: Cli) -> None:
+    with started(cli, "--model", cli.script({"text": "x", "delay_ms": 60_000})) as (wire, process):
+        wire.ask("prompt", message="go")
+        assert process.stdout is not None
+        process.stdout.close()
+        wire.hang_up()
+        assert process.wait(20) == 0
+
+
+def test_what_has_no_place_beside_the_protocol_is_refused_before_it_begins(cli: Cli) -> None:
+    for words in (["hi"], ["-p"], ["--output-schema", "x.json"]):
+        outcome = cli.inside("--mode", "rpc", *words)
+        assert (outcome.code, outcome.stdout) == (2, b"")
+        assert "prompts come as lines" in outcome.err
+    outcome = cli.run("--mode", "rpc", "--model", "nobody/nothing", stdin=b"")
+    assert (outcome.code, outcome.stdout) == (2, b"")
+    assert "nobody" in outcome.err
+
+
+def test_the_provider_may_be_named_apart_as_pis_client_does(cli: Cli) -> None:
+    script = cli.script({"text": "hello"}).partition("/")[2]
+    assert cli.inside("-p", "hi", "--provider", "scripted", "--model", script).out == "hello\n"
+    assert cli.inside("-p", "hi", "--provider", "scripted").code == 2
+
+
+def test_neither_a_stray_print_nor_a_program_that_is_started_reaches_the_client(cli: Cli) -> None:
+    code = (
+        "import os, subprocess\nfrom trimtab.frontends.rpc.streams import taken_over\n"
+        "with taken_over() as (there, here):\n"
+        "    print('stray', flush=True)\n"
+        "    subprocess.run(['sh', '-c', 'echo child; cat'], check=True)\n"
+        "    os.write(here, b'ours:' + os.read(there, 100))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=b"theirs\n",
+        capture_output=True,
+        env={**cli.environment(), "PYTHONPATH": SOURCES},
+        check=True,
+        timeout=30,
+    )
+    assert (done.stdout, done.stderr) == (b"ours:theirs\n", b"stray\nchild\n")
