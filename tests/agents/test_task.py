@@ -11,7 +11,7 @@ from agents.conftest import agent, call, project_of, task
 from support.cli import Cli, Json, text_of
 from support.sessions import reopened
 from trimtab.agent.events import Event, Notice, ToolEnded, ToolUpdate
-from trimtab.agent.ports import SimpleTool, ToolOutput, ToolRun
+from trimtab.agent.ports import Answer, Proceed, SimpleTool, ToolOutput, ToolRun
 from trimtab.coding.agents.crew import Crew
 from trimtab.coding.agents.tool import TaskTool
 from trimtab.coding.choose import New
@@ -19,7 +19,7 @@ from trimtab.coding.opening import open_session
 from trimtab.coding.person import Question
 from trimtab.coding.session import Session
 from trimtab.config.settings import AgentSettings
-from trimtab.types.messages import Text, ToolResult
+from trimtab.types.messages import Text, ToolCall, ToolResult
 from trimtab.types.tools import ToolSpec
 
 pytestmark = pytest.mark.anyio
@@ -378,3 +378,27 @@ async def test_an_agent_without_jobs_starts_nothing_in_the_background(cli: Cli) 
     (result,) = child_results(session)
     assert "job" not in (result.details or {})
     assert session.jobs.all == {}
+
+
+async def test_hooks_that_guard_the_parents_calls_guard_its_childrens(cli: Cli) -> None:
+    agent(cli, "w", WRITES, call("write", path="kept.txt", content="x"), call("ls"), {"text": "x"})
+    guard = {"command": "echo 'not by hook' >&2; exit 2", "match": "write(made.txt)"}
+
+    class Own:
+        """A program's hooks: no looking around."""
+
+        async def before_tool(self, call_: ToolCall) -> Proceed | Answer:
+            no = call_.name == "ls"
+            return Answer(ToolOutput.text("not by program", is_error=True)) if no else Proceed()
+
+        async def after_tool(self, _call: ToolCall, output: ToolOutput) -> ToolOutput:
+            return output
+
+    project = project_of(cli, task("a", agent="w"), {"text": "done"}, hooks={"tool_call": [guard]})
+    async with open_session(project, New(), hooks=Own()) as session:
+        await session.prompt("go")
+    first, second, third = child_results(session)
+    assert (first.is_error, second.is_error, third.is_error) == (True, False, True)
+    assert "not by hook" in said(first)
+    assert said(third) == "not by program"
+    assert not (cli.project / "made.txt").exists()

@@ -90,7 +90,7 @@ async def make_kit(
         granted=instructions.granted,
     )
     if under is not None:
-        permissions.above = under.permissions
+        permissions.above, permissions.stands_for = under.permissions, under.permissions.stands_for
         permissions.set_mode(under.agent.mode or "full")  # the narrower one of this and the parent's holds
     refusals = RefusalRecorder(permissions)
     outputs = PrivateFolder()

@@ -72,6 +72,7 @@ async def open_session(
     """
     async with AsyncExitStack() as stack:
         beside = await stack.enter_async_context(services(start))
+        hooks = under.hooks if under else hooks
         # A new file is made only once nothing else can fail; an existing one says which model it used.
         early = writes_at_once(choice, project)
         equip = partial(_equipped, stack=stack, provider=provider, extra=extra_tools, person=person, under=under)
@@ -119,7 +120,7 @@ async def open_session(
             transcript=context.transcript,
             parked={p.call_id: p.question for p in log.parked},
             seen=await anyio.to_thread.run_sync(log.call_ids),
-            hooks=mcp.carried(around(hooks, extensions.around(judged, log, person))),
+            hooks=mcp.carried(around(hooks, (under.acting.guard if under else extensions.around)(judged, log, person))),
             feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
             thinking=thinking_of(project, opened, kit.model),
             max_steps=project.settings.max_steps,
@@ -128,26 +129,19 @@ async def open_session(
             closer=Closers([c for c in (closing.verifier, closing.schema) if c is not None and under is None]),
         )
         context.attach(agent)
+        left = await open_jobs(kit.jobs, agent, log, beside) if under is None else ()
         await extensions.begin(agent, log, person)
         context.transcript.around = extensions.transcript_hooks()
         instructions.more.append(extensions.sections)
-        left = await open_jobs(kit.jobs, agent, log, beside) if under is None else ()
         stack.callback(agent.feed.close)
         stack.push_async_callback(beside.aclose)  # what runs beside ends first: it may still have something to say
-        if under is None:
-            stack.push_async_callback(close_jobs, kit.jobs, agent)
         if extensions.listens:
             beside.run(extensions.listening(agent.feed, beside.closing))
         stack.push_async_callback(extensions.end)
-        notices = (
-            *project.notices,
-            *opened.notices,
-            *kit.model.notes,
-            *of_servers,
-            *told,
-            *left,
-            *extensions.take_notices(),
-        )
+        if under is None:
+            stack.push_async_callback(close_jobs, kit.jobs, agent)
+        told = (*of_servers, *told, *left, *extensions.take_notices())
+        notices = (*project.notices, *opened.notices, *kit.model.notes, *told)
         yield Session(
             project,
             log,
@@ -163,6 +157,7 @@ async def open_session(
             checkpoints=checkpoints,
             moved=opened.moved,
             under=under,
+            hooks=hooks,
         )
 
 
@@ -185,11 +180,9 @@ async def _equipped(
     person: Person,
     under: Under | None,
 ) -> _Equipped:
-    """Settle trust, load what acts, and make the kit; `ref` is the model that the session used. One that works for another has its trust, and what guards that one's calls guards its own."""
-    extensions: Acting
-    if under is not None:
-        extensions = NothingActs(project, guards=under.extensions)
-    else:
+    """Settle trust, load what acts, and make the kit; `ref` is the model that the session used. All of it is settled for one that works `under` another."""
+    extensions: Acting = NothingActs(project)
+    if under is None:
         project = await settle_trust(project, person)
         project, extensions = await open_extensions(project, person, stack)
     tools = (*extra, *extensions.tools)

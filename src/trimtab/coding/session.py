@@ -16,7 +16,7 @@ import anyio
 from trimtab.agent.events import Notice, Result, SessionOpened
 from trimtab.agent.feed import Feed
 from trimtab.agent.loop import Turn
-from trimtab.agent.ports import ToolOutput
+from trimtab.agent.ports import Hooks, ToolOutput
 from trimtab.agent.run import Agent, AgentBusy
 from trimtab.coding.agents.agent_file import Subagent
 from trimtab.coding.attachments import unseen_pictures
@@ -86,6 +86,7 @@ class Session:
         checkpoints: Checkpoints | None = None,
         moved: bool = False,
         under: Under | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         self._moved = moved
         self._closing = closing
@@ -104,6 +105,7 @@ class Session:
         self.jobs = kit.jobs
         self.crew = kit.crew
         self.under = under
+        self._hooks = hooks
         self.crew.attach(self)
         self._notices = notices
         self._tools = agent.tools
@@ -378,6 +380,8 @@ class Session:
             self.jobs,
             self._kit.confiner,
             tuple(tool for tool in self.agent.tools if tool.spec.name not in own),
+            self.under.acting if self.under else self.extensions,
+            self._hooks,
         )
 
     @property

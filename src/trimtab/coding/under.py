@@ -11,6 +11,7 @@ from trimtab.agent.ports import Hooks, Spent, Tool
 from trimtab.coding.agents.agent_file import Subagent
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.checkpoints.recorder import Checkpointer, ChildCheckpoints
+from trimtab.coding.extensions.acting import Acting
 from trimtab.coding.instructions.section import Section
 from trimtab.coding.instructions.texts import shown_path
 from trimtab.coding.jobs.jobs import Jobs
@@ -21,7 +22,6 @@ from trimtab.context.stores.log import SessionLog
 from trimtab.types.usage import Usage
 
 if TYPE_CHECKING:
-    from trimtab.coding.extensions.acting import Acting
     from trimtab.coding.mcp.hub import Mcp
     from trimtab.coding.session import Session
 
@@ -72,11 +72,10 @@ class Under:
     confiner: Confiner
     tools: tuple[Tool, ...]
     """Tools of the parent that came from elsewhere."""
-
-    @property
-    def extensions(self) -> "Acting":
-        """What acts in the parent."""
-        return self.parent.extensions
+    acting: Acting
+    """What of others guards its calls."""
+    hooks: Hooks | None
+    """What looks at each call before ours do."""
 
     @property
     def mcp(self) -> "Mcp":

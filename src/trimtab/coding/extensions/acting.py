@@ -73,6 +73,10 @@ class Acting(Protocol):
         """`hooks` with those at tool calls around them, in the session of `log`."""
         ...
 
+    def guard(self, hooks: Hooks, log: "SessionLog", person: "Person") -> Hooks:
+        """The same for a session that works for this one."""
+        ...
+
     def transcript_hooks(self) -> Around:
         """What the transcript asks."""
         ...
@@ -117,8 +121,6 @@ class NothingActs:
     tools: tuple[Tool, ...] = ()
     commands: "tuple[tuple[str, RegisteredCommand], ...]" = ()
     listens: bool = False
-    guards: "Acting | None" = None
-    """What acts in the session that this one works for: its hooks at tool calls hold here too."""
 
     def title_of(self, tool: str, arguments: Mapping[str, Any] | None) -> str:
         """None."""
@@ -129,8 +131,12 @@ class NothingActs:
         return ()
 
     def around(self, hooks: Hooks, log: "SessionLog", person: "Person") -> Hooks:
-        """The hooks as they are, but for those that guard."""
-        return hooks if self.guards is None else self.guards.around(hooks, log, person)
+        """The hooks as they are."""
+        return hooks
+
+    def guard(self, hooks: Hooks, log: "SessionLog", person: "Person") -> Hooks:
+        """The hooks as they are."""
+        return hooks
 
     def transcript_hooks(self) -> Around:
         """Nobody."""

@@ -125,9 +125,13 @@ class Extensions:
     def around(self, hooks: Hooks, log: SessionLog, person: Person) -> Hooks:
         """`hooks` with those at tool calls around them, in the session of `log`."""
         self._where = {"session_id": log.header.id, "cwd": str(self.project.cwd)}
+        return self.guard(hooks, log, person)
+
+    def guard(self, hooks: Hooks, log: SessionLog, person: Person) -> Hooks:
+        """The same for a session that works for this one."""
         if not self.points.has("tool_call", "tool_result"):
             return hooks
-        return ToolHooks(hooks, self.points, self._where, person)
+        return ToolHooks(hooks, self.points, {**self._where, "session_id": log.header.id}, person)
 
     def transcript_hooks(self) -> Around:
         """What the transcript asks."""
