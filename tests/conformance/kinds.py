@@ -86,6 +86,7 @@ KINDS = {
     97: "a command that can't be read with certainty is not run unasked",
     101: "a prompt may begin with dashes",
     102: "a silent pipe is not waited for; piped text joins the prompt",
+    104: "a client's blank line, or a wrong type in it, is passed over or answered, and the server lives",
     105: "a signal ends a run in order: code, saved session, no process left",
     106: "without a network the start is quick and the error clear",
 }
@@ -93,5 +94,4 @@ KINDS = {
 NOT_BUILT = {
     99: "the full-screen interface is not built yet",
     100: "the full-screen interface is not built yet",
-    104: "RPC mode is not built yet",
 }

@@ -316,6 +316,14 @@ def test_a_reader_that_leaves_ends_the_run(cli: Cli) -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.kind(104)
+def test_a_bad_line_of_a_client_is_answered_and_a_blank_one_passed_over(cli: Cli) -> None:
+    lines = b'\r\n\n{"type":"prompt","message":7,"id":"a"}\r\n{"type":"get_state","id":"b"}\r\n'
+    outcome = cli.run("--mode", "rpc", "--model", cli.script({"text": "ok"}), stdin=lines)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert [(e["id"], e["success"]) for e in outcome.of("response")] == [("a", False), ("b", True)]
+
+
 @pytest.mark.kind(106)
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/v1", "http://no-such-host.invalid/v1"])
 def test_no_network_is_a_quick_clear_error(cli: Cli, url: str) -> None:

@@ -1,5 +1,7 @@
 """Going elsewhere: another session is whole before this one is let go, and nothing of it is lost."""
 
+import os
+import stat
 from pathlib import Path
 
 from support.cli import Cli, Json
@@ -87,7 +89,14 @@ def test_an_export_is_a_page_whole_or_not_at_all(cli: Cli) -> None:
         assert "<html" in Path(path).read_text()
         assert Path(wire.ask("export_html")["path"]).name.startswith("trimtab-")
         (cli.project / "folder").mkdir()
-        assert "is a folder" in wire.fail("export_html", outputPath="folder")
+        os.mkfifo(cli.project / "pipe")
+        (cli.project / "link").symlink_to("pipe")
+        (cli.project / "page.html").write_text("old")
+        for name in ("folder", "pipe", "link"):
+            assert "a folder or a device" in wire.fail("export_html", outputPath=name)
+        assert stat.S_ISFIFO(os.lstat(cli.project / "pipe").st_mode)
+        assert wire.ask("export_html", outputPath="page.html")
+        assert "<html" in (cli.project / "page.html").read_text()
         assert wire.fail("export_html", outputPath="no/such/place.html")
         assert wire.fail("export_html", outputPath="a\0b")
 

@@ -10,7 +10,8 @@ import anyio
 from msgspec import to_builtins
 
 from trimtab.coding.commands.command import Completion
-from trimtab.coding.commands.registry import COMMANDS, commands_of, parse
+from trimtab.coding.commands.completing import completions
+from trimtab.coding.commands.registry import COMMANDS
 from trimtab.coding.models import known_models
 from trimtab.coding.session import Session
 from trimtab.coding.session_export import export
@@ -200,16 +201,7 @@ def _command(name: str, help: str, kind: str, path: str, source: str, scope: str
 
 async def complete(host: Host, request: verbs.Complete, call: Call) -> Answer:
     """What may stand in a line that is being typed."""
-    session, line = host.session, request.line
-    commands = commands_of(session)
-    if not line.startswith("/") or parse(line, commands) is None or not any(c.isspace() for c in line):
-        names = [each for name, each in commands.items() if line.startswith("/") and name.startswith(line[1:])]
-        return {"completions": [{"value": f"/{each.name}", "help": each.help} for each in names]}
-    name, _ = parse(line, commands) or ("", "")
-    typed = line[1 + len(name) :].lstrip()
-    if name not in commands:
-        return {"completions": []}
-    found = await anyio.to_thread.run_sync(lambda: list(commands[name].complete(session, typed)))
+    found = await anyio.to_thread.run_sync(completions, host.session, request.line)
     return {"completions": [_completion(each) for each in found]}
 
 
@@ -254,8 +246,9 @@ def _export(session: Session, log: Path, name: str) -> str:
     path = Path(os.path.realpath(session.project.cwd / os.path.expanduser(name)))
     made = ""
     try:
-        if path == log.resolve() or path.is_dir():
-            raise UsageError(f"{path} is a folder, or the session itself", hint="Name another file.")
+        if path == log.resolve() or (os.path.lexists(path) and not path.is_file()):
+            # A device or pipe that a rename replaces is gone for everybody.
+            raise UsageError(f"{path} is the session itself, a folder or a device", hint="Name a file.")
         handle, made = tempfile.mkstemp(prefix=".trimtab-", dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             for piece in export(session.project, log, "html"):

@@ -12,11 +12,12 @@ from functools import partial
 
 import anyio
 
-from trimtab.agent.ports import ToolOutput, ToolRun
+from trimtab.agent.ports import ToolOutput
 from trimtab.agent.run import AgentBusy
 from trimtab.coding.attachments import unseen_pictures
 from trimtab.coding.commands.registry import commands_of, parse, run_command
 from trimtab.coding.commands.saying import Said, expand, prompt
+from trimtab.coding.own_command import run_own
 from trimtab.coding.session import Session
 from trimtab.coding.tools.images import BadImage, examine
 from trimtab.coding.toolset import caps_of
@@ -26,7 +27,6 @@ from trimtab.frontends.rpc.desk import WAIT, hearing, queued, record
 from trimtab.frontends.rpc.host import Host
 from trimtab.frontends.rpc.values import Json
 from trimtab.types.errors import UsageError
-from trimtab.types.ids import new_call_id
 from trimtab.types.messages import Image, Text, User
 from trimtab.types.text import scrub
 
@@ -220,9 +220,6 @@ def _pictures(images: Sequence[verbs.Picture], session: Session) -> tuple[Image,
 async def bash(host: Host, request: verbs.Bash, call: Call) -> Answer:
     """Run a command of the person's own; what it printed joins the conversation."""
     session, desk = host.session, host.desk
-    tool = next((tool for tool in session.agent.tools if tool.spec.name == "bash"), None)
-    if tool is None:
-        raise UsageError("the bash tool is off", hint="Start without --no-tools, or with bash among --tools.")
     name = {} if call.asked.id is None else {"id": call.asked.id}
 
     async def update(text: str) -> None:
@@ -235,12 +232,12 @@ async def bash(host: Host, request: verbs.Bash, call: Call) -> Answer:
     desk.commands.add(scope)
     try:
         with scope:
-            output = await tool.run({"command": command}, ToolRun(new_call_id(), update))
+            output = await run_own(session, command, shared=False, update=update)
     finally:
         desk.commands.discard(scope)
     result = _bash_result(output)
     if not request.exclude_from_context:
-        note = User((Text(f"Ran `{command}`\n```\n{result['output']}\n```"),), origin="command")
+        note = User((Text(scrub(f"I ran a command myself:\n$ {command}\n{result['output']}")),), origin="command")
         if not desk.note(note):
             await record(session, [note], host.put)
     return result

@@ -159,7 +159,7 @@ class AbortRetry(Request, frozen=True, tag="abort_retry"):
 
 
 class Bash(Request, frozen=True, tag="bash"):
-    """Run a command of the person's own, in the sandbox; permissions aren't asked. Its output joins the conversation, before the next prompt or behind the running turn."""
+    """Run a command of the person's own, as it stands: in no sandbox, and asked about by nobody. Its output joins the conversation, before the next prompt or behind the running turn."""
 
     command: str
     """One command line."""
@@ -179,7 +179,7 @@ class ExportHtml(Request, frozen=True, tag="export_html"):
     """Write the session as a page, without secrets."""
 
     output_path: str | None = None
-    """Where, below the session's folder if it isn't absolute; a file that is there is replaced. By default `trimtab-ID.html`."""
+    """Where, below the session's folder if it isn't absolute; a file that is there is replaced, and nothing else is. By default `trimtab-ID.html`."""
 
 
 class SwitchSession(Request, frozen=True, tag="switch_session"):
@@ -238,7 +238,7 @@ class RunCommand(Request, frozen=True, tag="trimtab.command"):
 
 
 class Complete(Request, frozen=True, tag="trimtab.complete"):
-    """What may stand where a person types a slash command."""
+    """Whole lines that begin so: slash commands with what may stand behind them, files behind an `@`."""
 
     line: str
     """What is typed so far."""
