@@ -70,11 +70,7 @@ class Acting(Protocol):
         ...
 
     def around(self, hooks: Hooks, log: "SessionLog", person: "Person") -> Hooks:
-        """`hooks` with those at tool calls around them, in the session of `log`."""
-        ...
-
-    def guard(self, hooks: Hooks, log: "SessionLog", person: "Person") -> Hooks:
-        """The same for a session that works for this one."""
+        """`hooks` with those at tool calls around them, in the session of `log`: this one, or one that works for it."""
         ...
 
     def transcript_hooks(self) -> Around:
@@ -131,10 +127,6 @@ class NothingActs:
         return ()
 
     def around(self, hooks: Hooks, log: "SessionLog", person: "Person") -> Hooks:
-        """The hooks as they are."""
-        return hooks
-
-    def guard(self, hooks: Hooks, log: "SessionLog", person: "Person") -> Hooks:
         """The hooks as they are."""
         return hooks
 

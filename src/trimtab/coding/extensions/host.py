@@ -123,15 +123,10 @@ class Extensions:
         return notices
 
     def around(self, hooks: Hooks, log: SessionLog, person: Person) -> Hooks:
-        """`hooks` with those at tool calls around them, in the session of `log`."""
-        self._where = {"session_id": log.header.id, "cwd": str(self.project.cwd)}
-        return self.guard(hooks, log, person)
-
-    def guard(self, hooks: Hooks, log: SessionLog, person: Person) -> Hooks:
-        """The same for a session that works for this one."""
+        """`hooks` with those at tool calls around them, in the session of `log`: this one, or one that works for it."""
         if not self.points.has("tool_call", "tool_result"):
             return hooks
-        return ToolHooks(hooks, self.points, {**self._where, "session_id": log.header.id}, person)
+        return ToolHooks(hooks, self.points, self._where_of(log), person)
 
     def transcript_hooks(self) -> Around:
         """What the transcript asks."""
@@ -142,6 +137,7 @@ class Extensions:
     async def begin(self, agent: Agent, log: SessionLog, person: Person) -> None:
         """The session opens: hooks at its start are asked, and the sections made."""
         self._file = str(log.path) if log.path else None
+        self._where = self._where_of(log)
         self._ground = Ground(
             cwd=self.project.cwd,
             session_id=log.header.id,
@@ -198,6 +194,9 @@ class Extensions:
     async def run_command(self, name: str, command: RegisteredCommand, rest: str) -> object:
         """What a command answers. Raises `HookFailed`."""
         return await call_foreign(command.run, rest, self.here(name), limit_s=float("inf"))
+
+    def _where_of(self, log: SessionLog) -> dict[str, Any]:
+        return {"session_id": log.header.id, "cwd": str(self.project.cwd)}
 
     async def _tell(self, text: str) -> None:
         if self._publish is None:
