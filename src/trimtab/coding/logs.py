@@ -145,3 +145,21 @@ def last_model(log: SessionLog) -> str | None:
     answers = (m for m in reversed(log.view()) if isinstance(m, Assistant))
     last = next(answers, None)
     return f"{last.provider}/{last.model}" if last else None
+
+
+def record_choices(log: SessionLog, *, cwd: str | None, model: ModelInfo, thinking: str | None, policy: str) -> None:
+    """Say in the log where one works (None: as before), which model answers from here on, how much it thinks, in which window, and which policy decides, when the log doesn't say so yet.
+
+    Raises `StoreError` or `SessionError`.
+    """
+    used = last_model(log)
+    if cwd is not None:
+        log.set_cwd(cwd)
+    if used is not None and used != model.ref:
+        log.set_model(model.provider, model.id)
+    if thinking != log.archive.thinking:
+        log.set_thinking(thinking)
+    if policy != policy_of(log):
+        log.set_policy(policy)
+    if window_is_news(log, model):
+        log.set_window(model.context_window, model.max_output)

@@ -23,7 +23,7 @@ from trimtab.coding.agents.agent_file import Subagent
 from trimtab.coding.attachments import unseen_pictures
 from trimtab.coding.checkpoints.open import Checkpoints
 from trimtab.coding.checkpoints.recorder import Checkpointer
-from trimtab.coding.checkpoints.undo import Outcome, Rewinder, What
+from trimtab.coding.checkpoints.undo import Outcome, What
 from trimtab.coding.closing import Ending
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.engine import context_settings
@@ -32,31 +32,28 @@ from trimtab.coding.extensions.acting import Acting
 from trimtab.coding.fallback import Standby
 from trimtab.coding.jobs.open import close_jobs
 from trimtab.coding.kit import Kit
-from trimtab.coding.logs import (
-    last_model,
-    policy_of,
-    window_is_news,
-)
+from trimtab.coding.logs import record_choices
 from trimtab.coding.mcp.hub import Mcp
 from trimtab.coding.model_preview import Preview, preview_of
 from trimtab.coding.models import close_provider, open_model, resolve_model
 from trimtab.coding.naming import Naming
-from trimtab.coding.outcome import exit_code
+from trimtab.coding.past import Past
 from trimtab.coding.permissions.hooks import PermissionHooks
 from trimtab.coding.permissions.policy import CONTEXT_TOOLS, MODE_WORDS, Mode
 from trimtab.coding.person import Person
 from trimtab.coding.project import Project
+from trimtab.coding.results import Results
 from trimtab.coding.role_models import Roles
 from trimtab.coding.roles import members_of
 from trimtab.coding.sandbox.confiner import Confiner
-from trimtab.coding.sdk.reply import Reply, reply_of
+from trimtab.coding.sdk.reply import Reply
 from trimtab.coding.services import Services
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import TOOLS
 from trimtab.coding.under import Under
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError, TrimtabError, UsageError
-from trimtab.types.messages import Message, Text, User, user
+from trimtab.types.messages import Message, User, user
 from trimtab.types.models import ModelInfo
 from trimtab.types.text import scrub
 
@@ -64,8 +61,6 @@ if TYPE_CHECKING:
     from trimtab.coding.sdk.options import OpenOptions
     from trimtab.coding.sdk.stream import Stream
     from trimtab.context.summary.job import SummaryOutcome
-
-_FILES_NAMED = 20
 
 
 class Session:
@@ -97,8 +92,8 @@ class Session:
     ) -> None:
         self._moved = moved
         self._closing = closing
-        self._checkpoints = checkpoints
-        self._news: list[str] = []
+        self._past = Past(log, agent, context, checkpoints)
+        self._results = Results(log, kit.hooks, closing)
         self.project = project
         self.log = log
         self.agent = agent
@@ -259,9 +254,9 @@ class Session:
         seen = bool(members_of(self.project.settings, "vision"))
         if isinstance(prompt, User) and not seen and (note := unseen_pictures(prompt, self.model)):
             await self.tell(note)
-        reply = self._replying()
+        reply = self._results.begin()
         try:
-            turn = await self.agent.prompt(self._with_news(prompt))
+            turn = await self.agent.prompt(self._past.with_news(prompt))
         finally:
             await self._tell_rest()
         with anyio.CancelScope(shield=True):
@@ -298,7 +293,7 @@ class Session:
 
     async def answer(self, call_id: str, text: str) -> Reply:
         """Answer a parked call and go on. Raises `UsageError` when no such call waits."""
-        reply = self._replying()
+        reply = self._results.begin()
         try:
             return reply(await self.agent.answer(call_id, text))
         finally:
@@ -328,42 +323,22 @@ class Session:
             for note in (self._kit.refusals.take_notice(), self._kit.confiner.take_notice()):
                 if note:
                     await self.tell(note)
-            if self._checkpoints is not None:
-                await self._checkpoints.recorder.settle()
-                for note in self._checkpoints.recorder.take_notes():
+            if (checkpoints := self._past.checkpoints) is not None:
+                await checkpoints.recorder.settle()
+                for note in checkpoints.recorder.take_notes():
                     await self.tell(note)
-
-    def _with_news(self, prompt: str | User) -> str | User:
-        """The prompt, and before it what the model can't know otherwise: files that the person took back."""
-        news, self._news = self._news, []
-        if not news:
-            return prompt
-        said = prompt.parts if isinstance(prompt, User) else (Text(scrub(prompt)),)
-        origin = prompt.origin if isinstance(prompt, User) else "prompt"
-        return User((Text("\n".join(f"[{line}]" for line in news) + "\n\n"), *said), origin=origin)
 
     async def undo(self, number: int = 1, *, what: What = "both") -> Outcome:
         """Take the last turns back: what was said, what was changed in files, or both. Raises `AgentBusy`, or `UsageError` when there is nothing to take back."""
-        outcome = await self._rewind(lambda rewinder: rewinder.undo(number, what=what))
-        if what == "files" and outcome.put_back:
-            self._news.append(f"the person took back what you changed in {_named(outcome)}")
-        return outcome
+        return await self._past.undo(number, what=what)
 
     async def redo(self) -> Outcome:
         """Do again what was taken back last. Raises as `undo` does."""
-        outcome = await self._rewind(Rewinder.redo)
-        self._news = [] if outcome.talk else [*self._news, f"the person put back what you changed in {_named(outcome)}"]
-        return outcome
+        return await self._past.redo()
 
     async def diff(self, number: int | None = 1) -> tuple[str, ...]:
         """What the last turns (None: all) changed in files, a unified diff a file, against how the files are now."""
-        return await anyio.to_thread.run_sync(self._rewinder().diff, number)
-
-    async def verify(self) -> str:
-        """Run the checks now; return what is wrong, in words, and nothing when they succeeded. Raises `AgentBusy`, or `UsageError` when none are configured."""
-        if self.busy:
-            raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
-        return await self._closing.verifier.check(self.feed.publish)
+        return await self._past.diff(number)
 
     async def go_to(self, entry_id: str | None, *, summary: bool = False, wishes: str = "") -> "SummaryOutcome | None":
         """Go on from another entry of the session (None: before the first): the log keeps where, so a quit doesn't lose it.
@@ -371,32 +346,13 @@ class Session:
         `summary`: what was said on the branch that is left is summed up for the other one; `wishes` go to whoever writes that. Returns what was made of it.
         Raises `AgentBusy`, or `UsageError` for an unknown entry.
         """
+        return await self._past.go_to(entry_id, summary=summary, wishes=wishes)
+
+    async def verify(self) -> str:
+        """Run the checks now; return what is wrong, in words, and nothing when they succeeded. Raises `AgentBusy`, or `UsageError` when none are configured."""
         if self.busy:
             raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
-        if entry_id is not None and entry_id not in self.log.archive:
-            raise UsageError(f"no entry {entry_id!r} in this session", hint="Give the id of one of its entries.")
-        from trimtab.coding.branches import left_behind, summary_of, told  # noqa: PLC0415 - few leave a branch
-
-        left = left_behind(self.log.archive, entry_id) if summary else None
-        outcome = await summary_of(self.context, left, wishes=wishes) if left is not None and left.messages else None
-        await anyio.to_thread.run_sync(self.log.move_leaf, entry_id)
-        if left is not None and outcome is not None and outcome.text:
-            await self.context.transcript.append([told(outcome, left.messages)])
-        self._news = []
-        self.agent.look_again({p.call_id: p.question for p in self.log.parked})
-        return outcome
-
-    async def _rewind(self, work: Callable[[Rewinder], Outcome]) -> Outcome:
-        if self.busy:
-            raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
-        outcome = await anyio.to_thread.run_sync(work, self._rewinder())
-        self.agent.look_again({p.call_id: p.question for p in self.log.parked})
-        return outcome
-
-    def _rewinder(self) -> Rewinder:
-        if self._checkpoints is None:
-            raise UsageError("nothing is kept to undo", hint="Set checkpoints.enabled = true for the next session.")
-        return self._checkpoints.rewinder
+        return await self._closing.verifier.check(self.feed.publish)
 
     async def run_command(
         self, command: str, *, shared: bool = True, update: Callable[[str], Awaitable[None]] | None = None
@@ -435,7 +391,7 @@ class Session:
         """Who records what is changed here."""
         if self.under is not None:
             return self.under.checkpoints
-        return self._checkpoints.recorder if self._checkpoints is not None else None
+        return self._past.checkpoints.recorder if self._past.checkpoints is not None else None
 
     def steer(self, text: str | User) -> None:
         """Tell the running turn something before its next step."""
@@ -509,66 +465,26 @@ class Session:
         return self.instructions.system(self._tools, window=self.model.context_window) + words
 
     async def _record_choices(self) -> None:
-        """Say in the log which model answers from here on, in which window, and which policy decides, when the log doesn't say so yet."""
-        used = last_model(self.log)
-        policy = self.context.policy
+        """Say in the log what answers and decides from here on."""
+        stands_in = self.standby.home is not None
+        thinking = self.log.archive.thinking if stands_in else self.agent.thinking
         # A log that can't take this can't take the prompt either, and that ends the turn with an error.
         with suppress(StoreError, SessionError):
-            if self._moved:
-                await anyio.to_thread.run_sync(self.log.set_cwd, str(self.project.cwd))
-                self._moved = False
-            if used is not None and used != self.model.ref:
-                await anyio.to_thread.run_sync(self.log.set_model, self.model.provider, self.model.id)
-            if self.agent.thinking != self.log.archive.thinking and self.standby.home is None:
-                await anyio.to_thread.run_sync(self.log.set_thinking, self.agent.thinking)
-            if policy != policy_of(self.log):
-                await anyio.to_thread.run_sync(self.log.set_policy, policy)
-            if window_is_news(self.log, self.model):
-                await anyio.to_thread.run_sync(self.log.set_window, self.model.context_window, self.model.max_output)
-
-    def _replying(self) -> Callable[[Turn], Reply]:
-        """What makes a reply of a turn that begins now."""
-        hooks, closing = self._kit.hooks, self._closing
-        before, written = set(hooks.files), len(hooks.written)
-
-        def reply(turn: Turn) -> Reply:
-            files = (*(path for path, _ in hooks.written[written:]), *(f for f in hooks.files if f not in before))
-            return reply_of(
-                turn,
-                output=closing.schema.parsed if closing.schema else None,
-                changed_files=tuple(dict.fromkeys(files)),
-                verify=closing.verifier.outcome,
-                session_id=self.id,
-                session_file=self.file,
+            await anyio.to_thread.run_sync(
+                lambda: record_choices(
+                    self.log,
+                    cwd=str(self.project.cwd) if self._moved else None,
+                    model=self.model,
+                    thinking=thinking,
+                    policy=self.context.policy,
+                )
             )
-
-        return reply
+            self._moved = False
 
     def result(self, turn: Turn, *, code: int | None = None) -> Result:
         """The last event of JSON mode. `code` overrides the exit code (a signal)."""
-        return Result(
-            reason=turn.reason,
-            exit_code=exit_code(turn.reason) if code is None else code,
-            text=turn.text,
-            usage=turn.usage,
-            cost_usd=turn.cost_usd,
-            summary_usage=turn.summaries.usage,
-            summary_cost_usd=turn.summaries.usd,
-            steps=turn.steps,
-            session_id=self.log.header.id,
-            session_file=str(self.log.path) if self.log.path else None,
-            verify=self._closing.verifier.outcome,
-            output=self._closing.schema.value if self._closing.schema else None,
-            changed_files=self._kit.hooks.files,
-        )
+        return self._results.last(turn, code=code)
 
 
 async def _unheard(_text: str) -> None:
     """Nobody watches."""
-
-
-def _named(outcome: Outcome) -> str:
-    """The files that were put back, a few of them by name."""
-    paths = [change.path for change in outcome.put_back]
-    more = f" and {len(paths) - _FILES_NAMED} more" if len(paths) > _FILES_NAMED else ""
-    return ", ".join(paths[:_FILES_NAMED]) + more
