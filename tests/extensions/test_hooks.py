@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from support.agent_fakes import calls, ends, says
+from support.agent_fakes import Script, calls, ends, says
 from support.extended import Answers, talk
 from support.instructed import Place
 from trimtab.coding.commands.registry import commands_of, run_command
@@ -176,6 +176,23 @@ async def test_the_start_of_a_session_adds_to_the_system_prompt_and_its_end_is_t
         await talking.session.prompt("hi")
         identity = talking.session.log.header.id
     assert (place.home / "extensions" / "mine" / "ended").read_text() == identity
+
+
+async def test_who_works_for_a_session_is_guarded_by_its_hooks_and_told_apart_from_it(place: Place) -> None:
+    extension(
+        place,
+        "def guard(call, here): return Deny(call.session_id)\n"
+        "def end(told, here): (here.state_folder() / 'ended').write_text(told.session_id)\n"
+        "def extend(api):\n    api.on_tool_call(guard)\n    api.on_session_end(end)\n",
+    )
+    from trimtab.coding.subagent import run_subagent
+
+    async with talk(place, DONE) as talking:
+        parent = talking.session.log.header.id
+        child = Script(writes(), DONE)
+        result = await run_subagent(talking.session, "go", provider=child)
+        assert f"Not run: {result.session_id}" in str(child.requests[1].messages)
+    assert (place.home / "extensions" / "mine" / "ended").read_text() == parent
 
 
 async def test_a_section_that_fails_is_left_out_and_a_start_that_fails_is_told(place: Place) -> None:
