@@ -24,7 +24,6 @@ from trimtab.coding.mcp.results import Reader
 from trimtab.coding.mcp.server import Server
 from trimtab.coding.mcp.tool import CallTool, FindTool, McpTool, ResourceTool, stands_for
 from trimtab.coding.permissions.hooks import PermissionHooks
-from trimtab.coding.permissions.policy import READING_TOOLS
 from trimtab.coding.services import Services
 from trimtab.coding.telling.printable import one_line
 from trimtab.coding.tools.caps import Caps
@@ -180,7 +179,8 @@ class Mcp:
         """Tools that a server says only read run unasked, where the person believes it."""
         reading = {t.name for t in self.every_tool() if t.remote.reads and t.server.config.server.read_only_unasked}
         policy = self.permissions.policy
-        self.permissions.policy = replace(policy, reading=READING_TOOLS | reading)
+        others = {name for name in policy.reading if not name.startswith("mcp__")}
+        self.permissions.policy = replace(policy, reading=frozenset(others | reading))
 
     def _is_on(self, name: str) -> bool:
         return self.enabled is None or any(fnmatchcase(name, glob) for glob in self.enabled)
