@@ -54,6 +54,8 @@ def settings_page() -> str:
         ("providers.NAME.oauth", config.OAuthConfig),
         ('models."PROVIDER/ID"', settings.ModelOverride),
         ("auth", settings.AuthSettings),
+        ("roles", settings.RoleSettings),
+        ("[roles.ROLE]", config.RoleModel),
         ("tools", settings.ToolSettings),
         ("tools.read", settings.ReadTool),
         ("tools.bash", settings.BashTool),
@@ -83,7 +85,7 @@ def _settings_table(path: str, struct: type[msgspec.Struct]) -> str:
     preset = _preset(path) if fixed else None
     rows = []
     for field in fields_of(struct):
-        if _is_table(struct, field):
+        if field.annotation != "RoleModels" and _is_table(struct, field):
             continue
         default = field.default
         if preset is not None:
@@ -361,6 +363,7 @@ def _toml_type(annotation: str) -> str:
         "Natural": "integer from 0",
         "Seconds": "number above 0",
         "Share": "number above 0, at most 1",
+        "RoleModels": "string, or array of strings and tables",
     }
     annotation = annotation.removesuffix(" | None")
     if annotation.startswith("dict["):

@@ -349,3 +349,38 @@ def test_a_question_is_left_unanswered_by_an_empty_line(cli: Cli) -> None:
         t.wait_for("not answered\n(.*\n)*well\n")
         t.type("\x04")
         assert t.end().code == 0
+
+
+def test_a_switch_of_the_model_that_costs_a_cache_is_asked_with_its_price(cli: Cli) -> None:
+    answer = Reply(
+        sse(
+            {"type": "message_start", "message": {"usage": {"input_tokens": 40_000, "output_tokens": 1}}},
+            {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "read"}},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}},
+            {"type": "message_stop"},
+            named=True,
+        )
+    )
+    cli.file("long.txt", "".join(f"line {n} of a long text\n" for n in range(1_900)))
+    with FakeServer(answer) as server:
+        cli.config(
+            f'[providers.anthropic]\nbase_url = "{server.url}"\napi_key = "key-for-a-test"\n'
+            '[providers.openai]\napi_key = "key-for-a-test"\n[instructions]\nenabled = false\n'
+        )
+        with Terminal(cli, "chat", "--model", "anthropic/claude-sonnet-4-5") as t:
+            t.wait_for("Ctrl-D leaves")
+            t.type("look at @long.txt\n")
+            t.wait_for("read\n")
+            t.type("/model openai/gpt-5\n")
+            t.wait_for(r"the cache is lost: the next request is read anew(.|\n)*Enter means yes")
+            assert re.search(r"Switch from anthropic/claude-sonnet-4-5\s+to openai/gpt-5", t.screen)
+            t.type("no\n")
+            t.wait_for("model: anthropic/claude-sonnet-4-5, as before")
+            t.type("/model openai/gpt-5\n")
+            t.wait_for(r"as before(.|\n)*Enter means yes")
+            t.type("yes\n")
+            t.wait_for("model: openai/gpt-5")
+            t.type("\x04")
+            assert t.end().code == 0

@@ -42,6 +42,8 @@ class Allowance:
 
     limits: Limits = field(default_factory=Limits)
     spent: Spent = field(default_factory=Spent)
+    answers: dict[str, Spent] = field(default_factory=dict)
+    """Of that, what went to answers of the conversation, by model (`PROVIDER/ID`)."""
     above: "Above | None" = None
     """Who pays for the run, where that is another one: hears of all that is spent, and may say that it is enough."""
     _ends: float = math.inf
@@ -56,9 +58,12 @@ class Allowance:
         """When the time is up; infinite without a limit."""
         return self._ends
 
-    def spend(self, usage: Usage, usd: float | None) -> None:
-        """Something was asked and answered."""
-        self.spent = self.spent + Spent(usage, usd)
+    def spend(self, usage: Usage, usd: float | None, *, model: str = "") -> None:
+        """Something was asked and answered; `model` answered in the conversation."""
+        spent = Spent(usage, usd)
+        self.spent = self.spent + spent
+        if model:
+            self.answers[model] = self.answers.get(model, Spent()) + spent
         if self.above is not None:
             self.above.spend(usage, usd)
 

@@ -23,7 +23,7 @@ from trimtab.agent.dispatch import Bench, ended_event, run_calls
 from trimtab.agent.events import Error, MessageEnded, Retry, StepEnded, StepStarted, TurnEnded, TurnReason, TurnStarted
 from trimtab.agent.inbox import Inbox
 from trimtab.agent.limits import Allowance
-from trimtab.agent.ports import Closer, Prompt, Provider, Spent
+from trimtab.agent.ports import Closer, Prompt, Provider, Relief, Seat, Spent
 from trimtab.agent.verdict import EMPTY_PROMPT, Verdict, judge
 from trimtab.types.errors import BudgetExceeded, ContextFloor, ErrorInfo, StoreError, TrimtabError
 from trimtab.types.messages import Assistant, Message, StopReason, ToolCall, ToolResult, User, user
@@ -50,6 +50,7 @@ class Kit:
     session_id: str = ""
     allowance: Allowance = field(default_factory=Allowance)
     closer: Closer | None = None
+    relief: Relief | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ async def _step(state: "_State") -> Verdict:
     bench = kit.bench
     stop: StopReason = "error"
     answer: Assistant | None = None
-    prompt = await bench.transcript.prompt(_request(kit))
+    prompt = await bench.transcript.prompt(_request(kit, state.seat))
     state.steps += 1
     try:
         await _tell(bench, prompt)
@@ -172,15 +173,15 @@ async def _step(state: "_State") -> Verdict:
             await bench.emit(StepEnded(step=state.steps, stop_reason=stop, usage=usage))
 
 
-def _request(kit: Kit) -> ModelRequest:
+def _request(kit: Kit, seat: Seat) -> ModelRequest:
     """What is asked for, before the transcript has put the messages in."""
     return ModelRequest(
-        model=kit.model,
+        model=seat.model,
         messages=(),
         system=kit.system(),
         tools=tuple(tool.spec for tool in kit.bench.tools.values()),
         max_output=kit.max_output,
-        thinking=kit.thinking,
+        thinking=seat.thinking,
         session_id=kit.session_id,
     )
 
@@ -194,10 +195,17 @@ async def _ask(state: "_State", request: ModelRequest) -> Assistant:
         await state.record([partial], draft=draft)
 
     try:
-        await draft.hear(kit.provider, void=void)
-        if (smaller := await _smaller(state, draft)) is not None:
-            draft = Draft(smaller, kit.bench.emit)
-            await draft.hear(kit.provider, void=void)
+        await draft.hear(state.seat.provider, void=void)
+        tried: list[str] = []
+        while True:
+            if (smaller := await _smaller(state, draft)) is not None:
+                draft = Draft(smaller, kit.bench.emit)
+                await draft.hear(state.seat.provider, void=void)
+            tried.append(state.seat.model.ref)
+            if (elsewhere := await _relieved(state, draft, tried)) is None:
+                break
+            draft = Draft(elsewhere, kit.bench.emit)
+            await draft.hear(state.seat.provider, void=void)
     except anyio.get_cancelled_exc_class():
         if not draft.empty:
             with anyio.CancelScope(shield=True):
@@ -215,11 +223,28 @@ async def _smaller(state: "_State", draft: Draft) -> ModelRequest | None:
     if refusal is None or refusal.kind not in _REDUCIBLE or answer.parts:
         return None
     bench = state.kit.bench
-    prompt = await bench.transcript.reduce(_request(state.kit), refusal)
+    prompt = await bench.transcript.reduce(_request(state.kit, state.seat), refusal)
     if prompt is None:
         return None
     await bench.emit(Retry(attempt=1, wait_s=0.0, kind=refusal.kind, message=refusal.message))
     await _tell(bench, prompt)
+    return prompt.request
+
+
+async def _relieved(state: "_State", draft: Draft, tried: Sequence[str]) -> ModelRequest | None:
+    """The request as it is sent to somebody else, when the one who was asked can't be had and had not said anything. What the failure took is counted."""
+    kit, answer = state.kit, draft.message()
+    if kit.relief is None or answer.error is None or answer.parts:
+        return None
+    seat = await kit.relief.instead(state.seat, answer.error, tried=tried, emit=kit.bench.emit)
+    if seat is None:
+        return None
+    state.count(answer)
+    state.seat = seat
+    kit.allowance.check(kit.bench.transcript.unsettled())
+    prompt = await kit.bench.transcript.prompt(_request(kit, seat))
+    await _tell(kit.bench, prompt)
+    state.prompt_tokens = prompt.tokens or 0
     return prompt.request
 
 
@@ -242,6 +267,7 @@ class _State:
 
     def __init__(self, kit: Kit) -> None:
         self.kit = kit
+        self.seat = Seat(kit.provider, kit.model, kit.thinking)
         self.steps = 0
         self.usage = Usage()
         self.cost_usd: float | None = 0.0
@@ -254,14 +280,26 @@ class _State:
     async def keep(self, answer: Assistant, draft: Draft) -> Assistant:
         """Record an answer with call ids that are new to the session; return it as recorded."""
         answer = with_unique_ids(answer, self.kit.seen)
-        usage = answer.usage or Usage()
-        self.usage += usage
-        self.cost_usd = add_costs(self.cost_usd, cost_usd(usage, self.kit.model.prices))
-        taken = usage if usage.prompt else Usage(input=self.prompt_tokens, output=_counted(answer))
-        self.kit.allowance.spend(taken, cost_usd(taken, self.kit.model.prices))
+        usage = self.count(answer)
+        if not usage.prompt:
+            taken = Usage(input=self.prompt_tokens, output=_counted(answer))
+            self._spend(taken)
         await self.record([answer], draft=draft)
         self.message = answer
         return answer
+
+    def count(self, answer: Assistant) -> Usage:
+        """Add what the server says that an answer took, or a request that failed; return it."""
+        usage = answer.usage or Usage()
+        self.usage += usage
+        self.cost_usd = add_costs(self.cost_usd, cost_usd(usage, self.seat.model.prices))
+        if usage.prompt:
+            self._spend(usage)
+        return usage
+
+    def _spend(self, usage: Usage) -> None:
+        model = self.seat.model
+        self.kit.allowance.spend(usage, cost_usd(usage, model.prices), model=model.ref)
 
     async def record(self, messages: Sequence[Message], *, draft: Draft | None = None) -> None:
         """Make messages durable, then tell; not to be cut in half by a cancel. `draft` is the one an answer comes from."""

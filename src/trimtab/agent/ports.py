@@ -4,7 +4,7 @@ Providers, tools, transcripts and hooks satisfy these by shape; none of them imp
 none of them.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from trimtab.agent.events import Error, Event, TurnReason
 from trimtab.types.errors import ErrorInfo
 from trimtab.types.messages import Assistant, Message, Part, Text, ToolCall, User
-from trimtab.types.models import ModelRequest, add_costs
+from trimtab.types.models import ModelInfo, ModelRequest, add_costs
 from trimtab.types.stream import StreamEvent
 from trimtab.types.tools import Cut, ToolSpec
 from trimtab.types.usage import Usage
@@ -49,6 +49,26 @@ class Spent:
 
     def __add__(self, other: "Spent") -> "Spent":
         return Spent(self.usage + other.usage, add_costs(self.usd, other.usd))
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Who answers: what reaches a model, the model, and how much it thinks."""
+
+    provider: Provider
+    model: ModelInfo
+    thinking: str | None = None
+
+
+class Relief(Protocol):
+    """Asked when a request failed before anything of an answer came: somebody else may take it."""
+
+    async def instead(self, seat: Seat, failure: ErrorInfo, *, tried: Collection[str], emit: Emit) -> Seat | None:
+        """Who answers in place of `seat` from this request on, or None: then the failure stands. `tried` are the models (`PROVIDER/ID`) that failed in this step.
+
+        A seat that is returned is one of which the transcript knows: the request is made anew for it.
+        """
+        ...
 
 
 class Transcript(Protocol):

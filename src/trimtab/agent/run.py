@@ -22,7 +22,7 @@ from trimtab.agent.inbox import Inbox
 from trimtab.agent.limits import Allowance, Limits
 from trimtab.agent.loop import Kit, Turn, run_turn
 from trimtab.agent.memory import MemoryTranscript
-from trimtab.agent.ports import Closer, Hooks, NoHooks, Provider, Tool, ToolOutput, Transcript
+from trimtab.agent.ports import Closer, Hooks, NoHooks, Provider, Relief, Tool, ToolOutput, Transcript
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Assistant, Message, Origin, ToolCall, ToolResult, User, user
 from trimtab.types.models import ModelInfo, add_costs
@@ -42,7 +42,7 @@ class Agent:
     `messages` begin the conversation when no `transcript` is given (then one in memory is used). `parked` are the calls of the
     transcript that wait for a person, with their questions; who reopens a session passes them, and in `seen` the ids of all calls it
     holds, shown or not (default: those it shows). `max_output` is in tokens.
-    `limits` hold for all turns together; `closer` is asked before a turn ends well. `feed`: give one with a clock for events that carry a time. The attributes may be set between turns; a running turn keeps what it
+    `limits` hold for all turns together; `closer` is asked before a turn ends well, `relief` when a model can't be had. `feed`: give one with a clock for events that carry a time. The attributes may be set between turns; a running turn keeps what it
     began with, but for `system`, which its next request has.
     """
 
@@ -65,9 +65,11 @@ class Agent:
         session_id: str = "",
         limits: Limits | None = None,
         closer: Closer | None = None,
+        relief: Relief | None = None,
     ) -> None:
         self.allowance = Allowance(limits or Limits())
         self.closer = closer
+        self.relief = relief
         self.provider = provider
         self.model = model
         self.system = system
@@ -193,6 +195,7 @@ class Agent:
             session_id=self.session_id,
             allowance=self.allowance,
             closer=self.closer,
+            relief=self.relief,
         )
         return await run_turn(kit, opening, scope=self._scope)
 

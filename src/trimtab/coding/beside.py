@@ -4,7 +4,7 @@ system, text ──▶ the model ──stream, within a time──▶ text, or a
                                   └─ usage ──▶ the session's spending
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TypeAlias
 
 import anyio
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from trimtab.agent.ports import Provider
 from trimtab.types.errors import ErrorInfo, ProviderError
-from trimtab.types.messages import user
+from trimtab.types.messages import Image, Text, User
 from trimtab.types.models import CacheRules, ModelInfo, ModelRequest
 from trimtab.types.stream import Assembler, PartDelta, StreamEvent
 from trimtab.types.usage import Usage, why_impossible
@@ -32,13 +32,15 @@ async def ask_beside(
     max_output: int,
     within_s: float,
     book: Book,
+    pictures: Sequence[Image] = (),
 ) -> str:
     """Ask once and return the text of the answer; `max_output` in tokens. Raises `ProviderError` when there is none, or not in `within_s` seconds."""
     output = min(max_output, model.max_output)
     uncached = replace(
         model, cache=CacheRules()
     )  # nothing of it is asked again, so nothing of it is worth writing to a cache
-    request = ModelRequest(uncached, (user(text, origin="command"),), system=system, max_output=output)
+    asked = User((*pictures, Text(text)), origin="command")
+    request = ModelRequest(uncached, (asked,), system=system, max_output=output)
     assembler = Assembler(provider=model.provider, model=model.id)
     heard = 0
     with anyio.move_on_after(within_s) as patience:

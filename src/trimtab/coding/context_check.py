@@ -10,6 +10,7 @@ from trimtab.coding.context.advice import adviser_for
 from trimtab.coding.context.engine import checked_policy, context_settings, engine_settings
 from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
+from trimtab.coding.role_models import require_members
 from trimtab.coding.toolset import require_tools
 from trimtab.context.budget import budget_for
 from trimtab.types.errors import ConfigError, TrimtabError
@@ -30,6 +31,7 @@ def refusals(project: Project, model: ModelInfo | None) -> Iterator[tuple[str, T
     }
     if settings.summary_model:
         checks["summary model"] = partial(resolve_model, project, settings.summary_model)
+    checks["roles"] = partial(require_members, project)
     if model is not None:
         checks["window"] = partial(require_room, project, model)
     for name, check in checks.items():

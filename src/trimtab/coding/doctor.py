@@ -32,6 +32,8 @@ from trimtab.coding.mcp.checks import mcp_checks
 from trimtab.coding.models import resolve_model
 from trimtab.coding.person import NOBODY
 from trimtab.coding.project import Project
+from trimtab.coding.role_models import find_members
+from trimtab.coding.roles import ROLES, configured_model, members_of, model_of
 from trimtab.coding.telling.extension_text import extension_checks
 from trimtab.coding.telling.printable import one_path
 from trimtab.coding.tools.ripgrep import find_rg
@@ -52,6 +54,7 @@ async def examine(project: Project, *, mistakes: Iterable[ConfigError] = (), onl
         *_folders(project),
         *_settings(project, mistakes),
         await _model(project, around, online=online),
+        *_roles(project),
         *_context(project),
         *await anyio.to_thread.run_sync(lambda: tuple(auth_checks(project))),
         *_around(project, around),
@@ -115,8 +118,9 @@ def _settings(project: Project, mistakes: Iterable[ConfigError]) -> Iterator[Che
 
 
 async def _model(project: Project, around: Found, *, online: bool) -> Check:
-    first = None if project.settings.model else first_model(project)
-    ref = project.settings.model or (first.ref if first else None)
+    configured = configured_model(project.settings)
+    first = None if configured else first_model(project)
+    ref = configured or (first.ref if first else None)
     if not ref:
         return Check(
             "missing",
@@ -135,10 +139,26 @@ async def _model(project: Project, around: Found, *, online: bool) -> Check:
     return check
 
 
+def _roles(project: Project) -> Iterator[Check]:
+    """Who has which role, and who of them can't be asked."""
+    for role in ROLES:
+        said = members_of(project.settings, role)
+        if not said:
+            continue
+        found = {one.member.ref: one for one in find_members(project, said)}
+        lacking = [one.info.provider for one in found.values() if not one.ready]
+        who = "; then ".join(member.ref for member in said)
+        if lacking:
+            hint = "One that can't be asked is passed over; trimtab models --usable lists those that can."
+            yield Check("note", f"role {role}", f"{who}: there is no key for {', '.join(dict.fromkeys(lacking))}", hint)
+        else:
+            yield Check("ok", f"role {role}", who)
+
+
 def _context(project: Project) -> Iterator[Check]:
     """What a run would stop at before its first request: the doctor's model is the configured one, where that can be found."""
     try:
-        ref = project.settings.model or (first.ref if (first := first_model(project)) else None)
+        ref = configured_model(project.settings) or (first.ref if (first := first_model(project)) else None)
         model = resolve_model(project, ref).model if ref else None
     except TrimtabError:
         model = None  # told as the model's own check
@@ -151,7 +171,8 @@ def _context(project: Project) -> Iterator[Check]:
 def _in_force(project: Project, model: ModelInfo | None) -> Iterator[str]:
     """The settings of the context that a run with `model` would have."""
     settings = project.settings.context if model is None else context_settings(project, model)
-    writer = f"summaries by {settings.summary_model}" if settings.summary_model else "summaries by the session's model"
+    small = settings.summary_model or model_of(project.settings, "small")
+    writer = f"summaries by {small}" if small else "summaries by the session's model"
     chosen = chosen_tools(settings, project.settings.tools)
     tools = (
         f"tools {settings.tools}"

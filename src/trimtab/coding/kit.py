@@ -23,6 +23,8 @@ from trimtab.coding.permissions.hooks import PermissionHooks
 from trimtab.coding.person import Person
 from trimtab.coding.project import Project
 from trimtab.coding.refusals import RefusalRecorder
+from trimtab.coding.role_models import require_members
+from trimtab.coding.roles import members_of
 from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.tools.paths import Workspace
@@ -96,6 +98,7 @@ async def make_kit(
     outputs = PrivateFolder()
     confiner = under.confiner if under else confiner_of(project)
     stack.callback(outputs.close)
+    require_members(project)
     model = await pick_model(project, session_ref, provider=provider, wanted=under.model if under else None)
     stack.push_async_callback(close_provider, model.provider)
     require_manageable(project, model.info)
@@ -103,12 +106,13 @@ async def make_kit(
     jobs = under.jobs if under else jobs_of(project, outputs, confiner)
     crew = Crew(project.settings.agents)
     by, allows = (under.agent.name, under.allows) if under else ("", _everything)
+    eyes = bool(members_of(project.settings, "vision"))
 
     def project_tools(info: ModelInfo) -> tuple[Tool, ...]:
         return build_tools(
             project,
             outputs,
-            images="image" in info.input,
+            images="image" in info.input or eyes,
             confiner=confiner,
             jobs=jobs,
             crew=crew,

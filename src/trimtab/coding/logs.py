@@ -97,7 +97,7 @@ def _place(project: Project, log: SessionLog) -> Opened:
             places = "1 damaged place" if len(log.damage) == 1 else f"{len(log.damage)} damaged places"
             read = "was" if len(log.damage) == 1 else "were"
             notices = (*notices, f"{places} in {log.path} {read} read around; nothing readable is lost")
-        return Opened(project, log, last_model(log), notices, moved)
+        return Opened(project, log, own_model(log), notices, moved)
     except BaseException:
         log.close()
         raise
@@ -131,6 +131,11 @@ def window_is_news(log: SessionLog, model: ModelInfo) -> bool:
     assumed = model.source == "default" and model.api not in ("scripted", "recorded")
     stated = log.archive.window is not None or model.source in ("config", "probe") or assumed
     return stated and (log.archive.window, log.archive.max_output) != (model.context_window, model.max_output)
+
+
+def own_model(log: SessionLog) -> str | None:
+    """As `last_model`, but not one that only stood in for the session's own."""
+    return log.archive.own_model or last_model(log)
 
 
 def last_model(log: SessionLog) -> str | None:

@@ -12,6 +12,7 @@ from trimtab.agent.ports import Provider
 from trimtab.coding.auth.found import let_in
 from trimtab.coding.auth.open import credentials_of, no_key
 from trimtab.coding.project import Project
+from trimtab.coding.roles import ROLES, configured_model, members_of, named_by
 from trimtab.config.keys import find_ca_file, find_proxy
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.open import open_provider
@@ -34,7 +35,7 @@ def resolve_model(project: Project, ref: str | None, *, catalogue: Catalogue | N
     """Find the model that `ref` names, with its key, proxy and certificates. Raises `UnknownModel` or `ConfigError`."""
     settings = project.settings
     found = resolve(
-        ref,
+        named_by(settings, ref),
         config_providers=settings.providers,
         catalogue=catalogue or Catalogue.load(),
         model_overrides=settings.models,
@@ -74,8 +75,8 @@ async def pick_model(
 
     `provider` answers instead of the model's own. Raises `UnknownModel` or `ConfigError`.
     """
-    settings = project.settings
-    ref = wanted or (settings.model if session_ref is None or project.named_now("model") else session_ref)
+    configured = configured_model(project.settings)
+    ref = wanted or (configured if session_ref is None or project.named_now("model") else session_ref)
     try:
         notes: tuple[str, ...] = ()
         if ref is None:
@@ -125,7 +126,8 @@ def known_models(project: Project, *, usable: bool) -> tuple[ModelInfo, ...]:
     """
     catalogue, settings = Catalogue.load(), project.settings
     declared = [f"{name}/{m.id}" for name, p in settings.providers.items() for m in p.models]
-    named = [*([settings.model] if settings.model else ()), *settings.models]
+    members = (member.ref for role in ROLES for member in members_of(settings, role))
+    named = [*([settings.model] if settings.model else ()), *settings.favourites, *members, *settings.models]
     found: dict[str, Resolved] = {}
     for ref in (*named, *declared, *(m.ref for m in catalogue.models())):
         with suppress(UsageError):

@@ -1,7 +1,7 @@
 """A name for a session: from its first prompt, or by a model that is asked beside the conversation.
 
     first turn over ──prompt──▶ title_from(first prompt) ──▶ log                                            in the background of a talk
-                    ──model───▶ the model for summaries, else the session's own ──▶ log; what fails falls back on the prompt
+                    ──model───▶ the model for summaries, else `roles.small`, else the session's own ──▶ log; what fails falls back on the prompt
 
 Nothing waits for a name, and a name that a person gave is never replaced.
 """
@@ -16,11 +16,12 @@ import anyio
 from trimtab.agent.ports import Provider
 from trimtab.coding.beside import Book, ask_beside
 from trimtab.coding.context.ahead import Start
-from trimtab.coding.models import close_provider, open_model
+from trimtab.coding.models import OpenModel
 from trimtab.coding.project import Project
 from trimtab.coding.prompts import load_prompt
+from trimtab.coding.role_models import RoleModels
 from trimtab.context.stores.log import SessionLog
-from trimtab.types.errors import SessionError, StoreError, TrimtabError
+from trimtab.types.errors import SessionError, StoreError, TrimtabError, UsageError
 from trimtab.types.messages import Assistant, Text, User
 from trimtab.types.models import ModelInfo
 from trimtab.types.text import strip_terminal
@@ -78,6 +79,8 @@ class Naming:
     log: SessionLog
     book: Book
     settle: Callable[[], Awaitable[None]]
+    small: RoleModels | None = None
+    """Who is asked for a name before the session's own model."""
     asked: bool = False
     """Whether a model was asked already, in this opening."""
 
@@ -119,28 +122,33 @@ class Naming:
         from trimtab.context.summary.redact import redact  # noqa: PLC0415 - as above
 
         text = f"<prompt>\n{redact(prompt[:_READ])}\n</prompt>\n<answer>\n{redact(answer[: _READ // 4])}\n</answer>"
-        opened = None
-        try:
-            if ref := self.project.settings.context.summary_model:
-                with suppress(TrimtabError):
-                    opened = await open_model(self.project, ref)
-            if opened is not None:
-                provider, model = opened.provider, opened.info
-            said = await ask_beside(
-                provider,
-                model,
+
+        async def ask(opened: OpenModel) -> str:
+            return await ask_beside(
+                opened.provider,
+                opened.info,
                 system=load_prompt("name", {}),
                 text=text,
                 max_output=_MAX_OUTPUT,
                 within_s=_WITHIN_S,
                 book=self.book,
             )
+
+        own = OpenModel(model, provider, None, ())
+        try:
+            said = await self._first(ask, own)
         except TrimtabError:
             return ""
-        finally:
-            if opened is not None:
-                await close_provider(opened.provider)
         return title_from(said.strip().strip("\"'“”«»*`"))
+
+    async def _first(self, ask: Callable[[OpenModel], Awaitable[str]], own: OpenModel) -> str:
+        """What the small model says; the session's own where that one can't even be opened."""
+        if self.small is None:
+            return await ask(own)
+        try:
+            return await self.small.ask(ask)
+        except UsageError:
+            return await ask(own)
 
     async def _keep(self, title: str) -> None:
         if title:

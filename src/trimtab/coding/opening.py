@@ -36,6 +36,7 @@ from trimtab.coding.mcp.open import open_mcp
 from trimtab.coding.output_schema import SchemaCloser, prompt_section
 from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
+from trimtab.coding.role_models import Roles, role_notes
 from trimtab.coding.sdk.hooks import around
 from trimtab.coding.services import services
 from trimtab.coding.session import Session
@@ -95,7 +96,17 @@ async def open_session(
         mcp, of_servers = (under.mcp, ()) if under else await open_mcp(project, kit, beside, person)
         tools = (*kit.tools_for(kit.model.info), *context.tools)
         require_price(project.settings, kit.model.info)
-        verifier = open_verifier(project, kit.hooks, kit.confiner, kit.outputs, log, context.transcript.book, stack)
+        roles, book = Roles(project, stack), context.transcript.book
+        verifier = open_verifier(
+            project,
+            kit.hooks,
+            kit.confiner,
+            kit.outputs,
+            log,
+            partial(book, role="review"),
+            stack,
+            models=roles.named,
+        )
         checkpoints, recorder = None, hooks_under(under, kit.hooks, log)
         if under is None:
             checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
@@ -129,6 +140,12 @@ async def open_session(
             closer=Closers([c for c in (closing.verifier, closing.schema) if c is not None and under is None]),
         )
         context.attach(agent)
+        if eyes := roles.of("vision"):
+            from trimtab.coding.vision import SeenTranscript  # noqa: PLC0415 - few sessions have one
+
+            agent.transcript = SeenTranscript(
+                context.transcript, eyes, lambda: agent.allowance.check(context.transcript.unsettled())
+            )
         left = await open_jobs(kit.jobs, agent, log, beside) if under is None else ()
         await extensions.begin(agent, log, person)
         context.transcript.around = extensions.transcript_hooks()
@@ -141,7 +158,8 @@ async def open_session(
         if under is None:
             stack.push_async_callback(close_jobs, kit.jobs, agent)
         told = (*of_servers, *told, *left, *extensions.take_notices())
-        notices = (*project.notices, *opened.notices, *kit.model.notes, *told)
+        once = (*project.notices, *role_notes(project, kit.model.info))
+        notices = (*opened.notices, *kit.model.notes, *told)
         yield Session(
             project,
             log,
@@ -153,7 +171,9 @@ async def open_session(
             extensions,
             mcp,
             notices=notices,
+            once=once,
             closing=closing,
+            roles=roles,
             checkpoints=checkpoints,
             moved=opened.moved,
             under=under,

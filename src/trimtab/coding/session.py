@@ -7,6 +7,7 @@ Frontends get events from `feed` and call methods here; they decide nothing. `op
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -16,7 +17,7 @@ import anyio
 from trimtab.agent.events import Notice, Result, SessionOpened
 from trimtab.agent.feed import Feed
 from trimtab.agent.loop import Turn
-from trimtab.agent.ports import Hooks, ToolOutput
+from trimtab.agent.ports import Hooks, Spent, ToolOutput
 from trimtab.agent.run import Agent, AgentBusy
 from trimtab.coding.agents.agent_file import Subagent
 from trimtab.coding.attachments import unseen_pictures
@@ -28,6 +29,7 @@ from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.open import OpenContext
 from trimtab.coding.extensions.acting import Acting
+from trimtab.coding.fallback import Standby
 from trimtab.coding.jobs.open import close_jobs
 from trimtab.coding.kit import Kit
 from trimtab.coding.logs import (
@@ -36,13 +38,16 @@ from trimtab.coding.logs import (
     window_is_news,
 )
 from trimtab.coding.mcp.hub import Mcp
-from trimtab.coding.models import close_provider, open_model
+from trimtab.coding.model_preview import Preview, preview_of
+from trimtab.coding.models import close_provider, open_model, resolve_model
 from trimtab.coding.naming import Naming
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.permissions.hooks import PermissionHooks
 from trimtab.coding.permissions.policy import CONTEXT_TOOLS, MODE_WORDS, Mode
 from trimtab.coding.person import Person
 from trimtab.coding.project import Project
+from trimtab.coding.role_models import Roles
+from trimtab.coding.roles import members_of
 from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.sdk.reply import Reply, reply_of
 from trimtab.coding.services import Services
@@ -50,7 +55,7 @@ from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import TOOLS
 from trimtab.coding.under import Under
 from trimtab.context.stores.log import SessionLog
-from trimtab.types.errors import SessionError, StoreError, UsageError
+from trimtab.types.errors import SessionError, StoreError, TrimtabError, UsageError
 from trimtab.types.messages import Message, Text, User, user
 from trimtab.types.models import ModelInfo
 from trimtab.types.text import scrub
@@ -82,7 +87,9 @@ class Session:
         mcp: Mcp,
         *,
         notices: tuple[str, ...],
+        once: tuple[str, ...],
         closing: Ending,
+        roles: Roles,
         checkpoints: Checkpoints | None = None,
         moved: bool = False,
         under: Under | None = None,
@@ -107,9 +114,21 @@ class Session:
         self.under = under
         self._hooks = hooks
         self.crew.attach(self)
-        self._notices = notices
+        self._notices = (*once, *notices)
+        self._once = once
         self._tools = agent.tools
-        self._naming = Naming(project, log, context.transcript.book, self._settle)
+        self.told: set[tuple[str, str]] = set()
+        """Notices that the person has read, with the folder that they are about: those about a folder are told once, however often one comes back to it."""
+        self.favourites = project.settings.favourites
+        """Models that lists put first."""
+        self.roles = roles
+        """Who does what beside the session's model, and in its place."""
+        self.standby = Standby(project, log, context, agent, roles.of("main"), roles.circuits, self._refit)
+        agent.relief = self.standby
+        writer = project.settings.context.summary_model
+        small = roles.named(writer) if writer else roles.of("small")
+        book = partial(context.transcript.book, role="name")
+        self._naming = Naming(project, log, book, self._settle, small=small or None)
         self._beside: Start | None = None
         context.transcript.wait.tell = self.tell
         extensions.announce_by(self.tell)
@@ -187,6 +206,16 @@ class Session:
         """True while a turn runs."""
         return self.agent.busy
 
+    @property
+    def spent(self) -> Spent:
+        """What was spent since the session was opened, by whomever: answers, and what was asked beside them."""
+        return self.agent.allowance.spent + self.context.transcript.unsettled()
+
+    def spent_by(self) -> dict[tuple[str, str], Spent]:
+        """The same by role and model; it adds up to `spent`. Answers of the conversation have the role `main`."""
+        answers = {("main", ref): one for ref, one in self.agent.allowance.answers.items()}
+        return {**answers, **self.context.transcript.beside}
+
     async def announce(self) -> None:
         """Publish the header and what a person should know; always the first events."""
         header = self.log.header
@@ -202,6 +231,10 @@ class Session:
             )
         )
         for text in self._notices:
+            about = (str(self.project.cwd), text)
+            if text in self._once and about in self.told:
+                continue
+            self.told.add(about)
             await self.feed.publish(Notice(message=text))
 
     async def tell(self, text: str) -> None:
@@ -216,12 +249,15 @@ class Session:
 
     async def prompt(self, prompt: str | User) -> Reply:
         """Say something and run until idle. Raises `AgentBusy` while a turn runs; failures end the turn instead of raising."""
+        if not self.busy:
+            await self.standby.begin_turn(self.tell)
         await self._record_choices()
         if not self.busy:
             await self._begin_turn()
         with suppress(StoreError, SessionError):  # as above
             await self.context.recollect()
-        if isinstance(prompt, User) and (note := unseen_pictures(prompt, self.model)):
+        seen = bool(members_of(self.project.settings, "vision"))
+        if isinstance(prompt, User) and not seen and (note := unseen_pictures(prompt, self.model)):
             await self.tell(note)
         reply = self._replying()
         try:
@@ -229,8 +265,17 @@ class Session:
         finally:
             await self._tell_rest()
         with anyio.CancelScope(shield=True):
-            await self._naming.after_turn(self.agent.provider, self.model, self._beside)
+            beside = self._beside if self._may_spend() else None
+            await self._naming.after_turn(self.agent.provider, self.model, beside)
         return reply(turn)
+
+    def _may_spend(self) -> bool:
+        """Whether the limits of the run leave room for what nobody waits for."""
+        try:
+            self.agent.allowance.check(self.context.transcript.unsettled())
+        except TrimtabError:
+            return False
+        return True
 
     async def _begin_turn(self) -> None:
         """Look at the instructions again, and say what changed: files, the day, another model's tools, those of servers."""
@@ -270,7 +315,8 @@ class Session:
     async def _settle(self) -> None:
         """What was asked beside the conversation stands in the log, though no turn may follow; one that runs sees to it itself."""
         if not self.busy:
-            await self.context.transcript.settle_up()
+            spent = await self.context.transcript.settle_up()
+            self.agent.allowance.spend(spent.usage, spent.usd)
 
     async def _tell_rest(self) -> None:
         """After each turn, what no later request told: news of the context, and one notice about the calls that weren't allowed."""
@@ -407,6 +453,13 @@ class Session:
         """Let the running turn go on without the summary that it waits for; False when it waits for none."""
         return self.busy and self.context.transcript.wait.skip()
 
+    async def preview_model(self, ref: str) -> Preview:
+        """What another model would make of the session as it is, and what the switch costs. Raises `UnknownModel` or `ConfigError`; changes nothing."""
+        info = resolve_model(self.project, ref).model
+        tools = {tool.spec.name for tool in (*self._kit.tools_for(info), *self.context.tools)}
+        request = self.context.request()
+        return await anyio.to_thread.run_sync(lambda: preview_of(self.project, self.log, request, info, tools=tools))
+
     async def set_model(self, ref: str) -> None:
         """Use another model from the next turn on. Raises `UnknownModel` or `ConfigError`, and then nothing changes.
 
@@ -415,12 +468,18 @@ class Session:
         opened = await open_model(self.project, ref)
         self._stack.push_async_callback(close_provider, opened.provider)
         departed = self.agent.provider
+        self.standby.home = None
         self.agent.provider, self.agent.model, self.agent.thinking = opened.provider, opened.info, opened.thinking
         self.refresh_tools()
         settings = context_settings(self.project, opened.info)
         await self.context.use_model(opened.info, settings, departed=departed)
         for note in opened.notes:
             await self.feed.publish(Notice(message=note))
+
+    def _refit(self) -> None:
+        """Another model stands in, or the own one is back: the tools and the system prompt as they fit it."""
+        self.refresh_tools()
+        self.agent.system = self._system_prompt()
 
     def refresh_tools(self) -> None:
         """Look again which tools there are: another model, or a source has others. A running turn keeps those it began with."""
@@ -433,6 +492,7 @@ class Session:
             hint = f"Levels: {levels}." if levels else "It has no levels; /models lists others."
             raise UsageError(f"{level!r} is no thinking level of {self.model.ref}", hint=hint)
         self.agent.thinking = level
+        self.standby.think(level)
 
     def set_mode(self, mode: Mode) -> None:
         """Let another permission mode hold from the next call on. A running turn is told before its next step; later ones find it in front."""
@@ -459,7 +519,7 @@ class Session:
                 self._moved = False
             if used is not None and used != self.model.ref:
                 await anyio.to_thread.run_sync(self.log.set_model, self.model.provider, self.model.id)
-            if self.agent.thinking != self.log.archive.thinking:
+            if self.agent.thinking != self.log.archive.thinking and self.standby.home is None:
                 await anyio.to_thread.run_sync(self.log.set_thinking, self.agent.thinking)
             if policy != policy_of(self.log):
                 await anyio.to_thread.run_sync(self.log.set_policy, policy)

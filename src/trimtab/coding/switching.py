@@ -13,6 +13,10 @@ from trimtab.coding.opening import open_session
 from trimtab.coding.person import Person
 from trimtab.coding.project import Project
 from trimtab.coding.session import Session
+from trimtab.coding.telling.printable import one_line
+from trimtab.coding.telling.tables import shortened
+
+_TITLE = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +44,26 @@ def carry_over(old: Session, new: Session, *, reopened: bool = False) -> None:
         new.set_mode(mode)
     if reopened:
         new.permissions.answers = old.permissions.answers
+    else:
+        new.told |= old.told
+
+
+def words_of(old: Session, new: Session, *, reopened: bool = False) -> str:
+    """What happened, for the person: which session goes on, where it is kept, what became of the one before, and the way back."""
+    log, before = new.log, old.log
+    if reopened:
+        return one_line(
+            f"settings, instructions, skills and prompts of {new.project.cwd} were read again; session {log.header.id} goes on"
+        )
+    copied = log.header.parent_session == before.header.id
+    kind = "a copy of" if copied else "another one than"
+    where = f"kept in {log.path}" if log.path else "kept nowhere"
+    title = f" ({shortened(before.archive.title, _TITLE)})" if before.archive.title else ""
+    back = f"/resume {before.header.id} goes back to it"
+    if before.path is None:
+        left = "which was kept nowhere and is gone"
+    elif copied:
+        left = f"which stays as it is; {back}"
+    else:
+        left = back
+    return one_line(f"session {log.header.id}, {where}; {kind} {before.header.id}{title}, {left}")

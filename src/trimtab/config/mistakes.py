@@ -121,7 +121,7 @@ def _mistakes(value: Any, kind: Any, path: Path, root: Any) -> Iterator[Mistake]
     options = options_of(kind)
     if value is None and types.NoneType in options:
         return
-    kind = next(option for option in options if option is not types.NoneType)
+    kind = _meant(value, options)
     fields, element = fields_of(kind), element_of(kind)
     if fields and isinstance(value, Mapping):
         yield from _in_struct(value, kind, fields, path, root)
@@ -132,8 +132,19 @@ def _mistakes(value: Any, kind: Any, path: Path, root: Any) -> Iterator[Mistake]
         for at, inner in enumerate(value):
             yield from _mistakes(inner, element, (*path, at), root)
     elif not _fits(value, kind):
-        problem = f"setting {show_path(path)!r}: expected {_wanted(kind)}, got {_got(value, kind)}"
+        wanted = " or ".join(_wanted(option) for option in options if option is not types.NoneType)
+        problem = f"setting {show_path(path)!r}: expected {wanted}, got {_got(value, kind)}"
         yield Mistake(path, problem, "Correct the value; docs/settings.md lists each key with its type.")
+
+
+def _meant(value: Any, options: Iterable[Any]) -> Any:
+    """Of the types that `value` may have, the one of its own shape: a list, a table, or something else."""
+    choices = [option for option in options if option is not types.NoneType]
+    for option in choices[1:]:
+        table = isinstance(value, Mapping) and (fields_of(option) or typing.get_origin(option) is dict)
+        if table or (isinstance(value, list | tuple) and typing.get_origin(option) is tuple):
+            return option
+    return choices[0]
 
 
 def _in_struct(
@@ -178,6 +189,8 @@ def _wanted(kind: Any) -> str:
         element = element_of(kind)
         if typing.get_origin(element) is typing.Literal:
             return f"a list of {', '.join(map(str, typing.get_args(element)))}"
+        if len(options_of(element)) > 1:
+            return "a list"
         return f"a list of {next((many for known, _, many in _WORDS if element is known), 'tables')}"
     return next((one for known, one, _ in _WORDS if kind is known), "a table")
 

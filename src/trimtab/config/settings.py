@@ -15,6 +15,8 @@ from trimtab.types.config import (
     OAuthConfig,
     Positive,
     ProviderConfig,
+    RoleModel,
+    RoleModels,
     Seconds,
     Secret,
     Share,
@@ -146,7 +148,7 @@ class ContextSettings(_Section, frozen=True):
     remote_key_env: str | None = None
     """The environment variable that holds a key for it, sent as a bearer token; no command of a tool gets that variable."""
     summary_model: str | None = None
-    """The model that writes summaries, `PROVIDER/ID`, where it is cheaper than the session's own with a warm cache; the session's own when not set, or when this one fails."""
+    """The model that writes summaries, `PROVIDER/ID`, where it is cheaper than the session's own with a warm cache; `roles.small` when not set, else the session's own, which also stands in for one that fails."""
     summary_wait_s: Seconds = 60.0
     """Seconds without a word from the model that writes a summary, before one is made without a model; one that goes on writing may take three times as long."""
     prepare_summaries: bool = True
@@ -161,7 +163,7 @@ class VerifySettings(_Section, frozen=True):
     commands: tuple[str, ...] = ()
     """Commands that have to succeed, one after the other, in the project's folder."""
     model: str | None = None
-    """A model that reviews the changes, once the commands succeeded: `PROVIDER/ID`."""
+    """A model that reviews the changes, once the commands succeeded: `PROVIDER/ID`, or a role (`small`)."""
     rounds: Natural = 2
     """How often the model gets to repair what a check found."""
     timeout_s: Seconds = 600.0
@@ -218,7 +220,18 @@ class SessionSettings(_Section, frozen=True):
     """What is kept of a talk, and how it is found again."""
 
     name: SessionName = "prompt"
-    """What names a session after its first turn. `prompt`: its first line. `model`: `context.summary_model`, else the session's own, asked in the background of a talk, for a few tokens; a single run goes by its prompt. `off`: nothing; lists then show the prompt."""
+    """What names a session after its first turn. `prompt`: its first line. `model`: `context.summary_model`, else `roles.small`, else the session's own, asked in the background of a talk, for a few tokens; a single run goes by its prompt. `off`: nothing; lists then show the prompt."""
+
+
+class RoleSettings(_Section, frozen=True):
+    """Who does what ([models](models.md)). A role is one model, or a list: the first does the work; when its provider can't be had, the next takes over, in order, or drawn by `weight` where one is given."""
+
+    main: RoleModels = ()
+    """The session's model where `model` isn't set, and those that take over when it can't be had."""
+    small: RoleModels = ()
+    """Writes summaries where `context.summary_model` isn't set, and names (`sessions.name = "model"`); `verify.model = "small"` lets it review."""
+    vision: RoleModels = ()
+    """Says in words what is in a picture when the session's model takes none."""
 
 
 class AuthSettings(_Section, frozen=True):
@@ -343,6 +356,8 @@ class Settings(_Section, frozen=True):
     """The model, `PROVIDER/ID[:THINKING]`. `--model` names another one."""
     thinking: str | None = None
     """The thinking level, for models that have it, when the model's name carries none."""
+    favourites: tuple[str, ...] = ()
+    """Models that lists and completions put first, and `/model next` goes round: `PROVIDER/ID[:THINKING]`."""
     max_steps: Positive | None = None
     """At most so many model requests in one turn; no limit when not set."""
     max_cost_usd: Amount | None = None
@@ -360,6 +375,7 @@ class Settings(_Section, frozen=True):
     providers: dict[str, ProviderConfig] = {}
     models: dict[str, ModelOverride] = {}
     auth: AuthSettings = AuthSettings()
+    roles: RoleSettings = RoleSettings()
     tools: ToolSettings = ToolSettings()
     permissions: PermissionSettings = PermissionSettings()
     sandbox: SandboxSettings = SandboxSettings()
@@ -399,6 +415,9 @@ __all__ = [
     "ProjectSettings",
     "ProviderConfig",
     "ReadTool",
+    "RoleModel",
+    "RoleModels",
+    "RoleSettings",
     "SandboxBackend",
     "SandboxMode",
     "SandboxSettings",

@@ -145,6 +145,14 @@ class Archive:
         return None
 
     @property
+    def own_model(self) -> str | None:
+        """The model that the path chose last, as `PROVIDER/ID`: not one that stood in for it."""
+        for entry in reversed(self.path()):
+            if entry.type == "model_change" and isinstance(value := entry.value, ModelChangeEntry):
+                return value.instead_of or f"{value.provider}/{value.model}"
+        return None
+
+    @property
     def thinking(self) -> str | None:
         """Thinking level that the path chose last."""
         for entry in reversed(self.path()):

@@ -23,6 +23,19 @@ Secret: TypeAlias = Annotated[str, msgspec.Meta(extra={"secret": True})]
 """Text that is shown to nobody: whoever lists settings says only that it is set."""
 
 
+class RoleModel(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One model of a role, and how likely it is drawn when the one before can't be had."""
+
+    model: str
+    """`PROVIDER/ID[:THINKING]`."""
+    weight: Positive = 1
+    """Twice the weight is drawn twice as often, among those that can be had."""
+
+
+RoleModels: TypeAlias = str | tuple[str | RoleModel, ...]
+"""One model, or several: the first does the work, the others stand by."""
+
+
 class ModelConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """One model of a provider. What is left out is the catalogue's word. Prices are USD per million tokens."""
 

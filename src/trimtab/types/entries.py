@@ -110,6 +110,10 @@ class ModelChangeEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, ta
     """Its name."""
     model: str
     """The id at the provider."""
+    instead_of: str | None = None
+    """The model, `PROVIDER/ID`, in whose place it answers while that one can't be had; it stays the session's own."""
+    reason: str = ""
+    """Why, in words."""
 
 
 class ThinkingChangeEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="thinking_change"):

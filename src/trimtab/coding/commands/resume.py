@@ -1,11 +1,13 @@
 """`/resume [SESSION]`: go on with another session."""
 
+import os
 from collections.abc import Sequence
 
 import anyio
 
 from trimtab.coding.choose import Resume
 from trimtab.coding.commands.command import Command, Completion, Desk
+from trimtab.coding.logs import session_folder
 from trimtab.coding.session import Session
 from trimtab.coding.session_list import Row, list_sessions
 from trimtab.coding.telling.printable import one_line
@@ -18,8 +20,8 @@ _SHOWN = 15
 async def _run(desk: Desk, rest: str) -> None:
     session = desk.session
     if rest:
-        if session.log.path is not None and rest in (session.log.header.id, str(session.log.path)):
-            raise UsageError("this is that session", hint="/resume lists the others.")
+        if session.log.path is not None and await anyio.to_thread.run_sync(_is_this, session, rest):
+            raise UsageError(f"{one_line(rest)} is this session", hint="/resume lists the others.")
         await desk.switch(session.project, Resume(rest))
         return
     rows, _ = await anyio.to_thread.run_sync(lambda: list_sessions(session.project, everywhere=False))
@@ -30,6 +32,14 @@ async def _run(desk: Desk, rest: str) -> None:
     lines = table([_cells(row) for row in shown[:_SHOWN]], None, right=(1, 2))
     more = [f"and {len(shown) - _SHOWN} more: trimtab sessions list"] if len(shown) > _SHOWN else []
     desk.tell("\n".join([*map(one_line, lines), *more, "/resume ID goes on with one (the start of an id is enough)"]))
+
+
+def _is_this(session: Session, ref: str) -> bool:
+    """Whether `ref` names the session that is open. Raises `UnknownSession` for one that there is not."""
+    if ref == session.log.header.id:
+        return True
+    found = session_folder(session.project).find(ref, str(session.project.cwd))
+    return os.path.realpath(found) == os.path.realpath(session.log.path or "")
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
+from msgspec import structs
 
 from trimtab.agent.ports import Provider
 from trimtab.agent.run import Agent
@@ -25,6 +26,8 @@ from trimtab.coding.context.transcript import ManagedTranscript
 from trimtab.coding.logs import now, session_folder
 from trimtab.coding.models import OpenModel, close_provider, open_model, resolve_model
 from trimtab.coding.project import Project
+from trimtab.coding.role_models import members_named
+from trimtab.coding.roles import members_of
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.config.settings import ContextSettings
 from trimtab.context.asks import Failed, Kept
@@ -101,10 +104,10 @@ class OpenContext:
             raise StoreError(f"{key} can't be kept: {kept.reason if isinstance(kept, Failed) else 'unexpected answer'}")
         return f"read path={kept.paths[key]}"
 
-    async def use_model(self, model: ModelInfo, settings: ContextSettings, *, departed: Provider) -> None:
+    async def use_model(self, model: ModelInfo, settings: ContextSettings, *, departed: Provider | None) -> None:
         """Manage for another model from its first request on: a turn that is running ends with the model and the rules it began with.
 
-        Where the new window is smaller, the model in use until then, which `departed` reaches, is asked to summarise first.
+        Where the new window is smaller, the model in use until then, which `departed` reaches, is asked to summarise first; None: it can't be asked.
         """
         self.transcript.switch_to(
             model, engine_settings(settings, profile=self.engine.settings.tools), departed=departed
@@ -138,8 +141,7 @@ def open_context(
     in_files = chosen.way_back != "recall"
     folder = archive.ensure() if in_files and archive.path is None else archive.path or Path()
     found: list[OpenContext] = []
-    ref = settings.summary_model
-    small = SmallModel(project, ref, stack) if ref else None
+    writers = writers_of(project, settings, stack)
     experience, tokenizers = experience_of(project, log), Tokenizers(project)
     summaries = ProjectSummaries(summary_file(project) if log.path else None)
     engine = build_engine(
@@ -149,7 +151,9 @@ def open_context(
         archive=folder,
         now=lambda: now().timestamp(),
         compactor=lambda: make_compactor(
-            small.info if small else found[0].engine.model, reattached=found[0].reattached, cache=summaries.cache()
+            smallest_of(writers) if writers else found[0].engine.model,
+            reattached=found[0].reattached,
+            cache=summaries.cache(),
         ),
         experience=experience,
         tokenizers=tokenizers.of,
@@ -162,7 +166,10 @@ def open_context(
         log,
         engine,
         summarisers=Summarisers(
-            lambda: found[0].current(), small=small.open if small else None, quiet_s=settings.summary_wait_s
+            lambda: found[0].current(),
+            small=writers[0].open if writers else None,
+            others=tuple(writer.open for writer in writers[1:]),
+            quiet_s=settings.summary_wait_s,
         ),
         files=files,
         adviser=adviser,
@@ -181,6 +188,25 @@ def open_context(
     context = OpenContext(engine, transcript, host, agent_tools(chosen, host), project.cwd, files)
     found.append(context)
     return context
+
+
+def writers_of(project: Project, settings: ContextSettings, stack: AsyncExitStack) -> tuple["SmallModel", ...]:
+    """The models that write summaries before the session's own does: `context.summary_model`, else those of `roles.small`. Raises `UnknownModel` or `ConfigError`."""
+    if settings.summary_model:
+        members = members_named(project, settings.summary_model)
+    else:
+        members = members_of(project.settings, "small")
+    return tuple(SmallModel(project, member.ref, stack) for member in members)
+
+
+def smallest_of(writers: tuple["SmallModel", ...]) -> ModelInfo:
+    """The first writer, with the window and the answers that all of them have: whichever of them is asked can take it."""
+    infos = [writer.info for writer in writers]
+    return structs.replace(
+        infos[0],
+        context_window=min(info.context_window for info in infos),
+        max_output=min(info.max_output for info in infos),
+    )
 
 
 def memos_of_parents(project: Project, log: SessionLog) -> tuple[Path, ...]:

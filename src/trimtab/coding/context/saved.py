@@ -22,6 +22,7 @@ from trimtab.coding.instructions.instructions import Instructions
 from trimtab.coding.logs import now, policy_of, session_folder
 from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
+from trimtab.coding.roles import configured_model
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import build_tools
 from trimtab.context.asks import Answer, Ask, Failed, Record, Recorded, run_plan
@@ -154,7 +155,7 @@ def _at_home(project: Project, folder: str) -> Project:
 def _model_of(project: Project, log: SessionLog, asked: str | None) -> tuple[ModelInfo, tuple[str, ...]]:
     """The model to count for: the one asked for, else the one that the session used, known or not, else the configured one."""
     used = "/".join(log.archive.model) if log.archive.model is not None else _last_answered(log.archive.path())
-    ref = asked or used or project.settings.model
+    ref = asked or used or configured_model(project.settings)
     if ref is None:
         return ModelInfo("unknown", "unknown", "openai-chat"), (
             "nothing has answered in this session yet; --model says for which model to count",

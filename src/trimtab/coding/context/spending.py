@@ -1,4 +1,4 @@
-"""What requests for summaries take: told once to whoever sums up, and written to the log as far as no edit tells of it.
+"""What requests beside the conversation take, those for summaries above all: told once to whoever sums up, and written to the log as far as no edit tells of it.
 
     a request for a summary ──booked──▶ Spending ──taken──▶ the turn's totals
     an edit that shows one  ──told────▶     └────unwritten──▶ an entry of the log, at the end of each turn
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from trimtab.agent.ports import Spent
 from trimtab.context.stores.written import Written, entry_of_spent, written_by
 from trimtab.types.entries import CustomEntry, EditEntry
-from trimtab.types.models import ModelInfo, add_costs, cost_usd
+from trimtab.types.models import ModelInfo, cost_usd
 from trimtab.types.usage import Usage
 
 _NOTHING = 1e-12
@@ -34,15 +34,19 @@ class Spending:
     def __init__(self) -> None:
         self._spent = Spent()
         self._owed: dict[str, _Owed] = {}
+        self.rows: dict[tuple[str, str], Spent] = {}
+        """What was spent since the session was opened, by role and model; nothing is ever taken off."""
 
-    def book(self, usage: Usage | None, model: ModelInfo) -> None:
-        """One request was answered. None: the server didn't say what it took."""
+    def book(self, usage: Usage | None, model: ModelInfo, *, role: str = "summary") -> None:
+        """One request was answered, for `role`. None: the server didn't say what it took."""
         usd = None if usage is None else cost_usd(usage, model.prices)
-        self.add(usage or Usage(), usd, model.ref)
+        self.add(usage or Usage(), usd, model.ref, role=role)
 
-    def add(self, usage: Usage, usd: float | None, ref: str) -> None:
+    def add(self, usage: Usage, usd: float | None, ref: str, *, role: str = "subagent") -> None:
         """Requests to the model `ref` took this; None: a price isn't known."""
-        self._spent = Spent(self._spent.usage + usage, add_costs(self._spent.usd, usd))
+        spent = Spent(usage, usd)
+        self._spent = self._spent + spent
+        self.rows[(role, ref)] = self.rows.get((role, ref), Spent()) + spent
         owed = self._owed.setdefault(ref, _Owed())
         owed.usage, owed.usd, owed.unpriced = owed.usage + usage, owed.usd + (usd or 0.0), owed.unpriced or usd is None
 

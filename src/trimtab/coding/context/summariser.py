@@ -44,6 +44,8 @@ class Summarisers:
 
     current: Callable[[], Asked]
     small: Callable[[], Awaitable[Asked]] | None = None
+    others: tuple[Callable[[], Awaitable[Asked]], ...] = ()
+    """Those that are asked, one after the other, when `small` fails."""
     quiet_s: float = QUIET_S
     instead: Asked | None = None
     notes: list[str] = field(default_factory=list)
@@ -61,15 +63,23 @@ class Summarisers:
             return await self._say(self.instead, ask)
         if self.small is None or ask.mode == "in_place":
             return await self._say(self.current(), ask)
-        try:
-            answer = await self._say(await self.small(), ask)
-        except TrimtabError as problem:
-            self.small = None
-            answer = Failed(problem.message)
-        if isinstance(answer, Failed):
-            self.notes.append(f"the model for summaries failed ({answer.reason}); the session's own is asked")
-            return await self._say(self.current(), ask)
-        return answer
+        openers = (self.small, *self.others)
+        for opener in openers:
+            try:
+                answer = await self._say(await opener(), ask)
+            except TrimtabError as problem:
+                self._without(opener)
+                answer = Failed(problem.message)
+            if not isinstance(answer, Failed):
+                return answer
+            left = "the session's own" if opener is openers[-1] else "the next of roles.small"
+            self.notes.append(f"the model for summaries failed ({answer.reason}); {left} is asked")
+        return await self._say(self.current(), ask)
+
+    def _without(self, opener: Callable[[], Awaitable[Asked]]) -> None:
+        """Never ask one again that couldn't even be opened."""
+        left = [one for one in (self.small, *self.others) if one is not None and one is not opener]
+        self.small, self.others = (left[0], tuple(left[1:])) if left else (None, ())
 
     def take_notes(self) -> tuple[str, ...]:
         """What a person should be told, once."""

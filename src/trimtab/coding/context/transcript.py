@@ -10,7 +10,7 @@
 Counting, folding and writing run in worker threads, one operation of the engine at a time.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
@@ -127,9 +127,9 @@ class ManagedTranscript:
         told = Notice(message=f"the server refused the request; {_what(refusal, self.engine.model.context_window)}")
         return replace(prompt, news=(*prompt.news, told))
 
-    def switch_to(self, model: ModelInfo, settings: EngineSettings, *, departed: Provider) -> None:
-        """From its first request on, manage for `model`. `departed` reaches the one that it takes over from."""
-        first = self._switch.departed if self._switch is not None else departed
+    def switch_to(self, model: ModelInfo, settings: EngineSettings, *, departed: Provider | None) -> None:
+        """From its first request on, manage for `model`. `departed` reaches the one that it takes over from; None: nobody does."""
+        first = self._switch.departed if self._switch is not None and departed is not None else departed
         self._switch = _Switch(model, settings, first)
 
     async def settle_switch(self) -> None:
@@ -147,15 +147,20 @@ class ManagedTranscript:
         async with self._turn:
             return await self._drive(plan)
 
-    def book(self, usage: Usage | None, model: ModelInfo) -> None:
+    def book(self, usage: Usage | None, model: ModelInfo, *, role: str = "beside") -> None:
         """Something was asked beside the conversation, by whoever; None: the server didn't say what it took."""
         if self._summarisers is not None:
-            self._summarisers.spending.book(usage, model)
+            self._summarisers.spending.book(usage, model, role=role)
 
     def book_spent(self, usage: Usage, usd: float | None, ref: str) -> None:
         """A session that works for this one asked the model `ref`; `usd` is None when a price isn't known."""
         if self._summarisers is not None:
             self._summarisers.spending.add(usage, usd, ref)
+
+    @property
+    def beside(self) -> Mapping[tuple[str, str], Spent]:
+        """What went to requests beside the conversation since the session was opened, by role and model."""
+        return self._summarisers.spending.rows if self._summarisers is not None else {}
 
     def unsettled(self) -> Spent:
         """What requests for summaries took since that was settled last."""
@@ -228,7 +233,7 @@ class ManagedTranscript:
         if self._experience is not None:
             self._experience.note(self.engine)
         await anyio.to_thread.run_sync(partial(self.engine.use_model, switch.model, settings=switch.settings))
-        if switch.model.context_window < before.context_window:
+        if switch.departed is not None and switch.model.context_window < before.context_window:
             self._departed = (switch.departed, before)
 
     def _after_leave(
@@ -357,7 +362,7 @@ class _Switch:
 
     model: ModelInfo
     settings: EngineSettings
-    departed: Provider
+    departed: Provider | None
 
 
 def edited(entry_id: str, entry: EditEntry) -> ContextEdited:

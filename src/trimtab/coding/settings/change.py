@@ -12,7 +12,7 @@ from trimtab.coding.settings.in_force import known_key
 from trimtab.coding.settings.layers import PROJECT_FILE
 from trimtab.config.edit import Target, set_value, unset_value
 from trimtab.config.in_force import SET, Row, in_force
-from trimtab.config.load import readings, split_key, tree_of
+from trimtab.config.load import file_layer, load, readings, split_key, tree_of
 from trimtab.config.mistakes import first_mistake, show_path
 from trimtab.config.settings import Settings
 from trimtab.config.toml_text import value_text
@@ -53,6 +53,51 @@ def unset_setting(project: Project, name: str, *, where: Where = "user") -> tupl
         return None
     row, _, wrong = _read_again(project, key)
     return (f"{show_path(key)} is taken out of {target.file}", *([_holds(row)] if row is not None else []), *wrong)
+
+
+def add_to_setting(project: Project, name: str, text: str, *, where: Where = "user") -> tuple[str, ...]:
+    """Add what `text` says to the list `name` of that file, where it isn't in it yet. Raises `ConfigError` as `set_setting` does, and for what is no list."""
+    key, listed = _listed(project, name, where)
+    one = _member(key, text)
+    if one in listed:
+        return (f"{value_text(one)} is in {show_path(key)} already",)
+    return set_setting(project, name, value_text([*listed, one]), where=where)
+
+
+def take_from_setting(project: Project, name: str, text: str, *, where: Where = "user") -> tuple[str, ...]:
+    """Take what `text` says out of the list `name` of that file. Raises `ConfigError` as `add_to_setting` does, and where it isn't in it."""
+    key, listed = _listed(project, name, where)
+    one = _member(key, text)
+    if one not in listed:
+        there = f"It holds {', '.join(map(value_text, listed))}." if listed else "It holds nothing."
+        raise ConfigError(f"{value_text(one)} isn't in {show_path(key)} of {_target(project, where).file}", hint=there)
+    return set_setting(project, name, value_text([kept for kept in listed if kept != one]), where=where)
+
+
+def _listed(project: Project, name: str, where: Where) -> tuple[tuple[str, ...], list[Any]]:
+    """The key, and the list that the file has there; of the user's own file the default, where it has none."""
+    key = known_key(name)
+    if first_mistake(tree_of(key, []), Settings) is not None:
+        raise ConfigError(f"{show_path(key)} is no list", hint="trimtab config set KEY VALUE sets it as a whole.")
+    layer = file_layer(_target(project, where).file, name="config")
+    tree: Any = layer.values if layer is not None else {}
+    for part in key:
+        tree = tree.get(part) if isinstance(tree, dict) else None
+    if tree is None:
+        row = next((row for row in in_force(load([])) if row.key == key), None)
+        tree = row.value if row is not None else None
+    return key, [tree] if isinstance(tree, str) else list(tree or ())
+
+
+def _member(key: tuple[str, ...], text: str) -> Any:
+    """The value that `text` means in the list at `key`. Raises `ConfigError` when there is none."""
+    wrong = None
+    for value in readings(text):
+        mistake = first_mistake(tree_of(key, [value]), Settings)
+        if mistake is None:
+            return value
+        wrong = wrong or mistake
+    raise ConfigError(wrong.problem if wrong else "no value", hint=wrong.hint if wrong else "")
 
 
 def fitting(key: tuple[str, ...], text: str) -> Any:

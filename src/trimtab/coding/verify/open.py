@@ -1,13 +1,14 @@
 """The verifier of a session, from its settings."""
 
 import shutil
+from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 
 from trimtab.coding.beside import Book
 from trimtab.coding.changes import ChangeRecorder
-from trimtab.coding.models import OpenModel, close_provider, open_model, resolve_model
+from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
+from trimtab.coding.role_models import RoleModels
 from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import environment_of
@@ -27,15 +28,17 @@ def open_verifier(
     log: SessionLog,
     book: Book,
     stack: AsyncExitStack,
+    *,
+    models: Callable[[str], RoleModels],
 ) -> Verifier:
-    """Make it. What a reviewing model takes goes to `book`; it is opened when it is first asked."""
+    """Make it. What a reviewing model takes goes to `book`; `models` gives those of a name, opened when they are first asked."""
     settings = project.settings.verify
     environment = environment_of(project)
     path = environment.get("PATH")
     shell = shutil.which("bash", path=path) or shutil.which("sh", path=path) or "/bin/sh"
     if settings.model:
         resolve_model(project, settings.model)  # an unknown one is said now, not after the work
-    reviewer = Reviewer(_Lazily(project, settings.model, stack).open, book) if settings.model else None
+    reviewer = Reviewer(models(settings.model), book) if settings.model else None
     verifier = Verifier(
         settings,
         project.cwd,
@@ -47,23 +50,6 @@ def open_verifier(
     )
     stack.callback(verifier.shut)
     return verifier
-
-
-@dataclass(slots=True)
-class _Lazily:
-    """A model that is opened once, when it is needed, and closed with the session."""
-
-    project: Project
-    ref: str
-    stack: AsyncExitStack
-    _open: OpenModel | None = field(default=None)
-
-    async def open(self) -> OpenModel:
-        """The model, ready to be asked. Raises `UnknownModel` or `ConfigError`."""
-        if self._open is None:
-            self._open = await open_model(self.project, self.ref)
-            self.stack.push_async_callback(close_provider, self._open.provider)
-        return self._open
 
 
 def _task(log: SessionLog) -> str:

@@ -4,12 +4,14 @@ task, answer, checks, diffs ──as data──▶ a model without tools ──�
 """
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from trimtab.coding.beside import Book, ask_beside
 from trimtab.coding.models import OpenModel
 from trimtab.coding.prompts import load_prompt
+from trimtab.coding.role_models import RoleModels
 from trimtab.types.errors import TrimtabError
 
 MAX_OUTPUT = 2_000
@@ -39,27 +41,29 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Reviewer:
-    """Asks the model that `open` opens; what that takes goes to `book`."""
+    """Asks the first of `models` that can be had; what that takes goes to `book`."""
 
-    open: Callable[[], Awaitable[OpenModel]]
+    models: RoleModels
     book: Book
 
     async def review(self, work: Work) -> Reviewed:
         """Return the verdict. Never raises for what the model does."""
         try:
-            opened = await self.open()
-            said = await ask_beside(
-                opened.provider,
-                opened.info,
-                system=load_prompt("review", {}),
-                text=request_text(work),
-                max_output=MAX_OUTPUT,
-                within_s=_WITHIN_S,
-                book=self.book,
-            )
+            said = await self.models.ask(partial(self._ask, request_text(work)))
         except TrimtabError as problem:
             return Reviewed(None, f"the reviewing model could not be asked: {problem.message}")
         return verdict(said)
+
+    async def _ask(self, text: str, opened: OpenModel) -> str:
+        return await ask_beside(
+            opened.provider,
+            opened.info,
+            system=load_prompt("review", {}),
+            text=text,
+            max_output=MAX_OUTPUT,
+            within_s=_WITHIN_S,
+            book=self.book,
+        )
 
 
 def verdict(said: str) -> Reviewed:

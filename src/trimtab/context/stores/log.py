@@ -223,9 +223,10 @@ class SessionLog:
         """Name an entry; an empty name takes the name away. Raises `UsageError` for an unknown entry."""
         return self._one(LabelEntry(**_BLANK, target=self._known(target), label=label))
 
-    def set_model(self, provider: str, model: str) -> str:
-        """Record that requests go to another model from here on."""
-        return self._one(ModelChangeEntry(**_BLANK, provider=provider, model=model))
+    def set_model(self, provider: str, model: str, *, instead_of: str | None = None, reason: str = "") -> str:
+        """Record that requests go to another model from here on; `instead_of`: it stands in for that one."""
+        change = ModelChangeEntry(**_BLANK, provider=provider, model=model, instead_of=instead_of, reason=reason)
+        return self._one(change)
 
     def set_thinking(self, level: str | None) -> str:
         """Record another thinking level."""

@@ -28,7 +28,7 @@ from trimtab.coding.context.ahead import Start
 from trimtab.coding.project import Project
 from trimtab.coding.services import bare_group
 from trimtab.coding.session import Session
-from trimtab.coding.switching import Candidate, carry_over, prepare
+from trimtab.coding.switching import Candidate, carry_over, prepare, words_of
 from trimtab.coding.telling.tables import shortened
 from trimtab.coding.toolset import removed_variables
 from trimtab.config.hide import hide_variables
@@ -92,32 +92,43 @@ async def _sittings(
     start: Start,
 ) -> None:
     """One session after the other; `start` is where what runs beside them lives."""
-    goes_on = not isinstance(choice, New)
+    goes_on, news = not isinstance(choice, New), ""
     with person.reading(lines.next):
         here: Candidate | None = await prepare(project, choice, person=asked_by(person), takeover=takeover, start=start)
     while here is not None:
         left = here.session
         async with here.stack:
-            following = await _sit(left, printer, person, lines, goes_on=goes_on, start=start)
+            following = await _sit(left, printer, person, lines, goes_on=goes_on, news=news, start=start)
         if isinstance(following, Reopening):
             with person.reading(lines.next):
                 here, goes_on = await _reopened(following, printer, person, start), False
         else:
             here, goes_on = following, True
         if here is not None:
-            carry_over(left, here.session, reopened=isinstance(following, Reopening))
+            reopened = isinstance(following, Reopening)
+            carry_over(left, here.session, reopened=reopened)
+            news = words_of(left, here.session, reopened=reopened)
 
 
 async def _sit(
-    session: Session, printer: TextPrinter, person: LinePerson, lines: Lines, *, goes_on: bool, start: Start
+    session: Session,
+    printer: TextPrinter,
+    person: LinePerson,
+    lines: Lines,
+    *,
+    goes_on: bool,
+    news: str,
+    start: Start,
 ) -> "Candidate | Reopening | None":
-    """Talk over one session; return what to go on with."""
+    """Talk over one session; return what to go on with. `news`: what is said first, where one came here from another."""
     hide_variables(removed_variables(session.project))  # a project that is trusted by now may name more
     printer.colours = _colours(session.project, session.project.settings.theme)
     events = session.feed.subscribe()
     printer.title_of = session.extensions.title_of
     await session.announce()
     printer.show_all(events.pending())
+    if news:
+        printer.say(news)
     if goes_on and (end := recalled(session.agent.messages)):
         printer.say(end)
     printer.say(f"{session.model.ref} in {session.project.cwd}. /help lists commands, Ctrl-D leaves.")

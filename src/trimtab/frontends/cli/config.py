@@ -1,7 +1,7 @@
 """`trimtab config`: settings as they hold, where each comes from, what is wrong with them, and changing them.
 
 show, get     what holds (`--origin`: by whose word; `--model`: for that model)
-set, unset    one key of the user's file; `--here` of the user's for this folder, `--project` of the project's
+set, unset, add, remove    one key, or one value of a list, of the user's file; `--here` of the user's for this folder, `--project` of the project's
 check         every mistake in every layer         path, schema    for editors and scripts
 """
 
@@ -14,7 +14,14 @@ from typing import Any
 import click
 
 from trimtab.coding.project import Project, open_anyway, open_project
-from trimtab.coding.settings.change import Where, file_of, set_setting, unset_setting
+from trimtab.coding.settings.change import (
+    Where,
+    add_to_setting,
+    file_of,
+    set_setting,
+    take_from_setting,
+    unset_setting,
+)
 from trimtab.coding.settings.check import Problem, problems_of
 from trimtab.coding.settings.in_force import below, key_text, rows_of
 from trimtab.coding.telling.printable import json_text, one_line
@@ -107,6 +114,28 @@ def set_(key: str, value: str, *, here: bool, in_project: bool) -> int:
     project = _opened()
     text = _from_stdin() if value == "-" else value
     for line in set_setting(project, key, text, where=_where(here=here, in_project=in_project)):
+        click.echo(one_line(line))
+    return 0
+
+
+@command.command("add")
+@click.argument("key", shell_complete=completers.settings)
+@click.argument("value")
+@_whose
+def add(key: str, value: str, *, here: bool, in_project: bool) -> int:
+    """Add VALUE to the list KEY in your config.toml, where it isn't in it yet."""
+    for line in add_to_setting(_opened(), key, value, where=_where(here=here, in_project=in_project)):
+        click.echo(one_line(line))
+    return 0
+
+
+@command.command("remove")
+@click.argument("key", shell_complete=completers.settings)
+@click.argument("value")
+@_whose
+def remove(key: str, value: str, *, here: bool, in_project: bool) -> int:
+    """Take VALUE out of the list KEY in your config.toml."""
+    for line in take_from_setting(_opened(), key, value, where=_where(here=here, in_project=in_project)):
         click.echo(one_line(line))
     return 0
 

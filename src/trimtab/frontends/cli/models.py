@@ -4,16 +4,19 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
 
 from trimtab.coding.first_model import key_variables
-from trimtab.coding.models import known_models, unlisted_providers
-from trimtab.coding.project import open_project
+from trimtab.coding.model_list import ModelRow, matching, model_rows
+from trimtab.coding.models import unlisted_providers
+from trimtab.coding.project import Project, open_project
+from trimtab.coding.roles import ROLES, members_of
+from trimtab.coding.telling.printable import one_line
 from trimtab.coding.telling.tables import table
 from trimtab.frontends.cli.screen import width_of
-from trimtab.types.models import ModelInfo
 
 
 @click.command("models")
@@ -21,15 +24,17 @@ from trimtab.types.models import ModelInfo
 @click.option("--usable", is_flag=True, help="Only those whose key or server is configured.")
 @click.option("--json", "as_json", is_flag=True, help="All that is known, as JSON.")
 def command(pattern: str, *, usable: bool, as_json: bool) -> int:
-    """List models whose name contains PATTERN. Any other model of a provider works too: --model PROVIDER/ID."""
+    """List models whose name contains PATTERN, favourites (★) first. Any other model of a provider works too: --model PROVIDER/ID."""
     project = open_project(Path("."))
-    found = [m for m in known_models(project, usable=usable) if pattern.lower() in m.ref.lower()]
+    found = matching(model_rows(project, usable=usable), pattern)
     unlisted = [name for name in unlisted_providers(project) if pattern.lower() in name.lower()]
     if as_json:
-        click.echo(json.dumps(msgspec.to_builtins(found), indent=2))
+        click.echo(json.dumps([_json(row) for row in found], indent=2))
         return 0
     if found:
         _table(found)
+    for line in _roles(project):
+        click.echo(line, err=True)
     for name in unlisted:
         click.echo(f"{name}: no model of it is listed; --model {name}/ID takes any that its server has", err=True)
     if not found and not unlisted:
@@ -44,20 +49,38 @@ def _nothing(pattern: str, *, usable: bool) -> str:
     return f"no {which} matches {pattern!r}; --model PROVIDER/ID is sent as written"
 
 
-def _table(models: Sequence[ModelInfo]) -> None:
-    head = ("MODEL", "WINDOW", "OUTPUT", "$/M IN", "$/M OUT", "INPUT", "THINKING")
-    for line in table([head, *map(_row, models)], width_of(sys.stdout)):
+def _json(row: ModelRow) -> dict[str, Any]:
+    more = {"usable": row.usable, "favourite": row.favourite, "roles": row.roles}
+    return {**msgspec.to_builtins(row.info), **more}
+
+
+def _roles(project: Project) -> list[str]:
+    """A line for each role that is set: who has it, and who stands by."""
+    lines = []
+    for role in ROLES:
+        if members := members_of(project.settings, role):
+            named = [m.ref if m.weight is None else f"{m.ref} (weight {m.weight})" for m in members]
+            standing = f"; stand by: {', '.join(named[1:])}" if named[1:] else ""
+            lines.append(one_line(f"roles.{role}: {named[0]}{standing}"))
+    return lines
+
+
+def _table(rows: Sequence[ModelRow]) -> None:
+    head = ("MODEL", "WINDOW", "OUTPUT", "$/M IN", "$/M OUT", "INPUT", "THINKING", "ROLES")
+    for line in table([head, *map(_row, rows)], width_of(sys.stdout)):
         click.echo(line)
 
 
-def _row(m: ModelInfo) -> tuple[str, ...]:
+def _row(row: ModelRow) -> tuple[str, ...]:
+    m = row.info
     price = min(m.prices, key=lambda p: p.above, default=None)
     return (
-        m.ref,
+        f"{m.ref} ★" if row.favourite else m.ref,
         f"{m.context_window:,}",
         f"{m.max_output:,}",
         "?" if price is None else f"{price.input:g}",
         "?" if price is None else f"{price.output:g}",
         "+".join(m.input),
         ",".join(m.thinking) or "-",
+        ",".join(row.roles),
     )

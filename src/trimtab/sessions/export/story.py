@@ -111,8 +111,9 @@ def _steps(path: Sequence[Entry], reverted: set[str], labels: Mapping[str, str],
                 yield _edited(entry, edit, reverted=entry.id in reverted)
             case RevertEntry(target=target, author=author):
                 yield Noted(entry.id, entry.time, f"{_who(author)} took the edit {target} back")
-            case ModelChangeEntry(provider=provider, model=model):
-                yield Noted(entry.id, entry.time, f"from here on {provider}/{model} answers")
+            case ModelChangeEntry(provider=provider, model=model, instead_of=absent):
+                stead = f" in place of {absent}, which couldn't be had" if absent else ""
+                yield Noted(entry.id, entry.time, f"from here on {provider}/{model} answers{stead}")
             case ThinkingChangeEntry(level=level):
                 yield Noted(entry.id, entry.time, f"thinking: {level or 'as the provider does'}")
             case _:
