@@ -52,13 +52,13 @@ def test_models_marks_favourites_and_puts_them_first(cli: Cli) -> None:
 
 def test_a_star_is_kept_in_the_settings_and_taken_back(cli: Cli) -> None:
     cli.config(CONFIG)
-    outcome = talk(cli, "/models star local/one", "/models unstar two", "/models local")
+    lines = ("/models star local/one", "/models unstar two", "/models local")
+    outcome = talk(cli, *lines, "/models unstar local/two", "/models star local/one")
     assert outcome.code == 0, outcome.err
-    kept = cli.inside("config", "get", "favourites").out
-    assert kept.strip() == '["local/three:high", "local/one"]'
     assert "*★  local/one" in outcome.err
-    assert "error" in talk(cli, "/models unstar local/two").err
-    assert "a favourite already" in talk(cli, "/models star local/one").err
+    assert "error: local/two is no favourite" in outcome.err
+    assert "local/one is a favourite already" in outcome.err
+    assert cli.inside("config", "get", "favourites").out.strip() == '["local/three:high", "local/one"]'
 
 
 def test_a_star_for_no_model_is_refused_and_keeps_the_settings(cli: Cli) -> None:

@@ -157,8 +157,9 @@ async def open_session(
         stack.push_async_callback(extensions.end)
         if under is None:
             stack.push_async_callback(close_jobs, kit.jobs, agent)
+        told = (*of_servers, *told, *left, *extensions.take_notices())
         once = (*project.notices, *role_notes(project, kit.model.info))
-        notices = (*opened.notices, *kit.model.notes, *of_servers, *told, *left, *extensions.take_notices())
+        notices = (*opened.notices, *kit.model.notes, *told)
         yield Session(
             project,
             log,
