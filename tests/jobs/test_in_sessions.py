@@ -119,7 +119,7 @@ def test_a_background_command_is_judged_like_any_other(cli: Cli) -> None:
     ended, looked = cli.calls(
         ("bash", {"command": "make server", "background": True}), ("jobs", {"action": "list"}), permission="plan"
     )
-    assert ended["details"] == {"permission": "denied"}
+    assert ended["details"]["permission"] == "denied"
     assert text_of(looked) == "no jobs"
 
 
