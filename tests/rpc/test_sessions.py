@@ -211,6 +211,18 @@ def test_models_and_levels_are_switched_and_what_there_is_not_is_named(cli: Cli)
         assert "max_retries" in wire.fail("set_auto_retry", enabled=False)
 
 
+def test_a_round_of_models_keeps_to_the_favourites_and_a_model_that_is_too_small_is_refused(cli: Cli) -> None:
+    cli.config(
+        "favourites=['here/a', 'here/c']\n[providers.here]\nbase_url='http://127.0.0.1:9/v1'\n"
+        "models=[{id='a', context_window=40000}, {id='b', context_window=40000}, {id='c', context_window=40000}, {id='tiny', context_window=600}]\n"
+    )
+    with wired(cli, model="here/a") as wire:
+        turned = [wire.ask("cycle_model") for _ in range(2)]
+        assert [(one["model"]["id"], one["isScoped"]) for one in turned] == [("c", True), ("a", True)]
+        assert "here/tiny" in wire.fail("set_model", provider="here", modelId="tiny")
+        assert wire.ask("get_state")["model"]["id"] == "a"
+
+
 def test_a_compaction_is_shown_in_the_state_and_stopped_by_an_abort(cli: Cli) -> None:
     for n in range(4):
         cli.file(f"f{n}.txt", "\n".join(f"row {n}-{k}: /srv/data/part_{n}_{k}.csv" for k in range(60)))

@@ -61,13 +61,14 @@ class FileLogins:
 
     def _read(self) -> dict[str, Any]:
         try:
-            fd = os.open(self.file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            fd = os.open(self.file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
             return {}
+        status = os.fstat(fd)
+        if status.st_mode & 0o077 or not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
+            os.close(fd)
+            return {}
         with os.fdopen(fd, "rb") as file:
-            status = os.fstat(fd)
-            if status.st_mode & 0o077 or not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
-                return {}
             try:
                 data = json.loads(file.read(_LARGEST))
             except (ValueError, RecursionError):

@@ -145,10 +145,11 @@ def _text(file: Path) -> str | None:
         return None
     except OSError as e:
         raise _damaged(file, e.strerror or str(e)) from None
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode):  # before a file is made of it, which a folder can't be
+        os.close(fd)
+        raise _damaged(file, "it is no regular file")
     with os.fdopen(fd, "rb") as stream:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode):
-            raise _damaged(file, "it is no regular file")
         _refuse_foreign(file, status)
         try:
             return stream.read(_LARGEST).decode("utf-8")

@@ -10,7 +10,10 @@ from trimtab.coding.checkpoints.undo import Outcome
 from trimtab.coding.choose import Choice, Fork, New, Resume
 from trimtab.coding.commands.compact import compact
 from trimtab.coding.commands.registry import COMMANDS
+from trimtab.coding.model_list import next_favourite
+from trimtab.coding.model_switch import look, make
 from trimtab.coding.models import known_models
+from trimtab.coding.session import Session
 from trimtab.coding.telling.printable import one_line
 from trimtab.frontends.rpc import verbs
 from trimtab.frontends.rpc.call import NULL, Answer, Call
@@ -28,23 +31,32 @@ _DIALOG_MS = (100, 86_400_000)
 
 
 async def set_model(host: Host, request: verbs.SetModel, call: Call) -> Answer:
-    """Another model."""
-    await host.session.set_model(f"{request.provider}/{request.model_id}")
-    return model_of(host.session.model)
+    """Another model. What the switch means is told, and nothing is asked: the program has asked its person."""
+    session = host.session
+    await make(session, await look(session, f"{request.provider}/{request.model_id}"), ask=False)
+    return model_of(session.model)
 
 
 async def cycle_model(host: Host, request: verbs.CycleModel, call: Call) -> Answer:
-    """The next model."""
+    """The next favourite, or, where there are none, the next of those that can be used."""
     session = host.session
-    models = await anyio.to_thread.run_sync(lambda: known_models(session.project, usable=True))
-    refs = [model.ref for model in models]
-    others = [ref for ref in refs if ref != session.model.ref]
-    if not others:
+    ref = await anyio.to_thread.run_sync(_next_model, session)
+    if ref is None:
         return NULL
-    here = refs.index(session.model.ref) if session.model.ref in refs else -1
-    await session.set_model(refs[(here + 1) % len(refs)])
+    await make(session, await look(session, ref), ask=False)
     level = thinking_of(session.agent.thinking, session.model)
-    return {"model": model_of(session.model), "thinkingLevel": level, "isScoped": False}
+    return {"model": model_of(session.model), "thinkingLevel": level, "isScoped": bool(session.favourites)}
+
+
+def _next_model(session: Session) -> str | None:
+    here = session.model.ref
+    if session.favourites:
+        ref = next_favourite(session.project, session.favourites, here)
+        return None if ref == here else ref
+    refs = [model.ref for model in known_models(session.project, usable=True)]
+    at = refs.index(here) if here in refs else -1
+    ref = refs[(at + 1) % len(refs)] if refs else here
+    return None if ref == here else ref
 
 
 async def set_level(host: Host, request: verbs.SetThinkingLevel, call: Call) -> Answer:
