@@ -78,7 +78,6 @@ async def test_a_line_that_is_no_answer_is_said_and_asked_again() -> None:
         ("q", Question("choice", "?", (), (Option("quiet", "x"), Option("a", "x"))), "quiet"),
         ("", Question("text", "your name?"), None),
         ("q", Question("text", "your name?"), "q"),
-        ("q", Question("secret", "your key?"), "q"),
     ],
 )
 async def test_a_question_can_be_left_unanswered_by_a_line(line: str, question: Question, answer: str | None) -> None:

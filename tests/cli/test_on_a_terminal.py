@@ -92,7 +92,7 @@ def test_ctrl_c_stops_a_turn_and_only_a_second_one_leaves(cli: Cli) -> None:
         t.type("half a line\x03")
         t.wait_for("\\nCtrl-C again leaves\\n> $")
         t.type("/model\n")  # the half line is gone, and so is the warning
-        t.wait_for("model: local/tiny\\n> $")
+        t.wait_for("model: local/tiny; /models lists others\\n> $")
         t.type("\x03")
         t.wait_for("leaves\\n> $")
         t.type("\x03")

@@ -150,7 +150,7 @@ def test_tools_can_be_chosen_and_turned_off(cli: Cli) -> None:
         for flags in ([], off, ["--tools", "read,ls"], ["--tools", "read,recall"], ["--no-tools"]):
             assert cli.inside("-p", "hi", *flags, *local(server)).code == 0
     names = [sorted(t["function"]["name"] for t in r.json.get("tools", ())) for r in server.requests]
-    coding = ["bash", "edit", "find", "grep", "ls", "read", "todo", "write"]
+    coding = ["bash", "edit", "find", "grep", "jobs", "ls", "read", "task", "todo", "write"]
     assert names == [sorted([*coding, "archive", "memo", "recall"]), coding, ["ls", "read"], ["read", "recall"], []]
 
 

@@ -166,7 +166,7 @@ async def test_other_work_shows_the_mark_again_and_takes_no_prompt_meanwhile(cli
         assert loop.interrupt()
         while loop.working:
             await anyio.lowlevel.checkpoint()
-        assert err.getvalue().endswith("stopped; nothing was changed\n> ")
+        assert err.getvalue().endswith("stopped\n> ")
 
 
 def test_a_single_run_lends_its_task_group_for_what_is_prepared_beside_it(

@@ -260,7 +260,7 @@ async def test_where_the_disk_refuses_a_person_is_told_once_and_the_session_goes
 
 
 async def test_a_summary_that_was_rejected_is_told_and_stands_in_the_log(tmp_path: Path) -> None:
-    room = SmallRoom.at(tmp_path, policy="summary")
+    room = SmallRoom.at(tmp_path, window=12_600, policy="summary")
     bad = says("Sorry, I can't do that.")
     async with room.open(*(reads(f"{name}.txt") for name in "abc"), bad, bad, says("done")) as session:
         events = watch(session)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 PROMPT = "The tests fail. Find out why, repair the code, show that they pass, and name the first order in sales.log that was charged nothing."
-WINDOW = 5_000
+WINDOW = 5_300
 """Tokens of the model's window, of which the answer and a margin take some: the three files alone have more."""
 MAX_OUTPUT = 800
 NEEDLE = "order 20417"

@@ -66,7 +66,7 @@ def test_a_story_that_is_played_again_elsewhere_and_on_another_day_gives_the_sam
     for place in ("a", "a-place-with-a-name-that-takes-a-good-many-tokens-0123456789"):
         elsewhere(place)
         rows.append(timeless(played(spec, family)))
-        monkeypatch.setattr("trimtab.coding.session.now", lambda: LATER)
+        monkeypatch.setattr("trimtab.coding.opening.now", lambda: LATER)
     assert rows[0] == rows[1]
 
 
