@@ -172,7 +172,19 @@ def test_files_hold_the_same_numbers_as_one_object_and_as_tables(findings):
     files = dict(findings.files())
     assert set(files) == {
         "bench.json",
-        *(f"{name}.csv" for name in ("figures", "differences", "verdicts", "noticed", "actions", "path", "projects")),
+        *(
+            f"{name}.csv"
+            for name in (
+                "figures",
+                "differences",
+                "verdicts",
+                "deciders",
+                "noticed",
+                "actions",
+                "path",
+                "projects",
+            )
+        ),
     }
     whole = json.loads(files["bench.json"])
     assert (whole["arms"], whole["against"], whole["sections"][0]["stories"]) == (list(ARMS), "rules", 10)

@@ -9,6 +9,7 @@ from support.made_rows import made_row
 from trimtab.lab.bench.figures import COST, FIGURES, REWARD, SUCCESS, TOKENS, met
 from trimtab.lab.bench.row import Judged, Needs, Quality
 from trimtab.lab.bench.section import Key, Section, Verdicts, sections_of
+from trimtab.lab.env.facts import Decided
 
 ARMS = ("none", "mask")
 FAMILIES = ("sales", "restock")
@@ -210,6 +211,7 @@ FULL = {
     "refused": 2,
     "decisions": 4,
     "policy_ms": 6.0,
+    "decided": Decided(4, 1),
     "needs": Needs(5, 3, 2),
     "quality": Quality(hidden=8, hidden_needed=2, reread=4, fields=5, fields_kept=4),
     "extra": {
@@ -242,6 +244,7 @@ FULL = {
         ("SUMMARIES", 1.0),
         ("REFUSED", 3.0),
         ("MS", 1.5),
+        ("FALLBACK", 0.25),
         ("HIDDEN", 8.0),
         ("NEEDED", 0.25),
         ("REREAD", 0.5),

@@ -77,7 +77,7 @@ class Decider:
     """Asks the policy of one session. `last` are the actions of late, newest last; `acted_at` tells the step of each kind of action.
 
     `counts` are those of the turn that edits were last made in. `cooldown` is the number of requests between two actions of one kind, grown by
-    thrash. `resting_until` is the step before which the policy isn't asked. `notes` are for people, `passed` those on fields of actions that nobody reads,
+    thrash. `resting_until` is the step before which the policy isn't asked. `decisions` were made since this decider began, `left` of them by the rules in the policy's place. `notes` are for people, `passed` those on fields of actions that nobody reads,
     each once.
     """
 
@@ -91,6 +91,8 @@ class Decider:
     notes: list[str] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
     decided_by: str = ""
+    decisions: int = 0
+    left: int = 0
     _fallback: Fallback = field(init=False)
     _fruitless: int = 0
     _stalled_at: int | None = None
@@ -214,6 +216,8 @@ class Decider:
     def _heard(self, observation: Observation) -> Generator[Ask, Answer, Verdict]:
         verdict = yield from self._ask(observation)
         self.decided_by = verdict.by
+        self.decisions += 1
+        self.left += verdict.left
         yield from self._tell(verdict)
         return verdict
 

@@ -27,6 +27,12 @@ class Policy(Protocol):
         ...
 
 
+class ByRules(tuple[Action, ...]):
+    """What a policy wants that leaves a decision to the rules, since it can't know: their actions, told apart from its own for whoever counts."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Manners:
     """How an engine treats a policy.
@@ -89,4 +95,6 @@ def require_ready(policy: Policy) -> None:
 
 def decide_through(wrapper: Wrapper, observation: Observation) -> Sequence[Action]:
     """The `decide` of every wrapper."""
-    return wrapper.keeps(observation, wrapper.inner.decide(observation))
+    wanted = wrapper.inner.decide(observation)
+    kept = wrapper.keeps(observation, wanted)
+    return ByRules(kept) if isinstance(wanted, ByRules) else kept

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from trimtab.context.actions import FIELDS, Action, action_of
-from trimtab.context.policies.base import Manners, Policy, Wrapper, manners_of, unwrap
+from trimtab.context.policies.base import ByRules, Manners, Policy, Wrapper, manners_of, unwrap
 from trimtab.context.policies.remote import Remote, remote_of
 from trimtab.context.policies.rules import Rules
 from trimtab.context.policies.weighing import named
@@ -29,13 +29,16 @@ _HIDDEN_TOO = frozenset({"reload", "keep", "compact", "restate", "pin", "unpin"}
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is to be done, who decided it, and what was wrong with the policy's own answer. `off`: it isn't asked any more. `passed`: what of it was passed over."""
+    """What is to be done, who decided it, and what was wrong with the policy's own answer. `off`: it isn't asked any more. `passed`: what of it was passed over.
+    `left`: the decision was left to the rules, by a policy that can't know (`by` is then itself) or in place of one that failed or isn't asked.
+    """
 
     actions: tuple[Action, ...]
     by: str
     problem: str | None = None
     off: bool = False
     passed: tuple[str, ...] = ()
+    left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ class Fallback:
     def ask(self, observation: Observation) -> Verdict:
         """Ask the primary, or `rules` when it is broken."""
         if self.broken:
-            return Verdict(self._instead(observation), self.rules.name, off=True)
+            return Verdict(self._instead(observation), self.rules.name, off=True, left=True)
         core, _ = unwrap(self.primary)
         wanted, problem = _decided(core, observation, self.timeout_s)
         return self.judge(observation, wanted, problem)
@@ -100,14 +103,14 @@ class Fallback:
         problem = problem if problem is None else scrub(problem[:_LONGEST_PROBLEM])
         self.failures = 0 if problem is None else self.failures + 1
         if problem is not None and not actions:
-            return Verdict(self._instead(observation), self.rules.name, problem, self.broken)
+            return Verdict(self._instead(observation), self.rules.name, problem, self.broken, left=True)
         around: tuple[Wrapper, ...] = unwrap(self.primary)[1]
         kept: Sequence[Action] = actions
         for wrapper in around:
             kept = wrapper.keeps(observation, kept)
         # What a server adds of its own is its own business; see docs/remote-policy.md.
         passed = () if remote_of(self.primary) else heard.passed
-        return Verdict(tuple(kept), self.name, problem, self.broken, passed)
+        return Verdict(tuple(kept), self.name, problem, self.broken, passed, left=isinstance(wanted, ByRules))
 
     def _instead(self, observation: Observation) -> tuple[Action, ...]:
         """What `rules` would do, who are asked from the soft threshold on, whatever the primary wants."""
@@ -157,7 +160,9 @@ def _decided(policy: Policy, observation: Observation, timeout_s: float) -> tupl
 
 def _guarded(policy: Policy, observation: Observation) -> tuple[Sequence[object], str | None]:
     try:
-        return tuple(islice(policy.decide(observation), _MOST_ACTIONS + 1)), None
+        wanted = policy.decide(observation)
+        actions = tuple(islice(wanted, _MOST_ACTIONS + 1))
+        return (ByRules(actions) if isinstance(wanted, ByRules) else actions), None
     except Exception as problem:  # noqa: BLE001 - foreign code: a policy that fails gives way to the rules
         return (), _said(problem)
 

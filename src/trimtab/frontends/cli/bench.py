@@ -269,8 +269,15 @@ def _print(findings: "Findings") -> None:
 
 def _cautions(findings: "Findings") -> list[str]:
     """What a reader should know of how little the numbers rest on."""
+    from trimtab.lab.bench.deciders import SAYS
+
     lines = []
     for section in findings.sections:
+        lines += [
+            f"warning: {section.key.title}: {SAYS} in place of {one.arm}: {one.figures} of its decisions"
+            for one in section.left
+            if one.mostly
+        ]
         if section.lacks:
             lines.append(f"note: {section.key.title}: nothing is claimed: {section.lacks}")
         if section.left_out:

@@ -14,11 +14,12 @@ from msgspec import structs
 
 from trimtab.context.actions import Action
 from trimtab.context.counting.counter import Counter
+from trimtab.context.engine import Engine
 from trimtab.context.policies.base import Policy, unwrap
 from trimtab.context.seeing.observation import Observation
 from trimtab.lab.arms.arm import Arm
 from trimtab.lab.env.episode import NOTICED, Episode, Setup, opened
-from trimtab.lab.env.facts import StepFacts
+from trimtab.lab.env.facts import Decided, StepFacts
 from trimtab.lab.env.story import Story
 from trimtab.lab.env.yardstick import yardstick_of
 from trimtab.lab.rewards.facts import Bound, outcome_of
@@ -50,7 +51,7 @@ class Conditions:
 class Played:
     """One story under one arm. `facts` are kept so that it can be judged anew: see `judged`.
 
-    `policy_ms`: milliseconds that the arm took to decide, in all; `decisions`: how often it was asked.
+    `policy_ms`: milliseconds that the arm took to decide, in all; `decisions`: how often it was asked; `decided`: how often something was decided, and by whom.
     """
 
     arm: str
@@ -62,6 +63,7 @@ class Played:
     yardstick: Yardstick
     decisions: int
     policy_ms: float
+    decided: Decided | None = None
 
     def judged(self, bound: Bound = "expected", *, noticed: float | None = None) -> Outcome:
         """Return the outcome under a bound. `noticed`: with another chance that a stub is noticed, for the bound `expected`."""
@@ -78,6 +80,12 @@ class Played:
     def reward(self, weights: Weights = DEFAULT, bound: Bound = "expected") -> Reward:
         """Return the reward under a bound."""
         return reward(self.judged(bound), self.yardstick, weights)
+
+
+def decided_of(engine: Engine) -> Decided:
+    """How often an engine's policy decided so far, and how often the rules did in its place."""
+    decider = engine.manager.decider
+    return Decided(decider.decisions, decider.left)
 
 
 class Decisions:
@@ -145,6 +153,7 @@ class Table:
             self.yardstick(episode.story, seed),
             decisions,
             policy_ms,
+            decided_of(episode.player.engine),
         )
 
 

@@ -109,6 +109,13 @@ FIGURES: tuple[Figure, ...] = (
         _reading(lambda r: r.policy_ms, lambda r: r.decisions),
     ),
     Figure(
+        "FALLBACK",
+        "efficiency",
+        "share",
+        "decisions left to the rules, since the arm couldn't know, failed, or wasn't asked any more",
+        _reading(lambda r: r.decided.left if r.decided else 0, lambda r: r.decided.decisions if r.decided else 0),
+    ),
+    Figure(
         "HIDDEN",
         "quality",
         "number",

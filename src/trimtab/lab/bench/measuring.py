@@ -115,6 +115,7 @@ def row_of(played: Played, arm: Arm, origin: Origin) -> Row:
         reloads=_reloads(bounds["expected"]) + row.actions.get("restore", 0),
         decisions=played.decisions,
         policy_ms=played.policy_ms,
+        decided=played.decided,
         actions=dict(sorted(row.actions.items())),
         extra={
             **_had(played, origin.task),

@@ -49,6 +49,20 @@ def verdict_records(section: Section) -> Iterator[Record]:
         yield {**_head(section), "arm": one.arm, "bound": one.bound, "verdict": one.fitting, "as_sent": one.sent}
 
 
+def decider_records(section: Section) -> Iterator[Record]:
+    """Yield how many decisions of each arm were left to the rules; `uncounted`: stories of which nobody knows."""
+    for one in section.left:
+        yield {
+            **_head(section),
+            "arm": one.arm,
+            "decisions": one.decisions,
+            "left": one.left,
+            "share": one.share,
+            "uncounted": one.uncounted,
+            "says": one.says,
+        }
+
+
 def noticed_records(section: Section) -> Iterator[Record]:
     """Yield success, cost and reward of each arm by the chance that a stub is noticed."""
     for arm, rows in section.rows.items():

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from trimtab.lab.arms.arm import ArmKind
-from trimtab.lab.env.facts import Tier
+from trimtab.lab.env.facts import Decided, Tier
 from trimtab.lab.rewards.facts import Bound
 
 BOUNDS: tuple[Bound, ...] = ("expected", "optimistic", "pessimistic", "fails")
@@ -80,7 +80,7 @@ class Quality(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """See the module. `group`: what all arms share: story, seed, window and prices. `curve`: tokens of each request, in order; `steps` is how many there are. What was never sent, since nothing made it small enough, is in neither, and counts in `overflows`. `policy_ms`: milliseconds of all decisions together.
+    """See the module. `group`: what all arms share: story, seed, window and prices. `curve`: tokens of each request, in order; `steps` is how many there are. What was never sent, since nothing made it small enough, is in neither, and counts in `overflows`. `policy_ms`: milliseconds of all decisions together. `decided`: None in rows of a version that didn't count who decided.
 
     `judged` is by bound, `noticed` by the chance that a stub is noticed (`chance_key`). `slot`: of what this story is one telling, so that stories of one slot differ by their seed; of a
     recording the file, and which window was asked for.
@@ -115,6 +115,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     refused: int = 0
     decisions: int = 0
     policy_ms: float = 0.0
+    decided: Decided | None = None
     actions: dict[str, int] = {}
     extra: dict[str, float] = {}
     """Figures that only some tiers have, by the names that `measuring` gives them."""
@@ -127,6 +128,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         for name, number in _numbers(self):
             if not abs(number) <= MOST:  # nan too
                 raise ValueError(f"{name} is {number:.3g}, and nothing can be summed with that")
+        if self.decided is not None and not 0 <= self.decided.left <= self.decided.decisions:
+            raise ValueError(f"of {self.decided.decisions} decisions {self.decided.left} were left to the rules")
         if missing := set(READ_BY[self.tier]) - self.judged.keys():
             raise ValueError(f"it isn't judged by {', '.join(sorted(missing))}")
 

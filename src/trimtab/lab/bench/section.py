@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from trimtab.lab.bench.deciders import Left, left_of
 from trimtab.lab.bench.figures import COST, FIGURES, REWARD, SUCCESS, TOKENS, Figure, met
 from trimtab.lab.bench.grounds import SEEDED, borne, lacking
 from trimtab.lab.bench.paired import Paired, Part
@@ -101,6 +102,11 @@ class Section:
     def seeds(self) -> int:
         """How many tellings a task has at most."""
         return len({row.seed for row in self.rows[self.arms[0]]})
+
+    @cached_property
+    def left(self) -> tuple[Left, ...]:
+        """Of each arm how many decisions were left to the rules."""
+        return tuple(left_of(arm, rows) for arm, rows in self.rows.items())
 
     @cached_property
     def lacks(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from trimtab.lab.bench.deciders import told
 from trimtab.lab.bench.figures import FIGURES, SUCCESS, Figure, Group, Unit, in_group
 from trimtab.lab.bench.grounds import TAKES
 from trimtab.lab.bench.row import chance_key
@@ -82,7 +83,8 @@ def _group(section: Section, group: Group, title: str, verdicts: Mapping[str, Li
     lines: list[Line] = [("ARM", *(figure.name for figure in figures), *heads)]
     for arm in section.arms:
         lines.append((arm, *(_cell(section, arm, figure) for figure in figures), *verdicts.get(arm, ())))
-    return Shown(title, tuple(lines), (), _legend(section, figures, verdicts=bool(verdicts)))
+    notes = tuple(told(section.left)) if group == "efficiency" else ()
+    return Shown(title, tuple(lines), notes, _legend(section, figures, verdicts=bool(verdicts)))
 
 
 def _known(section: Section, figure: Figure) -> bool:

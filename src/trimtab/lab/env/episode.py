@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from trimtab.context.actions import Action
 from trimtab.context.asks import Advice, Answer, Consult
 from trimtab.context.counting.counter import Counter
-from trimtab.context.policies.base import Manners, Policy, Wrapper, manners_of, unwrap
+from trimtab.context.policies.base import ByRules, Manners, Policy, Wrapper, manners_of, unwrap
 from trimtab.context.policies.remote import Remote
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.settings import EngineSettings
@@ -134,7 +134,7 @@ class Episode:
         if self.observation is None:
             raise RuntimeError("nothing is to be decided: advance() first")
         self.observation, self._actions = None, tuple(actions)
-        self._go_on(Advice(self._actions))
+        self._go_on(Advice(actions if isinstance(actions, ByRules) else self._actions))
         if self.observation is not None:
             raise RuntimeError("the engine asked twice before one request")
         return self.facts[-1]

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import msgspec
+
 from trimtab.context.actions import Action
 from trimtab.sessions.replay.reach import Reach
 from trimtab.types.edits import edit_kind
@@ -19,6 +21,13 @@ Tier: TypeAlias = Literal["T0", "T1", "T2", "T3"]
 """Where a number comes from: a generated story, a recording, a scripted agent in a real repository, a live model."""
 FORCED = "recovery"
 """The author of edits that the ladder makes because a request doesn't fit."""
+
+
+class Decided(msgspec.Struct, frozen=True):
+    """Decisions about a context in all, and those of them that were left to the rules: the policy couldn't know, failed, or wasn't asked any more."""
+
+    decisions: int = 0
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True)

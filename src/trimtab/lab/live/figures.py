@@ -67,6 +67,7 @@ def row_of(played: Played, yardstick: Yardstick, *, extra: dict[str, float]) -> 
         summaries=sum(one.summary for one in played.paid),
         decisions=worked.decisions,
         policy_ms=worked.policy_ms,
+        decided=worked.decided,
         extra={
             "recalls": float(by_recall),
             "rereads": float(len(fetched) - by_recall),

@@ -31,7 +31,8 @@ from trimtab.context.budget import Budget
 from trimtab.context.policies.base import Manners, Policy, manners_of
 from trimtab.context.seeing.observation import Observation
 from trimtab.context.window.view import View
-from trimtab.lab.arms.playing import Decisions
+from trimtab.lab.arms.playing import Decisions, decided_of
+from trimtab.lab.env.facts import Decided
 from trimtab.lab.live.assignment import Assignment
 from trimtab.lab.live.steady import make_steady
 from trimtab.types.codec import Entry
@@ -89,7 +90,7 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """How it went. `reason`: how the turn ended, `cancelled` by the clock. `path`: the log. `decisions` and `policy_ms` as in a row. `tests`: what they said."""
+    """How it went. `reason`: how the turn ended, `cancelled` by the clock. `path`: the log. `decisions`, `policy_ms` and `decided` as in a row. `tests`: what they said."""
 
     passed: bool
     reason: TurnReason
@@ -99,6 +100,7 @@ class Worked:
     decisions: int
     policy_ms: float
     tests: str = ""
+    decided: Decided | None = None
 
 
 def work(assignment: Assignment, policy: Policy, worker: Worker, *, limits: Limits = Limits()) -> Worked:
@@ -128,6 +130,7 @@ async def _work(folder: Path, assignment: Assignment, policy: Policy, worker: Wo
             timed.decisions.count,
             1_000 * timed.decisions.seconds,
             told,
+            decided_of(session.context.engine),
         )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from trimtab.lab.bench.deciders import told
 from trimtab.lab.bench.steps import PATH, Stage
 from trimtab.lab.report.arm_tables import arm_tables, prices_table, units_table
 from trimtab.lab.report.contrasts import contrasts_table
@@ -177,6 +178,7 @@ def _lines(block: Block) -> tuple[str, ...]:
         lines.append(f"One {section.unit} only: its intervals say nothing about others.")
     if block.base is None:
         lines.append("Keeping everything hasn't played here, so there are no verdicts.")
+    lines += told(section.left)
     if block.leads:
         lines.append(_chosen(block))
     if section.left_out:

@@ -10,6 +10,7 @@ The figures stand in the sentence, so whoever doubts it can check it.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from trimtab.lab.bench.deciders import MOSTLY, SAYS
 from trimtab.lab.bench.figures import COST, SUCCESS, Figure
 from trimtab.lab.bench.projects import Claim, claims
 from trimtab.lab.corpora.intervals import Interval
@@ -121,7 +122,7 @@ def summary(blocks: Sequence[Block], path: Table, ablation: Table, contrasts: Ta
     for block in blocks:
         if block.leads:
             same = [one for one in blocks if (one.tier, one.part) == (block.tier, block.part)]
-            said.append(Said(block.title, _of_block(block, same)))
+            said.append(Said(block.title, _of_block(block, same, blocks)))
     said += [Said("The path", _steps(path)), Said("Credit", (*ablated(ablation), *contrasted(contrasts)))]
     missing = "; ".join(f"{tier}, {about}" for tier, about in TIERS if not any(block.tier == tier for block in blocks))
     if missing:
@@ -129,8 +130,8 @@ def summary(blocks: Sequence[Block], path: Table, ablation: Table, contrasts: Ta
     return tuple(one for one in said if one.lines)
 
 
-def _of_block(block: Block, same: Sequence[Block]) -> tuple[str, ...]:
-    """`same`: the blocks of its tier and part, one for each kind of prices; the gate is over all of them, and is told with the first."""
+def _of_block(block: Block, same: Sequence[Block], blocks: Sequence[Block]) -> tuple[str, ...]:
+    """`same`: the blocks of its tier and part, one for each kind of prices; the gate is over all of them, and is told with the first. `blocks`: all that there are."""
     arm, rule, base = block.champion("learned"), block.champion("rule"), block.base
     lines = []
     if arm and rule:
@@ -139,19 +140,28 @@ def _of_block(block: Block, same: Sequence[Block]) -> tuple[str, ...]:
     if best and base:
         lines.append(against(block, best, base))
     if arm and rule and block is same[0] and block.part not in _CHOSE:
-        lines.append(_gated(block, same, arm, rule))
+        lines.append(_gated(block, same, blocks, arm, rule))
     if arm and rule:
         found = [claim for claim in claims(block.section, rule) if claim.arm == arm]
         lines += [by_unit(found, block.section.unit)] if found else []
     return tuple(lines) or ("There is no learned arm and no rule to compare.",)
 
 
-def _gated(block: Block, same: Sequence[Block], arm: str, rule: str) -> str:
-    """The gate, where something else than these stories chose the arms."""
+def _gated(block: Block, same: Sequence[Block], blocks: Sequence[Block], arm: str, rule: str) -> str:
+    """The gate, where something else than these stories chose the arms, and the arm itself decided, in every tier."""
     if block.chosen_on is None and not block.candidate:
         return "The gate for a default isn't judged here: the best of each kind was chosen on these very stories."
+    left = [(one.title, found) for one in blocks for found in one.section.left if found.arm == arm]
+    if mostly := [f"{title} {found.figures}" for title, found in left if found.mostly]:
+        return (
+            f"The gate for a default: `{arm}` is refused, since {SAYS} in its place ({'; '.join(mostly)}): figures of the rules say nothing of it. "
+            f"It takes an arm that makes at least {1 - MOSTLY:.0%} of its decisions itself, in every tier that it played."
+        )
     gains = {prices: gain for one in same for prices, gain in one.gains_by_prices(arm, rule).items()}
-    return gate(gains, arm, rule)
+    said = gate(gains, arm, rule)
+    if unknown := [title for title, found in left if found.uncounted]:
+        said += f" How many of its decisions were left to the rules isn't known ({'; '.join(unknown)}): rows of an older version don't say."
+    return said
 
 
 def by_unit(found: Sequence[Claim], unit: str) -> str:

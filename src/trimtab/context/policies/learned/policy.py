@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from trimtab.context.actions import Action
 from trimtab.context.cycle.ladder import hideable
-from trimtab.context.policies.base import Manners
+from trimtab.context.policies.base import ByRules, Manners
 from trimtab.context.policies.learned.arrays import pass_over
 from trimtab.context.policies.learned.break_even import BreakEven, Decision, span
 from trimtab.context.policies.learned.choosing import Chooser, Chosen
@@ -136,5 +136,5 @@ def _explained(action: Action, chosen: Chosen, results: Set[str]) -> Action:
     return replace(action, reason=told, params={**action.params, "chances": percent})
 
 
-def _by_rules(observation: Observation, why: str) -> Sequence[Action]:
-    return tuple(replace(a, reason=f"by the rules, since {why}: {a.reason}") for a in Rules().decide(observation))
+def _by_rules(observation: Observation, why: str) -> ByRules:
+    return ByRules(replace(a, reason=f"by the rules, since {why}: {a.reason}") for a in Rules().decide(observation))
