@@ -8,6 +8,7 @@ from trimtab.context.actions import Action
 from trimtab.context.asks import Advice, Consult, Failed, Record, Recorded
 from trimtab.context.cycle.deciding import Decider
 from trimtab.context.editing.applying import BLANK, Done, Outcome
+from trimtab.context.policies.base import ByRules
 from trimtab.context.policies.fallback import Fallback
 from trimtab.context.policies.mask import Mask
 from trimtab.context.policies.remote import Remote
@@ -111,6 +112,22 @@ def test_a_remote_policy_that_isnt_reached_gives_way_to_rules():
         assert isinstance(asked[0], Consult)
     assert asked[-1].values[0].data["reason"].endswith("it isn't asked any more")
     assert decided(decider, seen(work(11)))[1] == []
+
+
+def test_decisions_that_are_left_to_the_rules_are_counted_whether_it_failed_or_isnt_asked_any_more():
+    decider = Decider(Remote("http://localhost/p"), EngineSettings())
+    fine = Advice(({"action": "elide", "targets": list(ALL.targets)},))
+    decided(decider, seen(work(11)), fine)
+    assert (decider.decisions, decider.left) == (1, 0)
+    for _ in range(4):
+        decided(decider, seen(work(11)), Failed("no answer within 5 s"))
+    assert (decider.decisions, decider.left) == (5, 4)
+
+
+def test_a_policy_that_leaves_its_decision_to_the_rules_decides_by_name_and_is_counted():
+    decider = Decider(Fixed(ByRules((ALL,))), EngineSettings())
+    assert decided(decider, seen(work(11)))[0] == [ALL]
+    assert (decider.author, decider.decisions, decider.left) == ("policy:fixed", 1, 1)
 
 
 def test_an_outage_of_a_policy_is_told_when_it_begins_and_when_it_is_over():
