@@ -76,6 +76,12 @@ async def test_a_command_is_told_of_the_call_and_refuses_it_by_exit_code_two(pla
         ({"decision": "approve", "context": "mind the gap"}, False, "mind the gap]"),
         ({"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "r"}}, True, "Not run: r"),
         ({"hookSpecificOutput": {"permissionDecision": "allow", "additionalContext": "seen"}}, False, "seen]"),
+        ({"decision": "allow", "hookSpecificOutput": {"permissionDecision": "deny"}}, True, "Not run: "),
+        ({"decision": "deny", "hookSpecificOutput": {"permissionDecision": "allow"}}, True, "Not run: "),
+        ({"decision": "ask", "hookSpecificOutput": {"permissionDecision": "allow"}}, True, "a person has to decide"),
+        ({"decision": None, "reason": "none"}, False, ""),
+        ({"suppressOutput": True, "hookSpecificOutput": {"hookEventName": "PreToolUse"}}, False, ""),
+        ({"decision": "allow", "version": 2}, False, ""),
         ({}, False, ""),
     ],
 )
@@ -111,8 +117,20 @@ async def test_changed_arguments_are_judged_and_run(place: Place, field: str) ->
         ("echo '{'", "it printed no valid JSON"),
         ("""echo '{"decision": "perhaps"}'""", "it decided 'perhaps'"),
         ("""echo '{"decision": 3}'""", "`decision` is no text"),
-        ("""echo '{"arguments": []}'""", "the changed arguments are no object"),
-        ("""echo '{"hookSpecificOutput": []}'""", ""),
+        ("""echo '{"arguments": []}'""", "`arguments` is no object"),
+        ("""echo '{"hookSpecificOutput": []}'""", "`hookSpecificOutput` is no object"),
+        ("""echo '{"hookSpecificOutput": {"updatedInput": "ls"}}'""", "`updatedInput` is no object"),
+        ("""echo '{"hookSpecificOutput": {"Decision": "deny"}}'""", "`Decision` is no field there"),
+        ("""echo '{"hookSpecificOutput": {"decision": "deny"}}'""", "`decision` is no field there"),
+        ("""echo '{"permissionDecision": "deny", "reason": "r"}'""", "`permissionDecision` is no field there"),
+        ("""echo '{"Decision": "deny", "reason": "r"}'""", "`Decision` is no field there"),
+        ("""echo '{"verdict": "deny"}'""", "no field that is known, but `verdict`"),
+        ("""echo '{"decision": "deny", "decision": "allow"}'""", "`decision` is there twice"),
+        ("""echo '{"arguments": {"path": "a", "path": "b"}}'""", "`path` is there twice"),
+        ("""echo '{"decision": ""}'""", "it decided ''"),
+        ("""echo '{"decision": false}'""", "`decision` is no text"),
+        ("""echo '{"continue": "false"}'""", "`continue` is neither true nor false"),
+        ("""echo '{"context": ["x"]}'""", "`context` is no text"),
         ("printf '\\377\\376'", "no UTF-8"),
         ("yes '{' | head -c 300000", "printed more than 200,000 bytes"),
     ],
@@ -123,11 +141,37 @@ async def test_a_guard_that_answers_nothing_that_makes_sense_refuses_the_call(
     hook(place, "tool_call", command)
     async with talk(place, writes(), DONE) as talking:
         await talking.session.prompt("go")
-        if why:
-            assert talking.failed == [True]
-            assert why in talking.results[0]
-            assert any("failed at a call of write, so it isn't run" in text for text in talking.notices)
-            assert not (place.cwd / "a.txt").exists()
+        assert talking.failed == [True]
+        assert why in talking.results[0]
+        assert any("failed at a call of write, so it isn't run" in text for text in talking.notices)
+        assert not (place.cwd / "a.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ('{"hookSpecificOutput": []}', "`hookSpecificOutput` is no object"),
+        ('{"Context": "x"}', "`Context` is no field there"),
+        ('{"context": "x", "context": "y"}', "`context` is there twice"),
+        ('{"is_error": "no"}', "`is_error` is neither true nor false"),
+    ],
+)
+async def test_the_same_answers_are_told_and_passed_over_where_nothing_is_guarded(
+    place: Place, answer: str, why: str
+) -> None:
+    hook(place, "tool_result", f"echo '{answer}'")
+    async with talk(place, writes(), DONE) as talking:
+        await talking.session.prompt("go")
+        assert talking.failed == [False]
+        assert any("is passed over" in text and why in text for text in talking.notices)
+
+
+async def test_what_a_listener_prints_is_its_own_matter(place: Place) -> None:
+    hook(place, "event", """echo '{"ok": true}'; touch heard""", match="turn_ended")
+    async with talk(place, DONE) as talking:
+        await talking.session.prompt("go")
+    assert (place.cwd / "heard").exists()
+    assert not any("passed over" in text for text in talking.notices)
 
 
 async def test_a_command_that_hangs_is_ended_with_all_that_it_started(

@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.anyio, needs_sdk]
         ("hang-at-start", {"start_timeout_s": 0.5}, "it didn't start within 0.5 seconds"),
         ("dead-at-start", {}, "it ended; its last words: no such luck"),
         ("noise", {}, "it prints what isn't of the protocol, and won't stop"),
+        ("dies-at-prompts", {}, "it ended; its last words: no such luck"),
         ("no-name", {}, "its answer isn't of the protocol"),
     ],
 )
@@ -144,6 +145,17 @@ async def test_an_entry_that_is_not_of_the_protocol_costs_nothing_but_itself(tmp
     async with bench(tmp_path, {"a": fake("invalid")}) as made:
         assert made.names() == ["mcp__a__echo"]
         assert "left out, since its arguments have no schema" in made.hub.servers[0].tail.lines()[0]
+
+
+@pytest.mark.parametrize(("mode", "why"), [("no-prompts", "no prompts"), ("odd-prompts", "isn't of the protocol")])
+async def test_prompts_that_cannot_be_listed_cost_themselves_and_are_told(tmp_path: Path, mode: str, why: str) -> None:
+    async with bench(tmp_path, {"a": fake(mode)}) as made:
+        (told,) = made.told
+        assert "its prompts are left out, since it can't list them: " in told
+        assert why in told
+        assert told.isprintable()
+        assert made.hub.servers[0].known().prompts == ()
+        assert text_of(await made.call("a", "echo", text="x")) == "x"
 
 
 async def test_names_that_would_be_one_are_told_apart(tmp_path: Path) -> None:

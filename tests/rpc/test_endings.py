@@ -41,6 +41,30 @@ def test_sigterm_stops_the_turn_and_what_it_runs_keeps_what_was_said_and_says_so
     assert b"Begun." in cli.sessions[0].read_bytes()
 
 
+@pytest.mark.parametrize("last", [b'{"type":"get_state"}', b'{"type":"get_st'])
+def test_a_last_line_without_its_newline_is_a_line_and_a_broken_one_is_answered_so(cli: Cli, last: bytes) -> None:
+    outcome = cli.run("--mode", "rpc", "--model", cli.script({"text": "x"}), stdin=GET + last)
+    assert outcome.code == 0
+    answers = outcome.of("response")
+    assert len(answers) == 2
+    assert [one["success"] for one in answers].count(True) == (2 if last.endswith(b"}") else 1)
+
+
+def test_a_command_that_ignores_the_signal_is_killed_before_the_server_leaves(cli: Cli) -> None:
+    call = {"name": "bash", "arguments": {"command": "trap '' TERM; echo $$ > pid; while :; do sleep 0.1; done"}}
+    script = cli.script({"text": "Begun.", "tool_calls": [call]})
+    with started(cli, "--model", script, "--permission", "full") as (wire, process):
+        wire.ask("prompt", message="go")
+        wire.event("tool_execution_start")
+        while not (cli.project / "pid").exists() or not (cli.project / "pid").read_text().strip():
+            wire.ask("get_state")
+        process.send_signal(signal.SIGTERM)
+        wire.rest()
+        assert ended(process) == (143, "")
+        with pytest.raises(ProcessLookupError):
+            os.kill(int((cli.project / "pid").read_text()), 0)
+
+
 def test_a_signal_ends_a_server_whose_client_has_stopped_reading(cli: Cli) -> None:
     with started(cli, "--model", cli.script({"text": "ok"})) as (wire, process):
         wire.ask("get_state")

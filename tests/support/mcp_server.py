@@ -156,12 +156,27 @@ def begun(request: dict[str, Any]) -> None:
     if MODE == "hang-at-start":
         return
     has: dict[str, Any] = {"tools": {"listChanged": True}}
-    if MODE in ("good", "prompts"):
+    if MODE in ("good", "prompts", "no-prompts", "odd-prompts", "dies-at-prompts"):
         has |= {"prompts": {}, "resources": {}}
     about = {} if MODE == "no-name" else {"name": "fake", "version": "1"}
     said = "Use echo." + (ANSI if MODE == "tricks" else "")
     result = {"protocolVersion": "2025-06-18", "capabilities": has, "serverInfo": about, "instructions": said}
     send({"id": request["id"], "result": result})
+
+
+def listed_prompts(request: dict[str, Any]) -> None:
+    """Answer what prompts there are."""
+    arguments = [{"name": "what", "required": True}, {"name": "how"}]
+    match MODE:
+        case "no-prompts":
+            send({"id": request["id"], "error": {"code": -32601, "message": f"no prompts {ANSI}"}})
+        case "odd-prompts":
+            send({"id": request["id"], "result": {"prompts": 7}})
+        case "dies-at-prompts":
+            sys.stderr.write("no such luck\n")
+            sys.exit(1)
+        case _:
+            send({"id": request["id"], "result": {"prompts": [{"name": "plan", "arguments": arguments}]}})
 
 
 def answered(request: dict[str, Any]) -> None:
@@ -180,8 +195,7 @@ def answered(request: dict[str, Any]) -> None:
         case "tools/call":
             called(request)
         case "prompts/list":
-            arguments = [{"name": "what", "required": True}, {"name": "how"}]
-            send({"id": request["id"], "result": {"prompts": [{"name": "plan", "arguments": arguments}]}})
+            listed_prompts(request)
         case "prompts/get":
             said = f"plan {json.dumps(request['params'].get('arguments'), sort_keys=True)}"
             message = {"role": "user", "content": {"type": "text", "text": said}}

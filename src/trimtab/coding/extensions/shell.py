@@ -35,7 +35,27 @@ _SAID = 300
 _REFUSED = 2
 """The exit code that says no."""
 _NO = frozenset({"deny", "block"})
-_YES = frozenset({"allow", "approve", ""})
+_YES = frozenset({"allow", "approve"})
+_LISTENS: frozenset[Point] = frozenset({"session_end", "after_compaction", "event"})
+"""Where nothing is answered."""
+_TEXT, _FLAG, _OBJECT = (str, "no text"), (bool, "neither true nor false"), (dict, "no object")
+_OUTER: Mapping[str, tuple[type, str]] = {
+    **dict.fromkeys(
+        ("decision", "reason", "context", "additionalContext", "output", "message", "systemMessage", "stopReason"),
+        _TEXT,
+    ),
+    **dict.fromkeys(("is_error", "continue", "suppressOutput"), _FLAG),
+    **dict.fromkeys(("arguments", "hookSpecificOutput"), _OBJECT),
+}
+"""The fields of an answer: what each holds, and what is said of one that doesn't."""
+_INNER: Mapping[str, tuple[type, str]] = {
+    **dict.fromkeys(
+        ("hookEventName", "permissionDecision", "permissionDecisionReason", "additionalContext"),
+        _TEXT,
+    ),
+    "updatedInput": _OBJECT,
+}
+"""Those of `hookSpecificOutput`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +181,7 @@ async def answer_of(ran: Ran, point: Point, tell: Tell) -> Answer | None:
             raise HookFailed(f"it printed no JSON object: {_line(text)}")
         return None  # what a listener prints is its own matter
     try:
-        tree = json.loads(text)
+        tree = json.loads(text, object_pairs_hook=_once_each)
     except (ValueError, RecursionError) as problem:
         raise HookFailed(f"it printed no valid JSON: {_line(str(problem))}") from None
     return await _read(tree, point, tell)
@@ -180,22 +200,59 @@ async def _refusal(words: str, point: Point, tell: Tell) -> Answer | None:
             return None
 
 
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. Raises `HookFailed` for a field that is there twice: nobody knows which one is meant."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise HookFailed(f"`{_line(next(name for name in names if names.count(name) > 1))}` is there twice")
+    return fields
+
+
+def _require_fields(tree: Mapping[str, Any], known: Mapping[str, tuple[type, str]], *, guards: bool) -> None:
+    """Raise `HookFailed` for a field that holds what it can't, and, of one who `guards`, for an object that says nothing or nearly says something."""
+    for name, (kind, what) in known.items():
+        value = tree.get(name)
+        if value is not None and not isinstance(value, kind):
+            raise HookFailed(f"`{name}` is {what}")
+    if not guards:
+        return
+    alike = {_folded(name) for name in (*_OUTER, *_INNER)}
+    strange = [name for name in tree if name not in known]
+    if near := next((name for name in strange if _folded(name) in alike), None):
+        raise HookFailed(f"`{_line(near)}` is no field there, though nearly one")
+    if strange and len(strange) == len(tree):
+        raise HookFailed(f"it answered with no field that is known, but `{_line(strange[0])}`")
+
+
+def _folded(name: str) -> str:
+    return name.casefold().replace("_", "").replace("-", "").strip()
+
+
+def _decided(*said: str | None) -> str:
+    """The strictest of what was decided; empty when nothing was. Raises `HookFailed` for a word that isn't known."""
+    words = [word for word in said if word is not None]
+    for word in words:
+        if word not in _NO | _YES | {"ask"}:
+            raise HookFailed(f"it decided {_line(word)!r}, where allow, deny and ask are known")
+    return next((word for word in words if word in _NO), "ask" if "ask" in words else "")
+
+
 async def _read(tree: dict[str, Any], point: Point, tell: Tell) -> Answer | None:
-    """A JSON object as an answer. Raises `HookFailed` where a field holds what it can't."""
-    inner = tree.get("hookSpecificOutput") or {}
-    if not isinstance(inner, dict):
-        raise HookFailed("`hookSpecificOutput` is no object")
+    """A JSON object as an answer. Raises `HookFailed` where a field holds what it can't, or where none is known and one could be."""
+    guards = point not in _LISTENS
+    _require_fields(tree, _OUTER, guards=guards)
+    inner: dict[str, Any] = tree.get("hookSpecificOutput") or {}
+    _require_fields(inner, _INNER, guards=guards)
     if message := _text(tree, "systemMessage", "message"):
         await tell(_line(message))
-    decision = _text(inner, "permissionDecision") or _text(tree, "decision")
+    decision = _decided(inner.get("permissionDecision"), tree.get("decision"))
     reason = _text(inner, "permissionDecisionReason") or _text(tree, "reason", "stopReason")
     note = _text(inner, "additionalContext") or _text(tree, "context", "additionalContext")
-    changed = inner.get("updatedInput", tree.get("arguments"))
-    if changed is not None and not isinstance(changed, dict):
-        raise HookFailed("the changed arguments are no object")
+    changed = inner.get("updatedInput")
+    if changed is None:
+        changed = tree.get("arguments")
     stops = decision in _NO or tree.get("continue") is False
-    if not stops and decision not in (*_YES, "ask"):
-        raise HookFailed(f"it decided {_line(decision)!r}, where allow, deny and ask are known")
     match point:
         case "tool_call":
             if stops:
@@ -204,7 +261,7 @@ async def _read(tree: dict[str, Any], point: Point, tell: Tell) -> Answer | None
                 return Ask(reason)
             return Change(changed, note) if changed is not None else Note(note) if note else None
         case "tool_result":
-            if "output" in tree:
+            if tree.get("output") is not None:
                 return Replace(_text(tree, "output"), tree.get("is_error") is True)
             said = "\n".join(text for text in (reason if stops else "", note) if text)
             return Note(said) if said else None
@@ -216,15 +273,9 @@ async def _read(tree: dict[str, Any], point: Point, tell: Tell) -> Answer | None
             return None
 
 
-def _text(tree: dict[str, Any], *names: str) -> str:
-    """The first of these fields that is there. Raises `HookFailed` for one that is no text."""
-    for name in names:
-        value = tree.get(name)
-        if value is not None:
-            if not isinstance(value, str):
-                raise HookFailed(f"`{name}` is no text")
-            return value
-    return ""
+def _text(tree: Mapping[str, Any], *names: str) -> str:
+    """The first of these fields that is there."""
+    return next((value for name in names if (value := tree.get(name)) is not None), "")
 
 
 def _line(text: str) -> str:

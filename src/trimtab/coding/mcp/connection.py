@@ -254,7 +254,7 @@ class Connection:
     async def _list(self, client: Any) -> Listing:
         has = client.server_capabilities
         tools = await _all_pages(client.list_tools, "tools", MOST_TOOLS) if has.tools is not None else []
-        prompts = await _all_pages(client.list_prompts, "prompts", MOST_PROMPTS) if has.prompts is not None else []
+        prompts, remarks = await self._prompts(client) if has.prompts is not None else ([], ())
         about = client.server_info
         return await anyio.to_thread.run_sync(
             lambda: listing_of(
@@ -263,8 +263,21 @@ class Connection:
                 server=f"{about.name} {about.version or ''}".strip() if about is not None else "",
                 instructions=client.session.instructions or "",
                 resources=has.resources is not None,
+                remarks=remarks,
             )
         )
+
+    async def _prompts(self, client: Any) -> tuple[list[Any], tuple[str, ...]]:
+        """The prompts, and what is to be said of them: one that answers wrongly here still has its tools, one that is gone hasn't."""
+        try:
+            return await _all_pages(client.list_prompts, "prompts", MOST_PROMPTS), ()
+        except (
+            Exception
+        ) as exc:  # foreign code: whatever it raises for an answer that is an error, or none of the protocol
+            answered = isinstance(getattr(exc, "code", None), int) or type(exc).__name__ == "ValidationError"
+            if not answered or getattr(exc, "code", None) == _CLOSED or self._over or self._way.why() is not None:
+                raise
+            return [], (f"its prompts are left out, since it can't list them: {in_words(exc)}",)
 
     async def _follow(self, client: Any) -> None:
         """Until it is left or lost: list again when that changed."""

@@ -33,25 +33,31 @@ _WHOLE = ("anyOf", "oneOf", "allOf", "not", "enum", "const", "if", "then", "else
 
 
 def listing_of(
-    tools: Sequence[Any], prompts: Sequence[Any], *, server: str = "", instructions: str = "", resources: bool = False
+    tools: Sequence[Any],
+    prompts: Sequence[Any],
+    *,
+    server: str = "",
+    instructions: str = "",
+    resources: bool = False,
+    remarks: Sequence[str] = (),
 ) -> Listing:
-    """A `Listing` of what came from the wire as plain JSON values. Takes a moment for hundreds of tools: not for the event loop."""
-    remarks: list[str] = []
+    """A `Listing` of what came from the wire as plain JSON values; `remarks` are ours about it. Takes a moment for hundreds of tools: not for the event loop."""
+    found = list(remarks)
     seen: set[str] = set()
     kept: list[RemoteTool] = []
     for entry in tools[:MOST_TOOLS]:
-        tool = _tool(entry, remarks)
+        tool = _tool(entry, found)
         if tool is not None and tool.name not in seen:
             seen.add(tool.name)
             kept.append(tool)
         elif tool is not None:
-            remarks.append(f"{_said(tool.name)} is listed twice; the first counts")
+            found.append(f"{_said(tool.name)} is listed twice; the first counts")
     if len(tools) > MOST_TOOLS:
-        remarks.append(f"it lists {len(tools):,} tools; the first {MOST_TOOLS:,} count")
+        found.append(f"it lists {len(tools):,} tools; the first {MOST_TOOLS:,} count")
     if invisible_text(instructions):
-        remarks.append("its instructions held hidden text, which is left out")
-    more = len(remarks) - _REMARKS
-    told = (*remarks[:_REMARKS], f"and {more:,} more") if more > 0 else tuple(remarks)
+        found.append("its instructions held hidden text, which is left out")
+    more = len(found) - _REMARKS
+    told = (*found[:_REMARKS], f"and {more:,} more") if more > 0 else tuple(found)
     return Listing(
         tuple(kept),
         tuple(_prompts(prompts[:MOST_PROMPTS])),
