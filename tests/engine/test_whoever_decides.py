@@ -172,7 +172,7 @@ def test_whoever_decides_and_writes_each_request_is_valid_and_nothing_is_lost() 
     seen = lived_many_times(60)
     assert seen["stops"] < seen["requests"]
     for what in ("recovery", "user", "policy:rules", "summary:serialised", "summary:digest", "failed policies"):
-        assert seen[what], what
+        assert seen[what], (what, seen)
 
 
 @pytest.mark.slow

@@ -131,10 +131,14 @@ COMMANDS: Mapping[str, Command] = {
 
 
 def commands_of(session: Session) -> Mapping[str, Command]:
-    """All commands of a session: ours, then the templates, skills and extensions that were found, none of which has the name of one of ours."""
-    return {**COMMANDS, **template_commands(session), **skill_commands(session), **extension_commands(session)}
-    """All commands of a session: ours, then the templates, skills and prompts of servers that were found, none of which has the name of one of ours."""
-    return {**COMMANDS, **template_commands(session), **skill_commands(session), **mcp_commands(session)}
+    """All commands of a session: ours, then those of templates, skills, extensions and servers, none of which has the name of one of ours."""
+    return {
+        **COMMANDS,
+        **template_commands(session),
+        **skill_commands(session),
+        **extension_commands(session),
+        **mcp_commands(session),
+    }
 
 
 def parse(line: str, commands: Mapping[str, Command] = COMMANDS) -> tuple[str, str] | None:
