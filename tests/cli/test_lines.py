@@ -42,3 +42,21 @@ async def test_giving_up_loses_nothing() -> None:
     assert await lines.next() == "half"
     os.close(read)
     os.close(write)
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("\x1b[A", ""),
+        ("\x1bOA\x1bOP\x1b[[A\x1b[1;5C\x1b[3~", ""),
+        ("\x0c/model", "/model"),
+        ("wor\x1b[Dds\tand\x00 \x1bmore", "words\tand ore"),
+        ("naïve 日本 👩‍💻", "naïve 日本 👩‍💻"),
+    ],
+)
+async def test_a_line_holds_no_keys_and_no_control_characters(typed: str, line: str) -> None:
+    read, write = os.pipe()
+    os.write(write, typed.encode() + b"\n")
+    assert await Lines(read).next() == line
+    os.close(read)
+    os.close(write)
