@@ -19,12 +19,14 @@ from typing import Any
 import anyio
 import click
 
+from trimtab.agent.loop import Turn
 from trimtab.agent.run import AgentBusy
 from trimtab.coding.choose import AtFile, Choice, New
 from trimtab.coding.clipboard import MOST_BYTES, by_program, harmless, is_remote, osc52, program_of
 from trimtab.coding.commands.own import read_own, run_line
 from trimtab.coding.commands.registry import commands_of, parse, run_command
 from trimtab.coding.context.ahead import Start
+from trimtab.coding.outcome import exit_code
 from trimtab.coding.project import Project
 from trimtab.coding.services import bare_group
 from trimtab.coding.session import Session
@@ -76,9 +78,9 @@ async def converse(project: Project, choice: Choice, *, takeover: bool = False) 
     person = LinePerson(printer.say, interactive=typed, hide=hide)
     lines = Lines(sys.stdin.fileno())
     async with bare_group() as start:
-        await _sittings(project, choice, printer, person, lines, takeover=takeover, start=start)
+        failed = await _sittings(project, choice, printer, person, lines, takeover=takeover, start=start)
     printer.leave()
-    return 0
+    return 1 if failed and not typed else 0
 
 
 async def _sittings(
@@ -90,15 +92,16 @@ async def _sittings(
     *,
     takeover: bool,
     start: Start,
-) -> None:
-    """One session after the other; `start` is where what runs beside them lives."""
-    goes_on, news = not isinstance(choice, New), ""
+) -> bool:
+    """One session after the other; return whether a turn of one failed. `start` is where what runs beside them lives."""
+    goes_on, news, failed = not isinstance(choice, New), "", False
     with person.reading(lines.next):
         here: Candidate | None = await prepare(project, choice, person=asked_by(person), takeover=takeover, start=start)
     while here is not None:
         left = here.session
         async with here.stack:
-            following = await _sit(left, printer, person, lines, goes_on=goes_on, news=news, start=start)
+            sitting = await _sit(left, printer, person, lines, goes_on=goes_on, news=news, start=start)
+        following, failed = sitting.following, failed or sitting.failed
         if isinstance(following, Reopening):
             with person.reading(lines.next):
                 here, goes_on = await _reopened(following, printer, person, start), False
@@ -108,6 +111,7 @@ async def _sittings(
             reopened = isinstance(following, Reopening)
             carry_over(left, here.session, reopened=reopened)
             news = words_of(left, here.session, reopened=reopened)
+    return failed
 
 
 async def _sit(
@@ -119,8 +123,8 @@ async def _sit(
     goes_on: bool,
     news: str,
     start: Start,
-) -> "Candidate | Reopening | None":
-    """Talk over one session; return what to go on with. `news`: what is said first, where one came here from another."""
+) -> "ChatLoop":
+    """Talk over one session; return the loop at its end: what to go on with, and whether a turn failed. `news`: what is said first, where one came here from another."""
     hide_variables(removed_variables(session.project))  # a project that is trusted by now may name more
     printer.colours = _colours(session.project, session.project.settings.theme)
     events = session.feed.subscribe()
@@ -147,7 +151,7 @@ async def _sit(
         group.cancel_scope.cancel()
     if loop.left:
         await loop.give_back()
-    return loop.following
+    return loop
 
 
 def _colours(project: Project, theme: str) -> Colours:
@@ -224,6 +228,8 @@ class ChatLoop:
         self._warned = False
         self.following: Candidate | Reopening | None = None
         """What to go on with, once the person has switched."""
+        self.failed = False
+        """Whether a turn ended otherwise than well."""
 
     @property
     def working(self) -> bool:
@@ -303,12 +309,14 @@ class ChatLoop:
         async def run(idle: anyio.Event, scope: anyio.CancelScope) -> None:
             try:
                 with scope:
-                    await turn()
+                    ended = await turn()
+                    self.failed |= isinstance(ended, Turn) and exit_code(ended.reason) != 0
                 if scope.cancelled_caught:
                     self.tell("stopped before it began" if is_turn else "stopped")
                 if scope.cancelled_caught or not is_turn:
                     self._printer.show_mark()
             except TrimtabError as e:
+                self.failed |= is_turn
                 self._complain(e)
                 self._printer.show_mark()
             finally:
