@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -38,7 +39,7 @@ from trimtab.frontends.cli.asking import LinePerson, Read, asked_by
 from trimtab.frontends.cli.colours import Colours, colours_for
 from trimtab.frontends.cli.hidden import unshown
 from trimtab.frontends.cli.inputs import line_parts
-from trimtab.frontends.cli.lines import Lines
+from trimtab.frontends.cli.lines import MARK_PASTES, UNMARK_PASTES, Lines
 from trimtab.frontends.cli.options import Flags, session_options
 from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.text import TextPrinter
@@ -47,6 +48,7 @@ from trimtab.types.messages import Assistant, Message, Text, User
 
 _KEYS = (
     ("Enter", "says the line; while the agent works, tells it before its next step"),
+    ("a paste", "is one message, with its lines, once you press Enter; Ctrl-C drops it"),
     (
         "Ctrl-C",
         "leaves a question unanswered, ends a wait for a summary, stops the turn; twice when nothing runs, it leaves",
@@ -77,8 +79,14 @@ async def converse(project: Project, choice: Choice, *, takeover: bool = False) 
     hide = partial(unshown, sys.stdin.fileno()) if typed else None
     person = LinePerson(printer.say, interactive=typed, hide=hide)
     lines = Lines(sys.stdin.fileno())
-    async with bare_group() as start:
-        failed = await _sittings(project, choice, printer, person, lines, takeover=takeover, start=start)
+    marks = typed and project.env.get("TERM", "dumb") != "dumb" and printer.control(MARK_PASTES)
+    try:
+        async with bare_group() as start:
+            failed = await _sittings(project, choice, printer, person, lines, takeover=takeover, start=start)
+    finally:
+        if marks:
+            with suppress(OSError):  # a terminal that was hung up
+                printer.control(UNMARK_PASTES)
     printer.leave()
     return 1 if failed and not typed else 0
 
@@ -220,6 +228,7 @@ class ChatLoop:
         self._start = start
         self._interactive = person.interactive
         self._read: Read | None = None
+        self._forget: Callable[[], None] = lambda: None
         self._idle = anyio.Event()
         self._idle.set()
         self._scope = anyio.CancelScope()
@@ -238,7 +247,7 @@ class ChatLoop:
 
     async def run(self, lines: Lines) -> None:
         """Take lines until the input ends or the person quits; a running turn is then finished first."""
-        self._read = lines.next
+        self._read, self._forget = lines.next, lines.forget
         self._printer.show_mark()
         while not self.left and self.following is None and (line := await lines.next()) is not None:
             self._printer.line_taken()
@@ -356,6 +365,7 @@ class ChatLoop:
 
     def interrupt(self) -> bool:
         """Ctrl-C: leave a question unanswered, go on without a summary that is waited for, else stop the turn, or warn. Returns False when it means to leave."""
+        self._forget()
         if self._person.give_up():
             self.tell("not answered" + ("; Ctrl-C again stops the turn" if self.session.busy else ""))
             return True
