@@ -159,6 +159,7 @@ def exit_codes_page() -> str:
     causes.setdefault(0, []).append("a command other than a turn did what it was asked")
     causes.setdefault(1, []).append("`trimtab doctor` found something missing; `trimtab models` found no match")
     causes[1].append("`trimtab replay` or `trimtab bench` could not read one of the recorded sessions")
+    causes[1].append("a turn of a talk whose lines come from a pipe or file ended with any code but 0")
     causes[1].append("`trimtab context` refused a wish, or `blame` and `bisect` found nothing")
     for error in _error_tree(errors.TrimtabError):
         if error.exit_code == 2 and error.__module__ == errors.__name__:

@@ -47,12 +47,22 @@ async def answers(*lines: str, question: Question = QUESTION) -> tuple[str | Non
         (" ses ", "session"),
         ("0", None),
         ("4", None),
+        ("y", "once"),
+        ("YES", "once"),
+        ("n", "no"),
+        ("yesterday", None),
         ("x", None),
         ("", None),
     ],
 )
 async def test_an_option_is_meant_by_its_key_its_first_letters_or_its_number(line: str, key: str | None) -> None:
     assert chosen_key(line, QUESTION) == key
+
+
+async def test_y_and_n_mean_an_option_that_begins_so_before_any_other() -> None:
+    later = Question("choice", "?", (), (Option("once", "x"), Option("yes", "x"), Option("never", "x")))
+    assert [chosen_key(line, later) for line in ("y", "n")] == ["yes", "never"]
+    assert chosen_key("y", Question("choice", "?", (), (Option("a", "x"), Option("no", "x")))) is None
 
 
 async def test_enter_means_the_default_where_there_is_one() -> None:

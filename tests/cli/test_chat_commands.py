@@ -166,3 +166,10 @@ def test_what_was_said_on_a_branch_that_is_left_is_summed_up_on_the_other(cli: C
     outcome = talk(cli, "first", "the second thing", "/tree 2 summary keep the port", "third", model=model)
     assert outcome.out.split("\n")[-2] == "fine", outcome.err
     assert "the branch that was left: summed up by scripted/" in outcome.err
+
+
+def test_what_is_assumed_of_a_model_is_said_once_in_a_talk(cli: Cli) -> None:
+    cli.config('[providers.local]\nbase_url = "http://127.0.0.1:9/v1"\n')
+    lines = ("/model local/other", "/model local/tiny", "/new", "/model local/other", "/clone")
+    err = talk(cli, *lines, model="local/tiny").err
+    assert [err.count(f"local/{name} is in no list") for name in ("tiny", "other")] == [1, 1], err

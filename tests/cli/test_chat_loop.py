@@ -9,6 +9,7 @@ import pytest
 from support.cli import Cli
 from support.typed_talk import typing_loop
 from trimtab.coding.choose import Ephemeral
+from trimtab.coding.commands import registry
 from trimtab.coding.commands.help import help_text
 from trimtab.coding.commands.registry import COMMANDS, parse
 from trimtab.coding.opening import open_session
@@ -24,6 +25,10 @@ from trimtab.types.messages import Assistant, Text, User, user
         ("/help", ("help", "")),
         ("/model local/tiny", ("model", "local/tiny")),
         ("/answer c1 two words", ("answer", "c1 two words")),
+        ("/HELP", ("help", "")),
+        ("/Model local/Tiny", ("model", "local/Tiny")),
+        ("/Users/me is a folder", None),
+        ("/Users", None),
         ("/", ("", "")),
         ("/etc/passwd is a file", None),
         ("/usr/bin", None),
@@ -34,6 +39,20 @@ from trimtab.types.messages import Assistant, Text, User, user
 )
 def test_a_command_is_a_slash_and_a_word_of_letters(line: str, meant: tuple[str, str] | None) -> None:
     assert parse(line) == meant
+
+
+@pytest.mark.anyio
+async def test_the_commands_of_a_session_are_of_every_kind_that_there_is(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = open_project(
+        cli.project, overrides={"model": cli.script({"text": "x"})}, env={"TRIMTAB_HOME": str(cli.home)}
+    )
+    kinds = ("template", "skill", "mcp", "extension")
+    for kind in kinds:
+        monkeypatch.setattr(registry, f"{kind}_commands", lambda _, kind=kind: {kind + "-one": COMMANDS["help"]})
+    async with open_session(project, Ephemeral()) as session:
+        assert set(registry.commands_of(session)) == {*COMMANDS, *(f"{kind}-one" for kind in kinds)}
 
 
 def test_help_lists_every_command() -> None:

@@ -223,10 +223,10 @@ def test_chat_switches_models_and_explains_its_commands(cli: Cli) -> None:
     assert "Traceback" not in outcome.err
 
 
-def test_chat_goes_on_after_an_error(cli: Cli) -> None:
+def test_chat_from_a_pipe_goes_on_after_an_error_and_ends_with_it(cli: Cli) -> None:
     with FakeServer(json_reply({"error": {"message": "bad"}}, status=400), said("fine")) as server:
-        outcome = cli.run("chat", *local(server), stdin=b"one\ntwo\n")
-    assert (outcome.code, outcome.out) == (0, "fine\n")
+        outcome = cli.run("chat", *local(server), stdin=b"one\n/new\ntwo\n")
+    assert (outcome.code, outcome.out) == (1, "fine\n")
     assert "bad" in outcome.err
 
 

@@ -1,6 +1,7 @@
 """Lines of standard input come one at a time, whatever the input is, and waiting for one can be given up."""
 
 import os
+import pty
 from pathlib import Path
 
 import anyio
@@ -40,5 +41,67 @@ async def test_giving_up_loses_nothing() -> None:
         await lines.next()
     os.write(write, b"f\n")
     assert await lines.next() == "half"
+    os.close(read)
+    os.close(write)
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("\x1b[A", ""),
+        ("\x1bOA\x1bOP\x1b[[A\x1b[1;5C\x1b[3~", ""),
+        ("\x0c/model", "/model"),
+        ("wor\x1b[Dds\tand\x00 \x1bmore", "words\tand ore"),
+        ("naïve 日本 👩‍💻", "naïve 日本 👩‍💻"),
+    ],
+)
+async def test_a_line_holds_no_keys_and_no_control_characters(typed: str, line: str) -> None:
+    read, write = os.pipe()
+    os.write(write, typed.encode() + b"\n")
+    assert await Lines(read).next() == line
+    os.close(read)
+    os.close(write)
+
+
+async def lines_typed(*chunks: str, forget_after: int = -1) -> list[str | None]:
+    """The lines of a terminal on which that is typed, as far as there are whole ones."""
+    outer, inner = pty.openpty()
+    lines, got = Lines(inner), list[str | None]()
+    for number, chunk in enumerate(chunks):
+        os.write(outer, chunk.encode())
+        with anyio.move_on_after(0.1):
+            while True:
+                got.append(await lines.next())
+        if number == forget_after:
+            lines.forget()
+    os.close(outer)
+    os.close(inner)
+    return got
+
+
+@pytest.mark.parametrize(
+    ("typed", "lines"),
+    [
+        ("\x1b[200~one\n\n\ttwo\x1b[201~\n", ["one\n\n\ttwo"]),
+        ("see: \x1b[200~a\nb\x1b[201~ and \x1b[200~c\nd\x1b[201~.\nnext\n", ["see: a\nb and c\nd.", "next"]),
+        ("\x1b[200~word\x1b[201~\nnext\n", ["word", "next"]),
+        ("\x1b[201~stray\nnext\n", ["stray", "next"]),
+        ("\x1b[200~one\ntwo\n", []),
+    ],
+)
+async def test_a_paste_is_part_of_one_line(typed: str, lines: list[str]) -> None:
+    assert await lines_typed(typed) == lines
+
+
+async def test_a_paste_that_comes_in_pieces_is_one_and_one_without_end_can_be_dropped() -> None:
+    assert await lines_typed("\x1b[200~one\n", "two\n", "three\x1b[201~\n") == ["one\ntwo\nthree"]
+    assert await lines_typed("\x1b[200~one\n", "two\n", forget_after=0) == ["two"]
+
+
+async def test_in_a_pipe_nothing_is_a_paste() -> None:
+    read, write = os.pipe()
+    os.write(write, b"\x1b[200~one\ntwo\n")
+    lines = Lines(read)
+    assert [await lines.next(), await lines.next()] == ["one", "two"]
     os.close(read)
     os.close(write)

@@ -384,3 +384,19 @@ def test_a_switch_of_the_model_that_costs_a_cache_is_asked_with_its_price(cli: C
             t.wait_for("model: openai/gpt-5")
             t.type("\x04")
             assert t.end().code == 0
+
+
+@pytest.mark.parametrize("leave", ["\x04", "\x03"])
+def test_a_paste_is_one_message_and_the_terminal_is_left_as_it_was(cli: Cli, leave: str) -> None:
+    cli.env["TERM"] = "xterm"
+    with FakeServer(said("read")) as server, Terminal(cli, "chat", *local(server)) as t:
+        t.wait_for("\x1b\\[[?]2004h(.|\n)*> $")
+        t.type("\x1b[200~one\ntwo\x1b[201~\n")
+        t.wait_for("read\n> $")
+        t.type(leave)
+        if leave == "\x03":
+            t.wait_for("again leaves\n> $")
+            t.type(leave)
+        assert t.end().code == 0
+    assert [r.json["messages"][-1]["content"] for r in server.requests] == ["one\ntwo"]
+    assert t.screen.count("\x1b[?2004l") == 1

@@ -110,10 +110,10 @@ class Session:
         self._hooks = hooks
         self.crew.attach(self)
         self._notices = (*once, *notices)
-        self._once = once
+        self._once = (*once, *kit.model.notes)
         self._tools = agent.tools
         self.told: set[tuple[str, str]] = set()
-        """Notices that the person has read, with the folder that they are about: those about a folder are told once, however often one comes back to it."""
+        """Notices that the person has read, with the folder they were told in: those about a folder or a model are told once, however often one comes back to it."""
         self.favourites = project.settings.favourites
         """Models that lists put first."""
         self.roles = roles
@@ -226,11 +226,13 @@ class Session:
             )
         )
         for text in self._notices:
-            about = (str(self.project.cwd), text)
-            if text in self._once and about in self.told:
-                continue
+            await (self._tell_once if text in self._once else self.tell)(text)
+
+    async def _tell_once(self, text: str) -> None:
+        about = (str(self.project.cwd), text)
+        if about not in self.told:
             self.told.add(about)
-            await self.feed.publish(Notice(message=text))
+            await self.tell(text)
 
     async def tell(self, text: str) -> None:
         """Publish a notice."""
@@ -430,7 +432,7 @@ class Session:
         settings = context_settings(self.project, opened.info)
         await self.context.use_model(opened.info, settings, departed=departed)
         for note in opened.notes:
-            await self.feed.publish(Notice(message=note))
+            await self._tell_once(note)
 
     def _refit(self) -> None:
         """Another model stands in, or the own one is back: the tools and the system prompt as they fit it."""

@@ -3,12 +3,10 @@
     COMMANDS (Trimtab's own) ─┐
     prompt templates ─────────┤
     extensions ───────────────┼─ commands_of(session) ──parse──▶ the one that a line begins with
-    skill:NAME ───────────────┘
-    prompt templates ─────────┼─ commands_of(session) ──parse──▶ the one that a line begins with
     skill:NAME ───────────────┤
     mcp:SERVER:PROMPT ────────┘
 
-`/etc/passwd is a file` is no command but text: one of ours is a word of letters, and of the others only what is there counts.
+`/etc/passwd is a file` is no command but text: one of ours is a word of letters, and of the others only what is there counts. `/HELP` is `/help`.
 """
 
 import re
@@ -131,21 +129,19 @@ COMMANDS: Mapping[str, Command] = {
 
 
 def commands_of(session: Session) -> Mapping[str, Command]:
-    """All commands of a session: ours, then those of templates, skills, extensions and servers, none of which has the name of one of ours."""
-    return {
-        **COMMANDS,
-        **template_commands(session),
-        **skill_commands(session),
-        **extension_commands(session),
-        **mcp_commands(session),
-    }
+    """All commands of a session: ours, then the templates, skills, prompts of servers and extensions that were found, none of which has the name of one of ours."""
+    found = (template_commands, skill_commands, mcp_commands, extension_commands)
+    return {**COMMANDS, **{name: command for kind in found for name, command in kind(session).items()}}
 
 
 def parse(line: str, commands: Mapping[str, Command] = COMMANDS) -> tuple[str, str] | None:
     """`line` as a command's name and what follows it; None when it is text. `commands` are those that there are beside ours."""
-    found = _ANY.fullmatch(line)
-    if found is None or found[1] not in commands:
-        found = _COMMAND.fullmatch(line)
+    if (found := _ANY.fullmatch(line)) is not None:
+        rest = (found[2] or "").strip()
+        for name in (found[1], found[1].lower()):
+            if name in commands:
+                return name, rest
+    found = _COMMAND.fullmatch(line)
     return (found[1], (found[2] or "").strip()) if found else None
 
 

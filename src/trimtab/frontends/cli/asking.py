@@ -1,6 +1,6 @@
 """A person at the keyboard of the line loop: a question is shown, and the next line is its answer.
 
-    whoever asks ──ask──▶ shown ──┬─ a line: an option by its key, its first letters or its number ─▶ its key
+    whoever asks ──ask──▶ shown ──┬─ a line: an option by its key, its first letters or its number, or y, n ─▶ its key
                                   ├─ a line that is none ─▶ said, and asked again
                                   └─ `q`, an empty line where Enter means nothing, end of input, or the wait is given up ─▶ None
 
@@ -18,6 +18,8 @@ from trimtab.coding.telling.printable import one_line, set_in
 
 Say = Callable[[str], None]
 Read = Callable[[], Awaitable[str | None]]
+_PLAIN = {"y": "once", "yes": "once", "n": "no"}
+"""What people type at any question: the option that it means where none begins so. A yes is for this time only."""
 
 
 @dataclass(slots=True)
@@ -149,4 +151,6 @@ def chosen_key(line: str, question: Question) -> str | None:
     if word.isdecimal():
         return keys[int(word) - 1] if 0 < int(word) <= len(keys) else None
     begun = [key for key in keys if key.casefold().startswith(word)]
+    if not begun and (meant := _PLAIN.get(word)) in keys:
+        return meant
     return begun[0] if len(begun) == 1 else None

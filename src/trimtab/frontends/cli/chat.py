@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,12 +20,14 @@ from typing import Any
 import anyio
 import click
 
+from trimtab.agent.loop import Turn
 from trimtab.agent.run import AgentBusy
 from trimtab.coding.choose import AtFile, Choice, New
 from trimtab.coding.clipboard import MOST_BYTES, by_program, harmless, is_remote, osc52, program_of
 from trimtab.coding.commands.own import read_own, run_line
 from trimtab.coding.commands.registry import commands_of, parse, run_command
 from trimtab.coding.context.ahead import Start
+from trimtab.coding.outcome import exit_code
 from trimtab.coding.project import Project
 from trimtab.coding.services import bare_group
 from trimtab.coding.session import Session
@@ -36,7 +39,7 @@ from trimtab.frontends.cli.asking import LinePerson, Read, asked_by
 from trimtab.frontends.cli.colours import Colours, colours_for
 from trimtab.frontends.cli.hidden import unshown
 from trimtab.frontends.cli.inputs import line_parts
-from trimtab.frontends.cli.lines import Lines
+from trimtab.frontends.cli.lines import MARK_PASTES, UNMARK_PASTES, Lines
 from trimtab.frontends.cli.options import Flags, session_options
 from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.text import TextPrinter
@@ -45,6 +48,7 @@ from trimtab.types.messages import Assistant, Message, Text, User
 
 _KEYS = (
     ("Enter", "says the line; while the agent works, tells it before its next step"),
+    ("a paste", "is one message, with its lines, once you press Enter; Ctrl-C drops it"),
     (
         "Ctrl-C",
         "leaves a question unanswered, ends a wait for a summary, stops the turn; twice when nothing runs, it leaves",
@@ -75,10 +79,16 @@ async def converse(project: Project, choice: Choice, *, takeover: bool = False) 
     hide = partial(unshown, sys.stdin.fileno()) if typed else None
     person = LinePerson(printer.say, interactive=typed, hide=hide)
     lines = Lines(sys.stdin.fileno())
-    async with bare_group() as start:
-        await _sittings(project, choice, printer, person, lines, takeover=takeover, start=start)
+    marks = typed and project.env.get("TERM", "dumb") != "dumb" and printer.control(MARK_PASTES)
+    try:
+        async with bare_group() as start:
+            failed = await _sittings(project, choice, printer, person, lines, takeover=takeover, start=start)
+    finally:
+        if marks:
+            with suppress(OSError):  # a terminal that was hung up
+                printer.control(UNMARK_PASTES)
     printer.leave()
-    return 0
+    return 1 if failed and not typed else 0
 
 
 async def _sittings(
@@ -90,15 +100,16 @@ async def _sittings(
     *,
     takeover: bool,
     start: Start,
-) -> None:
-    """One session after the other; `start` is where what runs beside them lives."""
-    goes_on, news = not isinstance(choice, New), ""
+) -> bool:
+    """One session after the other; return whether a turn of one failed. `start` is where what runs beside them lives."""
+    goes_on, news, failed = not isinstance(choice, New), "", False
     with person.reading(lines.next):
         here: Candidate | None = await prepare(project, choice, person=asked_by(person), takeover=takeover, start=start)
     while here is not None:
         left = here.session
         async with here.stack:
-            following = await _sit(left, printer, person, lines, goes_on=goes_on, news=news, start=start)
+            sitting = await _sit(left, printer, person, lines, goes_on=goes_on, news=news, start=start)
+        following, failed = sitting.following, failed or sitting.failed
         if isinstance(following, Reopening):
             with person.reading(lines.next):
                 here, goes_on = await _reopened(following, printer, person, start), False
@@ -108,6 +119,7 @@ async def _sittings(
             reopened = isinstance(following, Reopening)
             carry_over(left, here.session, reopened=reopened)
             news = words_of(left, here.session, reopened=reopened)
+    return failed
 
 
 async def _sit(
@@ -119,8 +131,8 @@ async def _sit(
     goes_on: bool,
     news: str,
     start: Start,
-) -> "Candidate | Reopening | None":
-    """Talk over one session; return what to go on with. `news`: what is said first, where one came here from another."""
+) -> "ChatLoop":
+    """Talk over one session; return the loop at its end: what to go on with, and whether a turn failed. `news`: what is said first, where one came here from another."""
     hide_variables(removed_variables(session.project))  # a project that is trusted by now may name more
     printer.colours = _colours(session.project, session.project.settings.theme)
     events = session.feed.subscribe()
@@ -147,7 +159,7 @@ async def _sit(
         group.cancel_scope.cancel()
     if loop.left:
         await loop.give_back()
-    return loop.following
+    return loop
 
 
 def _colours(project: Project, theme: str) -> Colours:
@@ -216,6 +228,7 @@ class ChatLoop:
         self._start = start
         self._interactive = person.interactive
         self._read: Read | None = None
+        self._forget: Callable[[], None] = lambda: None
         self._idle = anyio.Event()
         self._idle.set()
         self._scope = anyio.CancelScope()
@@ -224,6 +237,8 @@ class ChatLoop:
         self._warned = False
         self.following: Candidate | Reopening | None = None
         """What to go on with, once the person has switched."""
+        self.failed = False
+        """Whether a turn ended otherwise than well."""
 
     @property
     def working(self) -> bool:
@@ -232,7 +247,7 @@ class ChatLoop:
 
     async def run(self, lines: Lines) -> None:
         """Take lines until the input ends or the person quits; a running turn is then finished first."""
-        self._read = lines.next
+        self._read, self._forget = lines.next, lines.forget
         self._printer.show_mark()
         while not self.left and self.following is None and (line := await lines.next()) is not None:
             self._printer.line_taken()
@@ -303,12 +318,14 @@ class ChatLoop:
         async def run(idle: anyio.Event, scope: anyio.CancelScope) -> None:
             try:
                 with scope:
-                    await turn()
+                    ended = await turn()
+                    self.failed |= isinstance(ended, Turn) and exit_code(ended.reason) != 0
                 if scope.cancelled_caught:
                     self.tell("stopped before it began" if is_turn else "stopped")
                 if scope.cancelled_caught or not is_turn:
                     self._printer.show_mark()
             except TrimtabError as e:
+                self.failed |= is_turn
                 self._complain(e)
                 self._printer.show_mark()
             finally:
@@ -348,6 +365,7 @@ class ChatLoop:
 
     def interrupt(self) -> bool:
         """Ctrl-C: leave a question unanswered, go on without a summary that is waited for, else stop the turn, or warn. Returns False when it means to leave."""
+        self._forget()
         if self._person.give_up():
             self.tell("not answered" + ("; Ctrl-C again stops the turn" if self.session.busy else ""))
             return True
