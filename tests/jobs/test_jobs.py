@@ -223,7 +223,7 @@ async def test_a_pid_that_is_somebody_elses_by_now_is_never_signalled(world: Wor
         born = process_tree.born_at(stranger.pid)
         assert born is not None
         record = on_disk.Record(
-            id="j1", command="server", session="s0", began=0.0, pid=stranger.pid, born=born - 1, marker="m" * 16,
+            id="j1", command="server", session="s0", began=0.0, pid=stranger.pid, born=born - 1, marker="a" * 16,
             boot=on_disk.boot_id(), owner=2**22 + 5, owner_born=1, kept=True,
         )  # fmt: skip
         world.records.write(record)
@@ -266,7 +266,7 @@ async def test_a_record_that_is_damaged_or_from_another_run_of_the_machine_is_re
         began=0.0,
         pid=1,
         born=1,
-        marker="m" * 16,
+        marker="a" * 16,
         boot="another",
         owner=1,
         owner_born=1,

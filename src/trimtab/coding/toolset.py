@@ -94,7 +94,8 @@ def jobs_of(project: Project, outputs: PrivateFolder, confiner: Confiner | None)
         if confiner is not None:
             await anyio.to_thread.run_sync(partial(confiner.look_after, "", failed=False))
 
-    records = Records(project.home.jobs / session_folder(project).folder_of(str(project.cwd)).name)
+    folder = project.home.jobs / session_folder(project).folder_of(str(project.cwd)).name
+    records = Records(folder, (project.home.sessions,))
     clock = lambda: now().timestamp()  # noqa: E731
     return Jobs(outputs, records, clock, caps_of(project.settings.tools), project.settings.jobs.most, look_after)
 

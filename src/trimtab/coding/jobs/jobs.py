@@ -132,7 +132,7 @@ class Jobs:
                 record.command, group, record.by if again else "an earlier session", record.id if again else ""
             )
             job.began, job.kept, job.record = record.began, not again, path
-            job.file = Path(record.file) if record.file else None
+            job.file = await anyio.to_thread.run_sync(self.records.output_of, record, self.folder.path)
             here.services.run(partial(self._watch, job))
             if again:
                 await self._record(job)

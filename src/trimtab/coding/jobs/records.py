@@ -2,11 +2,13 @@
 
     HOME/jobs/PROJECT/ID.json   written when a job starts, gone when it ends; what is there when a session opens was kept, or Trimtab was killed
 
-A file says nothing by itself: a job is one only while its process is (same boot, pid and start), or others carry its marker. Touches the disk: use it in a thread.
+A file says nothing by itself: a job is one only while processes of this boot carry its marker, and its output is read only where outputs lie. Touches the disk: use it in a thread.
 """
 
 import os
+import re
 import secrets
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +24,8 @@ from trimtab.coding.tools.process import Group
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _LARGEST = 256 * 1024
 _MOST = 200
+_ID = re.compile(r"j[1-9][0-9]{0,8}")
+_LARGEST_PID = 2**31 - 1
 _COMMAND = 8_000
 """Characters of a command that are kept."""
 
@@ -47,7 +51,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def group(self) -> Group:
         """What its processes are known by."""
-        return Group(self.pid, self.marker, self.born)
+        return Group(self.pid, self.marker, self.born, doubted=True)
 
     @property
     def is_owned(self) -> bool:
@@ -57,9 +61,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """The records of one project."""
+    """The records of one project. `outputs` are the folders below which sessions keep outputs, beside those of their own in the system's temp folder."""
 
     folder: Path
+    outputs: tuple[Path, ...] = ()
 
     def write(self, record: Record, path: Path | None = None) -> Path:
         """Write one, in place of the one at `path`. Raises `OSError`."""
@@ -76,6 +81,24 @@ class Records:
         """The job is over."""
         with suppress(OSError):
             path.unlink(missing_ok=True)
+
+    def output_of(self, record: Record, own: Path | None = None) -> Path | None:
+        """The file with its output; None when it names none, or one that isn't an output of a session. `own` is the folder of the session that asks."""
+        try:
+            file = Path(record.file or "").resolve(strict=True)
+            if not (file.is_file() and file.name.startswith("output-") and file.suffix == ".txt"):
+                return None
+            temp = Path(tempfile.gettempdir()).resolve()
+            if file.stat().st_uid != os.geteuid() or file.stat().st_nlink != 1:
+                return None
+            beside = file.parent.name.endswith(".outputs") and any(
+                file.is_relative_to(root.resolve()) for root in self.outputs
+            )
+            in_temp = file.parent.parent == temp and file.parent.name.startswith("trimtab-")
+            is_own = own is not None and file.parent == own.resolve()
+        except (OSError, ValueError, RuntimeError):
+            return None
+        return file if beside or in_temp or is_own else None
 
     def found(self) -> Iterator[tuple[Path, Record]]:
         """Those of this run of the machine; what is from another one, or can't be read, is removed."""
@@ -123,6 +146,8 @@ def boot_id() -> str:
 def _read(path: Path) -> Record | None:
     try:
         with open_regular(path, path.name) as (file, _):
-            return msgspec.json.decode(file.read(_LARGEST), type=Record)
+            record = msgspec.json.decode(file.read(_LARGEST), type=Record)
     except (OSError, ToolFailure, msgspec.DecodeError):
         return None
+    sound = 1 < record.pid <= _LARGEST_PID and process_tree.is_marker(record.marker) and _ID.fullmatch(record.id)
+    return record if sound else None

@@ -58,19 +58,23 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What all processes of one command are known by: its session leader's pid and start (None: nobody can say), and the marker in their environment."""
+    """What all processes of one command are known by: its session leader's pid and start (None: nobody can say), and the marker in their environment.
+
+    `doubted`: that was read from a file, which anybody may have written.
+    """
 
     leader: int
     marker: str
     born: int | None = None
+    doubted: bool = False
 
     async def look(self) -> tuple[Proc, ...]:
         """Those that run."""
-        return await process_tree.look(self.leader, self.marker, born=self.born)
+        return await process_tree.look(self.leader, self.marker, born=self.born, doubted=self.doubted)
 
     async def stop(self) -> tuple[Proc, ...]:
         """End them; return what couldn't be ended, mostly nothing."""
-        return await process_tree.stop(self.leader, self.marker, grace_s=GRACE_S, born=self.born)
+        return await process_tree.stop(self.leader, self.marker, grace_s=GRACE_S, born=self.born, doubted=self.doubted)
 
 
 async def run_command(

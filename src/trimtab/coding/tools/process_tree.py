@@ -5,11 +5,13 @@ children inherit. `/proc` has all four facts; without it (macOS) only the group 
 leaves the session *and* outlives its parent can't be found.
 
 Signals go to groups, not to processes: the kernel then reaches a group's every member at once, while a list of processes is
-old by the time it is read. Whatever was in one session is a group of this command alone, so no stranger is hit. Every look at
-`/proc` has a time limit (a process that the kernel holds can block who reads about it), and so has the whole.
+old by the time it is read. Whatever was in one session is a group of this command alone, so no stranger is hit. What is only
+known from a file (`doubted`) is not believed: there the marker has to be seen, and a group is signalled only where its leader is
+one of the command's; others one by one. Every look at `/proc` has a time limit (a process that the kernel holds can block who reads about it), and so has the whole.
 """
 
 import os
+import re
 import secrets
 import signal
 import sys
@@ -26,6 +28,7 @@ _PROC = Path("/proc")
 _LOOK_S = 2.0
 _KILL_S = 5.0
 _NO_ONE = -1
+_WELL_FORMED = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +49,27 @@ def new_marker() -> str:
     return secrets.token_hex(8)
 
 
-def members(leader: int, marker: str, *, born: int | None = None) -> tuple[Proc, ...]:
+def is_marker(text: str) -> bool:
+    """Whether `new_marker` could have made it."""
+    return _WELL_FORMED.fullmatch(text) is not None
+
+
+def members(leader: int, marker: str, *, born: int | None = None, doubted: bool = False) -> tuple[Proc, ...]:
     """Return the live processes of the command whose session leader is (or was) `leader`, by pid. Reads `/proc`.
 
     `born` is when that leader started: a process that has its number but started at another time is a stranger, with all of its session.
+    `doubted`: the leader's session counts only where `born` is right and one of it carries the marker; else only who carries it, and their children.
     """
+    if doubted and not is_marker(marker):
+        return ()
     table = {p.pid: p for p in _all_processes()}
     if born is not None and leader in table and table[leader].born != born:
         leader = _NO_ONE
-    inside = {p.pid for p in table.values() if leader in (p.pid, p.group, p.session) or _is_marked(p.pid, marker)}
+    marked = {p.pid for p in table.values() if _is_marked(p.pid, marker)}
+    near = {p.pid for p in table.values() if leader in (p.pid, p.group, p.session)}
+    if doubted and (born is None or leader <= 1 or not marked & near):
+        near = set()
+    inside = marked | near
     grown = True
     while grown:
         more = {p.pid for p in table.values() if p.parent in inside} - inside
@@ -63,15 +78,18 @@ def members(leader: int, marker: str, *, born: int | None = None) -> tuple[Proc,
     return tuple(replace(p, command=_command(p.pid)) for _, p in sorted(table.items()) if p.pid in inside)
 
 
-async def stop(leader: int, marker: str, *, grace_s: float, born: int | None = None) -> tuple[Proc, ...]:
+async def stop(
+    leader: int, marker: str, *, grace_s: float, born: int | None = None, doubted: bool = False
+) -> tuple[Proc, ...]:
     """End every process of the command: SIGTERM, `grace_s` seconds to obey, then SIGKILL until none is left.
 
     Returns what couldn't be ended in some seconds; mostly nothing. With `born` (as for `members`) the group that has the leader's number is signalled only
-    where a process of the command is found in it.
+    where a process of the command is found in it; `doubted` as for `members`.
     """
-    sure = leader if born is None else 0
-    found = await look(leader, marker, born=born)
-    _signal(sure, found, signal.SIGTERM)
+    sure = leader if born is None and not doubted else 0
+    send = _signal_each if doubted else partial(_signal, sure)
+    found = await look(leader, marker, born=born, doubted=doubted)
+    send(found, signal.SIGTERM)
     with anyio.move_on_after(grace_s):
         if found:
             await wait_all(p.pid for p in found)
@@ -79,19 +97,20 @@ async def stop(leader: int, marker: str, *, grace_s: float, born: int | None = N
             await anyio.sleep(grace_s if sure and _group_lives(sure) else 0)
     end = anyio.current_time() + _KILL_S
     while True:  # what is in no group that we know may start something between the look and the kill
-        _signal(sure, found, signal.SIGKILL)
-        found = await look(leader, marker, born=born)
+        send(found, signal.SIGKILL)
+        found = await look(leader, marker, born=born, doubted=doubted)
         if not found or anyio.current_time() >= end:
             return found
-        _signal(sure, found, signal.SIGKILL)
+        send(found, signal.SIGKILL)
         with anyio.move_on_after(grace_s):
             await wait_all(p.pid for p in found)
 
 
-async def look(leader: int, marker: str, *, born: int | None = None) -> tuple[Proc, ...]:
+async def look(leader: int, marker: str, *, born: int | None = None, doubted: bool = False) -> tuple[Proc, ...]:
     """`members` in a thread, for two seconds at most; empty when that wasn't enough."""
     with anyio.move_on_after(_LOOK_S):
-        return await anyio.to_thread.run_sync(partial(members, leader, marker, born=born), abandon_on_cancel=True)
+        find = partial(members, leader, marker, born=born, doubted=doubted)
+        return await anyio.to_thread.run_sync(find, abandon_on_cancel=True)
     return ()
 
 
@@ -120,6 +139,17 @@ def _signal(leader: int, found: Iterable[Proc], number: signal.Signals) -> None:
     for group in {leader, *(p.group for p in found)} - {0, 1, os.getpgrp()}:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(group, number)
+
+
+def _signal_each(found: Iterable[Proc], number: signal.Signals) -> None:
+    """Groups whose leader is one of `found`, and the others by themselves: who leads their group may be a stranger."""
+    found = tuple(found)
+    pids = {p.pid for p in found}
+    _signal(0, (p for p in found if p.group in pids), number)
+    for proc in found:
+        if proc.group not in pids and proc.pid != os.getpid() and born_at(proc.pid) == proc.born:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(proc.pid, number)
 
 
 def _group_lives(leader: int) -> bool:
