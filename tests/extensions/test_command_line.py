@@ -69,6 +69,16 @@ def test_one_that_the_settings_name_or_that_lies_in_the_home_is_left_out_with_a_
     assert cli.inside("-p", "hi", "-e", str(cli.root / "mine.py"), "--model", model).code == 0
 
 
+def test_a_refusal_by_a_hook_is_told_with_who_refused(cli: Cli) -> None:
+    cli.config('[[hooks.tool_call]]\ncommand = "echo no >&2; exit 2"\nmatch = "ls"\n')
+    calls = [{"name": "ls", "arguments": {"path": "."}}]
+    outcome = cli.inside("-p", "hi", "--model", cli.script({"tool_calls": calls}, {"text": "done"}))
+    assert (outcome.code, outcome.out) == (0, "done\n")
+    said = " ".join(outcome.err.split())
+    assert "note: 1 call was not allowed: ls .. Refused by hook `echo no >&2; exit 2`" in said
+    assert "To allow:" not in said
+
+
 def test_no_extensions_loads_none_and_both_flags_exclude_each_other(cli: Cli) -> None:
     (cli.home / "extensions").mkdir(parents=True)
     (cli.home / "extensions" / "bad.py").write_text("raise SystemError\n")
