@@ -130,6 +130,17 @@ def test_without_any_key_the_next_step_is_named(cli: Cli) -> None:
     assert "ANTHROPIC_API_KEY" in outcome.err
 
 
+def test_the_list_and_the_run_say_which_variable_is_held_back(tmp_path: Path) -> None:
+    base = {
+        "TRIMTAB_PROVIDERS__OPENAI__BASE_URL": "http://127.0.0.1:1/v1",
+        "TRIMTAB_PROVIDERS__OPENAI__MAX_RETRIES": "0",
+    }
+    cli = Cli.at(tmp_path, OPENAI_API_KEY=KEY, **base)
+    held = "OPENAI_API_KEY is for api.openai.com alone; set providers.openai.api_key_env to use it there"
+    assert held in " ".join(cli.run("login", "--list").out.split())
+    assert f"no key was sent: {held}" in " ".join(cli.run("-p", "hi", "--model", "openai/gpt-5.1").err.split())
+
+
 def test_a_session_that_names_its_model_keeps_it(tmp_path: Path) -> None:
     cli = Cli.at(tmp_path, ANTHROPIC_API_KEY=KEY)
     script = cli.script({"text": "one"}, {"text": "two"})

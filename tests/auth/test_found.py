@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from support.auth_server import AuthServer
-from trimtab.coding.auth.found import in_use, let_in, origin_of, providers_with_keys, sources
+from trimtab.coding.auth.check import auth_checks
+from trimtab.coding.auth.found import held_back, in_use, let_in, origin_of, providers_with_keys, sources
+from trimtab.coding.auth.open import no_key
+from trimtab.coding.first_model import look_around, no_model
 from trimtab.coding.models import known_models, open_model, resolve_model
 from trimtab.coding.project import Project, open_project
 from trimtab.config.auth_file import KeyLogin, TokenLogin, write_login
@@ -67,6 +70,38 @@ def test_a_login_is_sent_to_no_other_server_than_its_own(home: Path, base_url: s
     assert found.endpoint.api_key is None
     assert any("isn't used" in note and "trimtab login anthropic" in note for note in found.notes)
     assert in_use(sources(project, "anthropic")) is None
+
+
+HELD = "OPENAI_API_KEY is for api.openai.com alone; set providers.openai.api_key_env to use it there"
+
+
+@pytest.mark.parametrize("base_url", ["http://127.0.0.1:1/v1", "https://proxy.example/v1"])
+async def test_a_variable_that_is_held_back_from_another_host_is_told_everywhere(home: Path, base_url: str) -> None:
+    project = opened(home, {"providers": {"openai": {"base_url": base_url}}}, OPENAI_API_KEY="k" * 20)
+    found = resolve_model(project, "openai/gpt-5.1")
+    assert found.endpoint.api_key is None
+    assert f"no key was sent: {HELD}" in found.notes
+    assert HELD in no_key(project, found).message
+    assert [source.unused for source in sources(project, "openai")] == [HELD]
+    keys = [check.found for check in auth_checks(project) if check.name == "keys"]
+    assert keys == [f"no key is used: {HELD}"]
+    error = no_model(project, await look_around(project))
+    assert HELD in error.hint
+    assert "OPENAI_API_KEY is set" not in error.hint
+    assert "no key in the environment" not in error.hint
+
+
+def test_nothing_is_held_back_where_the_variable_is_named_or_unset_or_at_home(home: Path) -> None:
+    moved = {"base_url": "http://127.0.0.1:1/v1"}
+    for said, env in (
+        ({**moved, "api_key_env": "OPENAI_API_KEY"}, {"OPENAI_API_KEY": "k" * 20}),
+        ({**moved, "api_key_env": ""}, {"OPENAI_API_KEY": "k" * 20}),
+        (moved, {}),
+        ({"base_url": "https://api.openai.com/v2"}, {"OPENAI_API_KEY": "k" * 20}),
+    ):
+        project = opened(home, {"providers": {"openai": said}}, **env)
+        assert held_back(project, "openai") == ""
+        assert not any("alone" in note for note in resolve_model(project, "openai/gpt-5.1").notes)
 
 
 def test_the_same_server_written_otherwise_is_the_same(home: Path) -> None:

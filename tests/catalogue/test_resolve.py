@@ -291,10 +291,7 @@ def test_a_bridged_model_is_named_as_the_other_library_names_it() -> None:
 
 def test_a_vendors_key_stays_home_when_the_name_points_at_another_host() -> None:
     moved = find("vendor/big", vendor=ProviderConfig(base_url="https://proxy.example/v1"))
-    assert (moved.api_key_env, moved.notes) == (
-        "",
-        ("VENDOR_API_KEY is not sent to https://proxy.example/v1: set providers.vendor.api_key_env if it should be",),
-    )
+    assert (moved.api_key_env, moved.notes) == ("", ())
     asked = ProviderConfig(base_url="https://proxy.example/v1", api_key_env="VENDOR_API_KEY")
     assert (find("vendor/big", vendor=asked).api_key_env, find("vendor/big", vendor=asked).notes) == (
         "VENDOR_API_KEY",

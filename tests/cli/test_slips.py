@@ -30,6 +30,21 @@ def test_what_was_meant_as_a_command_is_refused_with_what_it_may_be(cli: Cli, li
     assert cli.sessions == []
 
 
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("sessions find", "trimtab sessions search"),
+        ("sessions serach", "trimtab sessions search"),
+        ("mcp lst", "trimtab mcp list"),
+        ("sessions frobnicate", ""),
+    ],
+)
+def test_an_unknown_subcommand_is_refused_with_what_it_may_be(cli: Cli, line: str, meant: str) -> None:
+    outcome = cli.inside(*line.split())
+    assert outcome.code == 2
+    assert (f"Did you mean: {meant}\n" in outcome.err) if meant else ("Did you mean" not in outcome.err)
+
+
 def test_a_slip_behind_options_is_refused_too(cli: Cli) -> None:
     assert cli.inside("--model", cli.script({"text": "paid"}), "sesions", "list").code == 2
 

@@ -35,6 +35,50 @@ def test_an_extension_named_by_a_flag_has_its_tool_shown_as_it_says(cli: Cli) ->
     assert "\u202e" not in outcome.err
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (None, "it isn't there"),
+        ("API = 1\ndef extend(api):\n    1 / 0\n", "ZeroDivisionError: division by zero (guard.py, line 3)"),
+        ("API = 1\ndef extend(api:\n", "(guard.py, line 2)"),
+        ("x = 1\n", "it has no API"),
+    ],
+)
+def test_an_extension_named_by_a_flag_that_cannot_be_used_ends_the_run(cli: Cli, text: str | None, why: str) -> None:
+    file = cli.root / "guard.py"
+    if text is not None:
+        file.write_text(text)
+    outcome = cli.inside("-p", "hi", "-e", str(file), "--model", cli.script({"text": "paid"}))
+    assert (outcome.code, outcome.out) == (2, "")
+    said = " ".join(outcome.err.split())
+    assert "guard.py" in said
+    assert why in said
+    assert "extensions.paths" not in said
+    assert cli.sessions == []
+
+
+def test_one_that_the_settings_name_or_that_lies_in_the_home_is_left_out_with_a_note(cli: Cli) -> None:
+    (cli.home / "extensions").mkdir(parents=True)
+    (cli.home / "extensions" / "bad.py").write_text("1 / 0\n")
+    (cli.root / "mine.py").write_text(TOOL)
+    cli.config('[extensions]\npaths = ["/not/there.py"]\n')
+    model = cli.script({"text": "hello"})
+    outcome = cli.inside("-p", "hi", "--model", model)
+    assert (outcome.code, outcome.out) == (0, "hello\n")
+    assert "it isn't there (extensions.paths)" in " ".join(outcome.err.split())
+    assert cli.inside("-p", "hi", "-e", str(cli.root / "mine.py"), "--model", model).code == 0
+
+
+def test_a_refusal_by_a_hook_is_told_with_who_refused(cli: Cli) -> None:
+    cli.config('[[hooks.tool_call]]\ncommand = "echo no >&2; exit 2"\nmatch = "ls"\n')
+    calls = [{"name": "ls", "arguments": {"path": "."}}]
+    outcome = cli.inside("-p", "hi", "--model", cli.script({"tool_calls": calls}, {"text": "done"}))
+    assert (outcome.code, outcome.out) == (0, "done\n")
+    said = " ".join(outcome.err.split())
+    assert "note: 1 call was not allowed: ls .. Refused by hook `echo no >&2; exit 2`" in said
+    assert "To allow:" not in said
+
+
 def test_no_extensions_loads_none_and_both_flags_exclude_each_other(cli: Cli) -> None:
     (cli.home / "extensions").mkdir(parents=True)
     (cli.home / "extensions" / "bad.py").write_text("raise SystemError\n")

@@ -102,8 +102,8 @@ async def test_the_first_of_two_with_one_name_holds_and_names_off_are_not_loaded
     place.write("home/extensions/a.py", "API = 1\n" + TOOL.format(name="a"))
     place.write("home/extensions/b.py", "raise SystemError\n")
     place.write("more/a.py", "raise SystemError\n")
-    paths = {"extensions": {"paths": [str(place.root / "more"), "nowhere.py"], "off": ["b"]}}
-    async with talk(place, **paths) as talking:
+    place.write("home/config.toml", f'[extensions]\npaths = ["{place.root}/more", "nowhere.py"]\noff = ["b"]\n')
+    async with talk(place) as talking:
         assert loaded(talking) == ["a"]
         said = "\n".join(talking.notices)
         assert "another one has the name a" in said

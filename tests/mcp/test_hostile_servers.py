@@ -36,11 +36,19 @@ async def test_a_message_without_an_end_is_given_up(tmp_path: Path, monkeypatch:
         assert "it sent a message of more than 3,000,000 bytes" in made.told[0]
 
 
-@pytest.mark.parametrize("command", ["/not/there", "/etc/passwd", "/tmp"])
-async def test_a_command_that_cannot_be_started_is_a_failure(tmp_path: Path, command: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("/not/there", "there is no program /not/there"),
+        ("no-such-program", "there is no program no-such-program"),
+        ("/etc/passwd", "/etc/passwd: Permission denied"),
+        ("/tmp", "/tmp: Permission denied"),
+    ],
+)
+async def test_a_command_that_cannot_be_started_is_told_with_the_reason(tmp_path: Path, command: str, why: str) -> None:
     async with bench(tmp_path, {"bad": {"command": command}}) as made:
         assert made.hub.servers[0].state == "failed"
-        assert made.told[0].startswith("MCP: bad failed: ")
+        assert made.told == [f"MCP: bad failed: {why} (/mcp bad shows more)"]
 
 
 async def test_what_a_server_prints_beside_the_protocol_does_no_harm(tmp_path: Path) -> None:

@@ -5,13 +5,13 @@ import inspect
 from pathlib import Path
 
 import trimtab.coding
-from trimtab.coding import OpenOptions, Reply, Session, Stream
+from trimtab.coding import Assistant, OpenOptions, Reply, Session, Stream, Text, ToolResult, User
 
 EVENTS = """BudgetChanged ContextEdited Error Event MessageDelta MessageEnded MessageStarted Notice Result Retry SessionOpened StepEnded StepStarted
     ToolEnded ToolParked ToolStarted ToolUpdate TurnEnded TurnStarted VerifyEnded"""
 ERRORS = "AgentBusy BudgetExceeded ConfigError ProviderError SessionError SessionLocked StoreError TrimtabError UnknownModel UnknownSession UsageError"
-OTHERS = """NOBODY Access Action Answer Deferred FunctionTool Hooks Image ModelInfo NoHooks Observation OpenOptions Option Person Policy Proceed Provider Question Reply
-    ScriptedProvider Session SimpleTool Stream Text Tool ToolOutput ToolRun ToolSpec Usage User Watcher run tool"""
+OTHERS = """NOBODY Access Action Answer Assistant Deferred FunctionTool Hooks Image ModelInfo NoHooks Observation OpenOptions Option Person Policy Proceed Provider Question Reply
+    ScriptedProvider Session SimpleTool Stream Text Tool ToolOutput ToolResult ToolRun ToolSpec Usage User Watcher run tool"""
 FOR_PROGRAMS = """answer busy cancel diff feed file follow_up go_to id messages model notices open permissions prompt redo result run_command set_mode set_model set_thinking
     skip_summary spent spent_by steer stream undo verify"""
 FOR_FRONTENDS = "announce confiner end_jobs lend outputs person preview_model refresh_tools tell work_beside"
@@ -49,6 +49,12 @@ def test_every_name_is_loaded_from_its_place_and_known_to_type_checkers() -> Non
     assert set(typed) == set(trimtab.coding.__all__)
     assert all(getattr(trimtab.coding, name) is not None for name in typed)
     assert set(trimtab.coding.__all__) <= set(dir(trimtab.coding))
+
+
+def test_every_kind_of_message_has_its_text() -> None:
+    parts = (Text("a"), Text("b"))
+    messages = (User(parts), Assistant(parts, "stop"), ToolResult("c1", "bash", parts, False))
+    assert [message.text for message in messages] == ["ab", "ab", "ab"]
 
 
 def test_an_unknown_name_is_no_attribute() -> None:

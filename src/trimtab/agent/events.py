@@ -238,14 +238,14 @@ class Error(_Event, frozen=True, kw_only=True, tag="error"):
 
 
 class TurnEnded(_Event, frozen=True, kw_only=True, tag="turn_ended"):
-    """The agent is idle again. `usage` is the sum over the turn's requests, those for summaries too."""
+    """The agent is idle again. `usage` is the sum over the turn's requests, those beside the conversation too."""
 
     reason: TurnReason
     """How it ended."""
     usage: Usage
-    """Sum over the requests of the turn, and over those for summaries since the turn before."""
+    """Sum over the requests of the turn, and over those beside the conversation since the turn before."""
     summary_usage: Usage = Usage()
-    """The part of `usage` that went to summaries."""
+    """The part of `usage` that went to requests beside the conversation: summaries, names, reviews, descriptions of pictures, subagents."""
 
 
 class Result(_Event, frozen=True, kw_only=True, tag="result"):
@@ -258,7 +258,7 @@ class Result(_Event, frozen=True, kw_only=True, tag="result"):
     text: str
     """Text of the last answer, without thinking; empty when there was none."""
     usage: Usage
-    """Tokens, summed over the requests of the turn and those for summaries; requests that reported none count as 0."""
+    """Tokens, summed over the requests of the turn and those beside the conversation; requests that reported none count as 0."""
     cost_usd: float | None
     """Sum over the same requests in USD, each at the model's prices; null when a price is unknown, as for a model in no list."""
     steps: int
@@ -268,9 +268,9 @@ class Result(_Event, frozen=True, kw_only=True, tag="result"):
     session_file: str | None
     """Its file; null when nothing is kept."""
     summary_usage: Usage = Usage()
-    """The part of `usage` that went to summaries."""
+    """The part of `usage` that went to requests beside the conversation: summaries, names, reviews, descriptions of pictures, subagents."""
     summary_cost_usd: float | None = 0.0
-    """The part of `cost_usd` that went to summaries; null when a price is unknown."""
+    """The part of `cost_usd` that went to the same requests as `summary_usage`; null when a price is unknown."""
     verify: str = "not_configured"
     """Outcome of the checks, as in the last `verify_ended`; `skipped` also when they were turned off."""
     output: Any = None

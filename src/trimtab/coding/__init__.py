@@ -71,7 +71,7 @@ if TYPE_CHECKING:
         UnknownSession,
         UsageError,
     )
-    from trimtab.types.messages import Image, Text, User
+    from trimtab.types.messages import Assistant, Image, Text, ToolResult, User
     from trimtab.types.models import ModelInfo
     from trimtab.types.tools import ToolSpec
     from trimtab.types.usage import Usage
@@ -93,7 +93,7 @@ _PLACES = {
     "trimtab.context.seeing.observation": "Observation",
     "trimtab.providers.scripted": "ScriptedProvider",
     "trimtab.types.errors": "BudgetExceeded ConfigError ProviderError SessionError SessionLocked StoreError TrimtabError UnknownModel UnknownSession UsageError",
-    "trimtab.types.messages": "Image Text User",
+    "trimtab.types.messages": "Assistant Image Text ToolResult User",
     "trimtab.types.models": "ModelInfo",
     "trimtab.types.tools": "ToolSpec",
     "trimtab.types.usage": "Usage",
@@ -106,6 +106,7 @@ __all__ = [
     "Action",
     "AgentBusy",
     "Answer",
+    "Assistant",
     "BudgetChanged",
     "BudgetExceeded",
     "ConfigError",
@@ -149,6 +150,7 @@ __all__ = [
     "ToolEnded",
     "ToolOutput",
     "ToolParked",
+    "ToolResult",
     "ToolRun",
     "ToolSpec",
     "ToolStarted",

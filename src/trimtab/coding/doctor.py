@@ -42,7 +42,7 @@ from trimtab.coding.trust import project_inputs, stored_answer
 from trimtab.context.budget import budget_for
 from trimtab.providers.probe import probe
 from trimtab.providers.resolve import Resolved, is_loopback
-from trimtab.types.errors import ConfigError, TrimtabError
+from trimtab.types.errors import ConfigError, TrimtabError, UsageError
 from trimtab.types.models import ModelInfo
 
 
@@ -74,6 +74,8 @@ async def _extensions(project: Project) -> tuple[Check, ...]:
             return tuple(extension_checks(extensions))
     except ConfigError as e:
         return (Check("missing", "hooks", e.message, e.hint),)
+    except UsageError as e:
+        return (Check("missing", "extension", e.message, e.hint),)
 
 
 def _folders(project: Project) -> Iterator[Check]:

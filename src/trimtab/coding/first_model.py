@@ -7,7 +7,7 @@ Among several the order of the settings, then of the catalogue (`docs/providers.
 
 from dataclasses import dataclass
 
-from trimtab.coding.auth.found import in_use, providers_with_keys, sources
+from trimtab.coding.auth.found import in_use, keys_held_back, providers_with_keys, sources
 from trimtab.coding.project import Project
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.loopback import is_loopback
@@ -47,20 +47,22 @@ def first_model(project: Project) -> First | None:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What could answer: (provider, variable) pairs whose key is set, and servers on loopback."""
+    """What could answer: (provider, variable) pairs whose key is set, and servers on loopback. `held`: why set keys aren't used."""
 
     keys: tuple[tuple[str, str], ...]
     servers: tuple[Probe, ...]
+    held: tuple[str, ...] = ()
 
 
 async def look_around(project: Project) -> Found:
     """Find keys in the environment and servers on the usual loopback ports."""
+    held = keys_held_back(project)
     keys = tuple(
         (p.name, p.api_key_env)
         for p in Catalogue.load().providers()
-        if p.api_key_env and project.env.get(p.api_key_env)
+        if p.api_key_env and project.env.get(p.api_key_env) and p.name not in held
     )
-    return Found(keys, await find_local_servers())
+    return Found(keys, await find_local_servers(), tuple(held.values()))
 
 
 def key_variables() -> str:
@@ -83,7 +85,8 @@ def no_model(project: Project, found: Found) -> UnknownModel:
             f"--model local/{model} --set providers.local.base_url={server.base_url} ({server.kind} answers there)"
         )
     nothing = f"no key in the environment (it would be in {key_variables()}), no login, and no server on the usual local ports"
-    offered = "; ".join(offers[:3]) or nothing
+    unused = "; ".join(f"no key is used: {why}" for why in found.held)
+    offered = "; ".join((*offers[:3], *([unused] if unused else []))) or nothing
     return UnknownModel(
         "no model is configured",
         hint=f'Found here: {offered}.\n  Keep a key: trimtab login. Once: trimtab -p TEXT --model PROVIDER/MODEL (trimtab models lists them). For good: model = "PROVIDER/MODEL" in {project.home.config_file}.',

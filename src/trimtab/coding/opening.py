@@ -131,7 +131,9 @@ async def open_session(
             transcript=context.transcript,
             parked={p.call_id: p.question for p in log.parked},
             seen=await anyio.to_thread.run_sync(log.call_ids),
-            hooks=mcp.carried(around(hooks, (under.acting if under else extensions).around(judged, log, person))),
+            hooks=mcp.carried(
+                around(hooks, kit.refusals.around((under.acting if under else extensions).around(judged, log, person)))
+            ),
             feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
             thinking=thinking_of(project, opened, kit.model),
             max_steps=project.settings.max_steps,

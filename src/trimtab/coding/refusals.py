@@ -3,6 +3,8 @@
 import json
 
 from trimtab.agent.ports import Answer, Hooks, Proceed, ToolOutput
+from trimtab.coding.telling.printable import one_line
+from trimtab.coding.telling.tables import shortened
 from trimtab.types.messages import ToolCall
 
 DENIED = "denied"
@@ -30,16 +32,44 @@ class RefusalRecorder:
         """What the inner hooks say."""
         return await self._inner.after_tool(call, output)
 
+    def around(self, hooks: Hooks) -> Hooks:
+        """`hooks`, those of others, which stand in front of `inner`: what they refuse is remembered too, with who did."""
+        return _Outside(hooks, self._calls)
+
     def take_notice(self) -> str:
         """What happened since the last time, in one line; empty when every call was allowed."""
-        calls, self._calls = self._calls, []
+        calls = self._calls[:]
+        self._calls.clear()
         if not calls:
             return ""
         named = list(dict.fromkeys(name for name, _ in calls))
         more = f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         count = "1 call was" if len(calls) == 1 else f"{len(calls)} calls were"
-        ways = "; ".join(_WAYS[by] for by in _WAYS if any(by == one for _, one in calls))
+        told = dict.fromkeys(by for _, by in calls)
+        others = [f"Refused by {shortened(one_line(by), _LENGTH)}" for by in told if by not in _WAYS]
+        ways = "; ".join((*others, *(_WAYS[by] for by in _WAYS if by in told)))
         return f"{count} not allowed: {'; '.join(named[:_NAMED])}{more}. {ways}"
+
+
+class _Outside:
+    """Remembers what `inner` refuses in the name of a hook; of the rest the recorder behind it knows."""
+
+    def __init__(self, inner: Hooks, calls: list[tuple[str, str]]) -> None:
+        self._inner = inner
+        self._calls = calls
+
+    async def before_tool(self, call: ToolCall) -> Proceed | Answer:
+        """What the inner hooks say, remembered."""
+        decision = await self._inner.before_tool(call)
+        details = (decision.output.details or {}) if isinstance(decision, Answer) else {}
+        by = str(details.get("by", ""))
+        if details.get("permission") == DENIED and by not in _KNOWN:
+            self._calls.append((_named(call), by))
+        return decision
+
+    async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
+        """What the inner hooks say."""
+        return await self._inner.after_tool(call, output)
 
 
 _WAYS = {
@@ -48,6 +78,7 @@ _WAYS = {
     "": 'To allow: --permission full, or rules such as permissions.allow = ["bash(npm test)"]; a deny rule wins over both',
 }
 """What a person does about it, by why it wasn't allowed."""
+_KNOWN = (*_WAYS, "person")
 
 
 def _named(call: ToolCall) -> str:

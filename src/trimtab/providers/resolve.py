@@ -156,11 +156,11 @@ def resolve(
         )
     known = _Known(config_providers, catalogue, model_overrides or {})
     provider, model_id, level = _split(ref.strip(), known)
-    endpoint, api_key_env, key_notes = _endpoint(provider, model_id, known)
+    endpoint, api_key_env = _endpoint(provider, model_id, known)
     model, notes = _model(provider, model_id, endpoint.api, known)
     level = level or known.default_level(model.ref) or (thinking and _LEVELS.get(thinking, thinking))
     fitted, level_notes = _fit_thinking(model, level, certain=known.knows_thinking(provider, model_id))
-    return Resolved(model, endpoint, api_key_env, fitted, (*notes, *key_notes, *level_notes))
+    return Resolved(model, endpoint, api_key_env, fitted, (*notes, *level_notes))
 
 
 def _split(ref: str, known: _Known) -> tuple[str, str, str | None]:
@@ -203,8 +203,8 @@ def _candidates(ref: str, known: _Known) -> str:
     return f"did you mean {', '.join((*models, *(f'{n}/…' for n in dict.fromkeys(names))))}?"
 
 
-def _endpoint(provider: str, model_id: str, known: _Known) -> tuple[Endpoint, str, tuple[str, ...]]:
-    """Where the provider is, the user's words over the catalogue's; the variable that holds its key; notes."""
+def _endpoint(provider: str, model_id: str, known: _Known) -> tuple[Endpoint, str]:
+    """Where the provider is, the user's words over the catalogue's; the variable that holds its key."""
     said = known.providers.get(provider, _UNSAID)
     listed = known.catalogue.provider(provider)
     api = said.api or _default_api(provider, listed)
@@ -234,23 +234,18 @@ def _endpoint(provider: str, model_id: str, known: _Known) -> tuple[Endpoint, st
             max_retry_wait_s=said.max_retry_wait_s,
         ),
     )
-    variable, notes = _key_variable(said, listed, base_url)
-    return endpoint, variable, notes
+    return endpoint, _key_variable(said, listed, base_url)
 
 
-def _key_variable(said: ProviderConfig, listed: ProviderInfo | None, base_url: str) -> tuple[str, tuple[str, ...]]:
-    """The variable that holds the key, and a note when the catalogue's is held back.
+def _key_variable(said: ProviderConfig, listed: ProviderInfo | None, base_url: str) -> str:
+    """The variable that holds the key; empty where the catalogue's is held back.
 
     A vendor's key must not travel to another host that the settings put under the vendor's name, unless they say so.
     """
     if said.api_key_env is not None or listed is None:
-        return said.api_key_env or "", ()
-    if urlsplit(base_url).hostname == urlsplit(listed.base_url).hostname:
-        return listed.api_key_env, ()
-    if not listed.api_key_env or said.api_key or is_loopback(base_url):
-        return "", ()
-    setting = f"providers.{listed.name}.api_key_env"
-    return "", (f"{listed.api_key_env} is not sent to {base_url}: set {setting} if it should be",)
+        return said.api_key_env or ""
+    at_home = urlsplit(base_url).hostname == urlsplit(listed.base_url).hostname
+    return listed.api_key_env if at_home else ""
 
 
 def is_web_url(text: str) -> bool:

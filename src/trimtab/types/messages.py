@@ -107,6 +107,11 @@ class User(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="role", ta
     wire: dict[str, Any] | None = None
     """Fields of the format that it came in."""
 
+    @property
+    def text(self) -> str:
+        """All text parts joined."""
+        return "".join(p.text for p in self.parts if isinstance(p, Text))
+
 
 class Assistant(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="role", tag="assistant"):
     """One answer of a model, with its parts in the order they streamed."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from trimtab.coding.auth.flow import flow_of
-from trimtab.coding.auth.found import ORDER, in_use, oauth_of, providers_with_keys, sources
+from trimtab.coding.auth.found import ORDER, in_use, keys_held_back, oauth_of, providers_with_keys, sources
 from trimtab.coding.auth.login import unix_time
 from trimtab.coding.check import Check
 from trimtab.coding.first_model import key_variables
@@ -20,11 +20,13 @@ _UNSAID = ProviderConfig()
 
 def auth_checks(project: Project) -> Iterator[Check]:
     """Look at settings, variables and `auth.json`."""
-    keys = providers_with_keys(project)
+    keys, held = providers_with_keys(project), keys_held_back(project)
     if keys:
         listed = ", ".join(one_line(f"{source.where} ({name})") for name, source in keys.items())
         yield Check("ok", "keys", f"{listed}; what counts first: {ORDER}")
-    else:
+    for why in held.values():
+        yield Check("note", "keys", f"no key is used: {why}")
+    if not keys and not held:
         todo = "trimtab login asks for a key and keeps it."
         yield Check("note", "keys", f"no login, and none of these variables is set: {key_variables()}", todo)
     yield from _file(project)

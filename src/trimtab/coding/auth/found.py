@@ -57,7 +57,8 @@ def let_in(project: Project, found: Resolved) -> Resolved:
     if kept.notes:
         found = replace(found, notes=(*found.notes, *kept.notes))
     if kept.login is None:
-        return found
+        held = held_back(project, found.endpoint.provider)
+        return replace(found, notes=(*found.notes, f"no key was sent: {held}")) if held else found
     config = oauth_of(project, found.endpoint.provider)
     return replace(found, endpoint=admitted(found.endpoint, kept.login, config))
 
@@ -107,18 +108,28 @@ def sources(project: Project, provider: str) -> tuple[Source, ...]:
         found.append(Source("setting", f"providers.{provider}.api_key, {origin}"))
     variable = said.api_key_env if said.api_key_env is not None else listed.api_key_env if listed else ""
     if variable and find_key(variable, project.env):
-        moved = (
-            listed is not None
-            and said.api_key_env is None
-            and bool(said.base_url)
-            and not _same_host(said, listed.base_url)
-        )
-        held = f"it isn't sent to {one_line(said.base_url or '')}" if moved else ""
-        found.append(Source("variable", f"variable {variable}", unused=held))
+        found.append(Source("variable", f"variable {variable}", unused=held_back(project, provider)))
     kept = read_auth(project.home.auth_file).logins.get(provider)
     if kept is not None:
         found.append(_source_of(project, provider, kept, said.base_url or (listed.base_url if listed else "")))
     return tuple(found)
+
+
+def held_back(project: Project, provider: str) -> str:
+    """Why the variable of a known provider, which is set, lets nobody in: the settings put another host under its name. Empty when it isn't so."""
+    said, listed = project.settings.providers.get(provider, _UNSAID), Catalogue.load().provider(provider)
+    if listed is None or said.api_key_env is not None or not said.base_url or _same_host(said, listed.base_url):
+        return ""
+    if not listed.api_key_env or find_key(listed.api_key_env, project.env) is None:
+        return ""
+    home = urlsplit(listed.base_url).hostname
+    return f"{listed.api_key_env} is for {home} alone; set providers.{provider}.api_key_env to use it there"
+
+
+def keys_held_back(project: Project) -> dict[str, str]:
+    """The known providers whose variable is set and isn't used, though nothing else lets one in there, with why."""
+    held = {p.name: held_back(project, p.name) for p in Catalogue.load().providers()}
+    return {name: why for name, why in held.items() if why and in_use(sources(project, name)) is None}
 
 
 def in_use(found: tuple[Source, ...]) -> Source | None:

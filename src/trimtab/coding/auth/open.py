@@ -1,6 +1,6 @@
 """What opening a provider needs of logins: who renews its token, and what to say where nothing lets one in."""
 
-from trimtab.coding.auth.found import oauth_of, token_in_use
+from trimtab.coding.auth.found import held_back, oauth_of, token_in_use
 from trimtab.coding.project import Project
 from trimtab.config.auth_file import read_auth
 from trimtab.providers.credentials import Credentials
@@ -32,7 +32,7 @@ def no_key(project: Project, found: Resolved) -> ConfigError:
     name = found.model.provider
     variable = found.api_key_env or f"TRIMTAB_PROVIDERS__{name.upper()}__API_KEY"
     problem = read_auth(project.home.auth_file).problem
-    why = f"; {problem}" if problem else ""
+    why = "".join(f"; {one}" for one in (problem, held_back(project, name)) if one)
     return ConfigError(
         f"there is no key for {name}{why}",
         hint=f"Keep one: trimtab login {name}. Or set the variable {variable} for one run.",

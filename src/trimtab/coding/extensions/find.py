@@ -99,7 +99,8 @@ def _named(path: Path, project: Project) -> Iterator[Found | LeftOut]:
     elif path.exists():
         yield from _entry(path, "yours", lambda one: one)
     else:
-        yield LeftOut(path.stem, "yours", one_path(path), "it isn't there (extensions.paths)")
+        said = "" if project.named_now("extensions.paths") else " (extensions.paths)"
+        yield LeftOut(path.stem, "yours", one_path(path), f"it isn't there{said}")
 
 
 def _in_folder(folder: Path, whose: Whose) -> Iterator[Found | LeftOut]:

@@ -3,9 +3,10 @@
     load_all ──find ▸ judge ▸ load──▶ Extensions ──tools, providers, policies──▶ the rest of the opening
                                                  └──▶ begin (session_start) ── turns: sections, points ── listening ── end (session_end)
 
-It is one object, so that the opening has one thing to wire. The one rule: what fails here is a notice, and the session opens all the same.
+It is one object, so that the opening has one thing to wire. The one rule: what fails here is a notice, and the session opens all the same, unless it was named for this run.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -41,12 +42,13 @@ from trimtab.coding.guard import workspace_of
 from trimtab.coding.instructions.section import Section
 from trimtab.coding.person import Person
 from trimtab.coding.project import Project
+from trimtab.coding.telling.printable import one_path
 from trimtab.coding.trust.code import read_items
 from trimtab.context.policies.registry import offer as offer_policy
 from trimtab.context.stores.log import SessionLog
 from trimtab.providers.open import offer as offer_provider
 from trimtab.types.config import ProviderConfig
-from trimtab.types.errors import ConfigError
+from trimtab.types.errors import ConfigError, UsageError
 
 SECTION_S = 5.0
 """Seconds in which a section's function has to give its text."""
@@ -224,6 +226,7 @@ async def load_all(project: Project, person: Person, stack: AsyncExitStack) -> t
     """
     found, left = await anyio.to_thread.run_sync(find_extensions, project)
     shell = await anyio.to_thread.run_sync(shell_hooks, project)
+    _require_named(project, left)
     if not found and not shell:
         return project, Extensions(project, left_out=left, notices=_notices(left))
     judged, notices = await _judged(project, found, shell, person)
@@ -243,6 +246,7 @@ async def load_all(project: Project, person: Person, stack: AsyncExitStack) -> t
                 stack.callback(result.modules.close)
         else:
             out.append(result)
+    _require_named(project, out)
     acting = [(hook, _why_not(hook, judged)) for hook in shell]
     runner = runner_of(project, confiner_of(project))
     points = as_hooks([hook for hook, why in acting if not why], judged.allowed, runner)
@@ -292,6 +296,20 @@ def _why_not(hook: ShellHook, judged: Judged) -> str:
     if not hook.of_project:
         return ""
     return next((judged.refused[name] for name in (hook.label, *hook.files) if name in judged.refused), "")
+
+
+def _require_named(project: Project, left: Sequence[LeftOut]) -> None:
+    """Raise `UsageError` when one is left out that the person named for this run: it may be a guard."""
+    if not project.named_now("extensions.paths"):
+        return
+    paths = project.settings.extensions.paths
+    places = [one_path(os.path.realpath(project.cwd / os.path.expanduser(path))) for path in paths]
+    for one in left:
+        if any(one.where == place or one.where.startswith(f"{place}/") for place in places):
+            raise UsageError(
+                f"the extension {one.where} that was named can't be used: {one.why}",
+                hint="Correct it, or leave it out: nothing runs without an extension that was asked for.",
+            )
 
 
 def _notices(left: "tuple[LeftOut, ...] | list[LeftOut]") -> tuple[str, ...]:

@@ -6,6 +6,7 @@
 All or nothing: of one that fails nothing is registered.
 """
 
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from trimtab.coding.extensions.find import Found, LeftOut
 from trimtab.coding.extensions.foreign import HookFailed, call_foreign
 from trimtab.coding.extensions.modules import Modules
 from trimtab.coding.project import Project
+from trimtab.coding.telling.printable import one_path
 from trimtab.providers.open import lent
 from trimtab.types.errors import TrimtabError
 
@@ -72,7 +74,9 @@ async def load_extension(found: Found, files: Mapping[str, bytes], project: Proj
     except HookFailed as problem:
         if modules:
             modules.close()
-        return LeftOut(found.name, found.whose, found.where, _words(problem))
+        return LeftOut(
+            found.name, found.whose, found.where, _words(problem, found.folder if found.entry is None else None)
+        )
     taken.commands, taken.policies, taken.providers = names.commands, names.policies, names.providers
     return Loaded(found, api, modules)
 
@@ -105,9 +109,18 @@ def _require_version(module: Any) -> None:
         raise HookFailed(f"it was written for API {version!r}, and this Trimtab has {API_VERSION}: {todo}")
 
 
-def _words(problem: HookFailed) -> str:
+def _words(problem: HookFailed, folder: Path | None) -> str:
     """Why, without the kind of an error of ours; an author needs to know what is wrong with a name."""
     cause = problem.__cause__
     if isinstance(cause, TrimtabError):
         return f"{cause.message}. {cause.hint}".strip()
-    return str(problem)
+    return f"{problem}{_place(cause, folder)}"
+
+
+def _place(cause: BaseException | None, folder: Path | None) -> str:
+    """Where in the extension's own files it failed; a mistake of syntax says so itself."""
+    if cause is None or folder is None or isinstance(cause, SyntaxError):
+        return ""
+    frames = traceback.extract_tb(cause.__traceback__)
+    last = next((one for one in reversed(frames) if Path(one.filename).is_relative_to(folder)), None)
+    return f" ({one_path(Path(last.filename).relative_to(folder))}, line {last.lineno})" if last else ""

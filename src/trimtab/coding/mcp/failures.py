@@ -29,6 +29,8 @@ def in_words(error: BaseException) -> str:
         return "its answer isn't of the protocol"
     text = shortened(one_line(without_invisible(scrub(str(error)))).strip(), _LONGEST)
     name = type(error).__name__
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return shortened(f"{one_line(str(error.filename))}: {error.strerror}", _LONGEST)
     if any(kind.__name__ == "TransportError" for kind in type(error).__mro__):
         return f"it can't be reached: {text or name}"
     plain = ("MCPError", "FileNotFoundError", "PermissionError", "OSError")

@@ -21,6 +21,7 @@ from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 
 from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.tail import Tail
+from trimtab.coding.telling.printable import one_line
 from trimtab.coding.tools import process_tree
 
 LARGEST = 64_000_000
@@ -57,17 +58,22 @@ class Lines:
 async def process_streams(
     argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], tail: Tail, lost: anyio.Event
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """Start the server and yield its two streams; `lost` is set once it says no more, unless it is left. Raises `OSError` or `ValueError` when it can't be started."""
+    """Start the server and yield its two streams; `lost` is set once it says no more, unless it is left. Raises `McpFailure`, `OSError` or `ValueError` when it can't be started."""
     marker = secrets.token_hex(8)
-    process = await anyio.open_process(
-        list(argv),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=cwd,
-        env={**environment, process_tree.MARKER: marker},
-        start_new_session=True,
-    )
+    try:
+        process = await anyio.open_process(
+            list(argv),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env={**environment, process_tree.MARKER: marker},
+            start_new_session=True,
+        )
+    except FileNotFoundError as e:
+        if e.filename != argv[0]:  # the folder in which it should start
+            raise
+        raise McpFailure(f"there is no program {one_line(argv[0])}") from None
     to_sdk, from_server = anyio.create_memory_object_stream[Any](0)
     to_server, from_sdk = anyio.create_memory_object_stream[Any](0)
     leaving = anyio.Event()

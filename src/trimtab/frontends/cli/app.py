@@ -6,6 +6,7 @@ returns its exit code; a `TrimtabError` becomes one message with its next step, 
 
 import difflib
 import errno
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -18,10 +19,11 @@ from trimtab.coding.telling.printable import indented
 from trimtab.frontends.cli.commands import COMMANDS
 from trimtab.frontends.cli.completers import attached
 from trimtab.frontends.cli.screen import width_of, wrapped
-from trimtab.frontends.cli.slips import refuse_slip
+from trimtab.frontends.cli.slips import meant_by, refuse_slip
 from trimtab.types.errors import TrimtabError
 
 _RUN = "run"
+_NO_COMMAND = re.compile(r"No such command '(.*)'\.?", re.DOTALL)
 
 
 class Root(click.Group):
@@ -113,7 +115,7 @@ def _ended_by(error: BaseException, *, talked: bool) -> int:
             _complain(f"no such option: {error.option_name}{guess}", _help_for(error))
             return 2
         case click.ClickException():
-            _complain(error.format_message(), _help_for(error))
+            _complain(f"{error.format_message()}{_meant(error)}", _help_for(error))
             return 2
         case BrokenPipeError():
             # The reader is gone: nothing more can be said, and Python must not say so at exit.
@@ -142,6 +144,16 @@ def _help_for(error: click.ClickException) -> str:
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     path = [] if ctx is None else [word for word in ctx.command_path.split()[1:] if word != _RUN]
     return f"{' '.join(('trimtab', *path))} --help lists what there is."
+
+
+def _meant(error: click.ClickException) -> str:
+    """The subcommand that was probably meant where a group has none of that name; empty otherwise."""
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    unknown = _NO_COMMAND.fullmatch(error.message)
+    if ctx is None or unknown is None or not isinstance(ctx.command, click.Group):
+        return ""
+    meant = meant_by(unknown[1], ctx.command.list_commands(ctx))
+    return f" Did you mean: {ctx.command_path} {meant}" if meant else ""
 
 
 def _options_of(ctx: click.Context | None) -> list[str]:

@@ -19,7 +19,7 @@ import click
 
 from trimtab.coding.auth.browser import has_browser, opener
 from trimtab.coding.auth.flow import Flow, Way
-from trimtab.coding.auth.found import ORDER, Source, providers_with_keys, sources
+from trimtab.coding.auth.found import ORDER, Source, keys_held_back, providers_with_keys, sources
 from trimtab.coding.auth.login import (
     ask_key,
     choose_provider,
@@ -86,7 +86,8 @@ def command(
 
 def _list(project: Project, name: str | None, *, as_json: bool) -> int:
     names = list(providers_with_keys(project)) if name is None else [name]
-    names += [n for n in read_auth(project.home.auth_file).logins if name is None and n not in names]
+    more = (*read_auth(project.home.auth_file).logins, *keys_held_back(project))
+    names += [n for n in dict.fromkeys(more) if name is None and n not in names]
     if name is not None:
         require_provider(project, name)
     found = {one: sources(project, one) for one in names}

@@ -26,6 +26,24 @@ _ABSENT: Mapping[str, str] = {
 """Commands of other programs that people try, and what does their job here."""
 _OF_ABSENT = frozenset({"get", "set", "list", "show", "edit", "path"})
 
+_ALIKE: Mapping[str, str] = {
+    "find": "search",
+    "grep": "search",
+    "ls": "list",
+    "cat": "show",
+    "delete": "rm",
+    "remove": "rm",
+    "del": "rm",
+}
+"""Words of other programs for what some subcommands do."""
+
+
+def meant_by(word: str, names: Iterable[str]) -> str:
+    """The subcommand among `names` that `word` probably means; empty when none is near."""
+    names = tuple(names)
+    alike = _ALIKE.get(word.lower(), "")
+    return alike if alike in names else nearest(word.lower(), names) or ""
+
 
 def refuse_slip(words: Sequence[str], commands: Iterable[str]) -> None:
     """Raise `UsageError` when `words` were hardly meant as a prompt."""
