@@ -57,7 +57,7 @@ $(BIN)/.train: $(BIN)/.dev requirements-train.txt
 $(VENV)/pi/.done: tests/rpc/pi/package.json | $(BIN)/.venv
 	mkdir -p $(VENV)/pi
 	cp tests/rpc/pi/package.json $(VENV)/pi/package.json
-	npm install --prefix $(VENV)/pi --no-audit --no-fund --loglevel error
+	npm install --prefix $(VENV)/pi --no-audit --no-fund --loglevel error --fetch-timeout 20000 --fetch-retries 1
 	@touch $@
 
 install: $(BIN)/.base ## create the environment with Trimtab in it
@@ -87,8 +87,7 @@ test: dev
 check-all: $(if $(CHECKED),dev,check) ## check, and what is slow: oracles, all kills, the lab at small size, the real small model, pi's client; CHECKED=1 where check was run already
 	@$(MAKE) --no-print-directory check-lab
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "slow"
-	@$(MAKE) --no-print-directory check-llm
-	@$(MAKE) --no-print-directory check-rpc
+	@$(MAKE) --no-print-directory -j2 --output-sync=target check-llm check-rpc
 
 # Only an install that fails is a reason to skip; tests that fail, or find no model after it, are failures.
 check-lab: dev ## what needs the training library or plots, and every table of the lab at small size; says so where they can't be installed
