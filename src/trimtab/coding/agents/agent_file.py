@@ -49,11 +49,6 @@ class Subagent:
     notes: tuple[str, ...] = ()
     """What of its file means nothing here."""
 
-    @property
-    def looks_only(self) -> bool:
-        """Whether it can change nothing."""
-        return self.mode == "plan"
-
 
 def parse_agent(source: SourceText, *, whose: Whose) -> Subagent:
     """The agent in a file. Raises `Unread`."""

@@ -1,4 +1,4 @@
-"""Where skills and prompt templates lie, the weakest first: of two with one name, the later place's holds.
+"""Where skills, prompt templates and agents lie, the weakest first: of two with one name, the later place's holds.
 
 ~/.agents/skills, HOME/skills, HOME/prompts       the person's own
 .agents/skills, .trimtab/skills, .trimtab/prompts   of each folder from the project's root to the working folder, where it is trusted
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from trimtab.coding.agents.agent_file import BUILT_IN, Subagent, parse_agent
 from trimtab.coding.instructions.guidance import named
@@ -17,9 +18,10 @@ from trimtab.coding.instructions.reach import Reach
 from trimtab.coding.instructions.remark import About, Remark
 from trimtab.coding.instructions.skills import Skill, Whose, parse_skill
 from trimtab.coding.instructions.templates import Template, parse_template
-from trimtab.coding.instructions.texts import Texts, Unread, shown_path
+from trimtab.coding.instructions.texts import SourceText, Texts, Unread, shown_path
 from trimtab.coding.project import Project
 
+_Page = TypeVar("_Page", covariant=True)
 _MOST = 500
 """Entries of one folder that are looked at."""
 _MOST_BYTES = 256 * 1024
@@ -87,38 +89,39 @@ def find_skills(places: Iterator[Place], texts: Texts, remarks: list[Remark]) ->
 
 def find_templates(places: Iterator[Place], texts: Texts, remarks: list[Remark]) -> dict[str, Template]:
     """The templates by name; what is wrong with others goes to `remarks`."""
-    found: dict[str, Template] = {}
-    for place in _once(places):
-        for entry in _entries(place.folder, "prompts", remarks):
-            if entry.suffix.lower() != ".md":
-                continue
-            try:
-                source = texts.read(entry, most=_MOST_BYTES, inside=place.inside)
-                template = texts.parsed(source, partial(parse_template, whose=place.whose))
-            except Unread as why:
-                remarks.append(Remark(str(why), "prompts"))
-                continue
-            remarks += [Remark(note, "prompts", left_out=False) for note in source.notes]
-            found[template.name] = template
-    return dict(sorted(found.items()))
+    pages = _pages(places, "prompts", texts, remarks, most=_MOST_BYTES, parse=parse_template)
+    return dict(sorted({template.name: template for template in pages}.items()))
 
 
 def find_agents(places: Iterator[Place], texts: Texts, remarks: list[Remark]) -> dict[str, Subagent]:
     """The agents by name, those that come with Trimtab among them."""
     found = dict(BUILT_IN)
+    for agent in _pages(places, "agents", texts, remarks, most=_MOST_AGENT_BYTES, parse=parse_agent):
+        remarks += [Remark(note, "agents", left_out=False) for note in agent.notes]
+        found[agent.name] = agent
+    return found
+
+
+class _Parse(Protocol[_Page]):
+    def __call__(self, source: SourceText, *, whose: Whose) -> _Page: ...
+
+
+def _pages(
+    places: Iterator[Place], about: About, texts: Texts, remarks: list[Remark], *, most: int, parse: _Parse[_Page]
+) -> Iterator[_Page]:
+    """What is in the Markdown files of these places, in their order; what is wrong with others goes to `remarks`."""
     for place in _once(places):
-        for entry in _entries(place.folder, "agents", remarks):
+        for entry in _entries(place.folder, about, remarks):
             if entry.suffix.lower() != ".md":
                 continue
             try:
-                source = texts.read(entry, most=_MOST_AGENT_BYTES, inside=place.inside)
-                agent = texts.parsed(source, partial(parse_agent, whose=place.whose))
+                source = texts.read(entry, most=most, inside=place.inside)
+                page = texts.parsed(source, partial(parse, whose=place.whose))
             except Unread as why:
-                remarks.append(Remark(str(why), "agents"))
+                remarks.append(Remark(str(why), about))
                 continue
-            remarks += [Remark(note, "agents", left_out=False) for note in (*source.notes, *agent.notes)]
-            found[agent.name] = agent
-    return found
+            remarks += [Remark(note, about, left_out=False) for note in source.notes]
+            yield page
 
 
 def _once(places: Iterator[Place]) -> Iterator[Place]:
