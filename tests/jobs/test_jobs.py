@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import anyio
@@ -197,6 +198,35 @@ async def test_a_kept_job_that_was_not_touched_stays_through_a_second_session(wo
     async with world.session() as hand:
         pass
     assert alive(pid)
+
+
+async def test_what_a_job_prints_while_its_file_is_made_goes_to_that_file(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = tempfile.mkstemp
+
+    def slowly(**more: object) -> object:
+        time.sleep(0.2)
+        return make(**more)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(capture.tempfile, "mkstemp", slowly)
+    async with world.session() as hand:
+        await hand.start("echo hello; echo x > printed; sleep 66")
+        await hand.written("printed")
+        (file,) = (world.root / "outputs").iterdir()
+        assert hand.jobs.get("j1").file == file
+        await until(lambda: file.read_text() == "hello\n")
+
+
+async def test_a_job_that_cannot_be_started_leaves_no_file(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(module, "spawn", fail)
+    async with world.session() as hand:
+        output = await hand.start("echo hello")
+        assert output.is_error
+        assert list((world.root / "outputs").iterdir()) == []
 
 
 async def test_jobs_of_a_session_that_is_opened_again_at_once_go_on_as_its_own(world: World) -> None:

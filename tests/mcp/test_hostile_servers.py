@@ -179,6 +179,7 @@ async def test_a_storm_of_changes_is_heard_as_few(tmp_path: Path) -> None:
     async with bench(tmp_path, {"a": fake("storm", env={"MCP_HEARD": str(heard)})}) as made:
         server, news = made.hub.servers[0], anyio.Event()
         server.changed = news.set
+        await made.call("a", "echo", text="x")
         with anyio.fail_after(30):
             await news.wait()
     assert heard.read_text().count("tools/list") <= 4

@@ -2,13 +2,18 @@
 
 import json
 import os
+import time
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
+import msgspec
 import pytest
 
 from support.mcp_kit import Said, bench, fake, model, needs_sdk, project_of, text_of
 from trimtab.coding.mcp.hub import Mcp
+from trimtab.coding.mcp.listings import Listings
+from trimtab.coding.mcp.values import Listing
 from trimtab.types.messages import Image
 
 pytestmark = [pytest.mark.anyio, needs_sdk]
@@ -176,25 +181,37 @@ async def test_without_a_person_a_form_is_declined(tmp_path: Path) -> None:
 
 async def test_a_changed_list_reaches_the_next_turn(tmp_path: Path) -> None:
     async with bench(tmp_path, {"a": fake("changing")}) as made:
-        await changed(made.hub)
+        server, news = made.hub.servers[0], anyio.Event()
+        tell = server.changed
+        server.changed = lambda: [tell(), news.set()]
+        await made.call("a", "echo", text="x")
+        with anyio.fail_after(20):
+            await news.wait()
         assert "mcp__a__new_0" in made.names()
         assert await made.hub.arrivals()
         assert not await made.hub.arrivals()
 
 
-async def changed(hub: Mcp) -> None:
-    """Wait until a server's list is another one."""
-    (server,), news = hub.servers, anyio.Event()
-    before, tell = len(server.known().tools), server.changed
+class FirstSlowly(Listings):
+    """Takes its time for the first."""
 
-    def hear() -> None:
-        tell()
-        news.set()
+    def write(self, key: str, listing: Listing) -> None:
+        if listing.instructions == "first":
+            time.sleep(0.2)
+        super().write(key, listing)
 
-    server.changed = hear
-    with anyio.fail_after(20):
-        while len(server.known().tools) == before:
-            await news.wait()
+
+async def test_of_two_lists_in_a_row_the_later_one_is_kept(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake("changing")}) as made:
+        server = made.hub.servers[0]
+        server.listings = FirstSlowly(server.listings.folder)
+        lists = [msgspec.structs.replace(server.known(), instructions=words) for words in ("first", "second")]
+        async with anyio.create_task_group() as group:
+            for listing in lists:
+                group.start_soon(server._keep, listing)
+                await anyio.lowlevel.checkpoint()
+        kept = server.listings.read(server.config.key)
+    assert kept == lists[1]
 
 
 async def test_resources_are_listed_and_read_by_one_tool(tmp_path: Path) -> None:

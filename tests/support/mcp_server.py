@@ -187,13 +187,11 @@ def answered(request: dict[str, Any]) -> None:
         case "tools/list":
             LISTED[0] += 1
             send({"id": request["id"], "result": {"tools": tools()}})
-            if MODE == "storm" and LISTED[0] == 1:
-                for _ in range(5_000):
-                    send({"method": "notifications/tools/list_changed"})
-            if MODE == "changing" and LISTED[0] == 1:
-                send({"method": "notifications/tools/list_changed"})
         case "tools/call":
             called(request)
+            # Only then, so that who waits for the change is there by the time it comes.
+            for _ in range({"storm": 5_000, "changing": 1}.get(MODE, 0) if LISTED[0] == 1 else 0):
+                send({"method": "notifications/tools/list_changed"})
         case "prompts/list":
             listed_prompts(request)
         case "prompts/get":

@@ -96,13 +96,18 @@ class Jobs:
             raise UsageError(f"{self.most} jobs run already ({ids})", hint="End one first, or wait for it.")
         argv, environment = started
         with anyio.CancelScope(shield=True):  # a cancel may not lose a process that was just started
-            process, group, pipe = await anyio.to_thread.run_sync(spawn, argv, environment, cwd)
+            # The file is made before anything is printed: from then on only the pump's thread writes there.
             capture = Capture(self.folder, self.caps.bash_head_bytes, self.caps.bash_tail_bytes, at_once=True)
+            file = await anyio.to_thread.run_sync(capture.to_file)
+            try:
+                process, group, pipe = await anyio.to_thread.run_sync(spawn, argv, environment, cwd)
+            except BaseException:
+                await anyio.to_thread.run_sync(capture.discard)
+                raise
             job = self._add(command, group, by)
-            job.capture = capture
+            job.capture, job.file = capture, file
             pump = Pump(pipe, capture, job.see, rest_s=_REST_S)
             here.services.run(partial(self._follow, job, process, pump, limit_s))
-            job.file = await anyio.to_thread.run_sync(capture.to_file)
             await self._record(job)
             await here.tell(f"job {job.name} runs in the background; /jobs shows it")
         return job

@@ -56,6 +56,7 @@ class Server:
     _connection: Connection | None = None
     _starting: bool = False
     _turn: anyio.Lock = field(default_factory=anyio.Lock)
+    _writing: anyio.Lock = field(default_factory=anyio.Lock)
 
     @property
     def name(self) -> str:
@@ -204,7 +205,8 @@ class Server:
             return
         self.listing = listing
         self.changed()
-        await anyio.to_thread.run_sync(self.listings.write, self.config.key, listing)
+        async with self._writing:  # one after the other, the last one last
+            await anyio.to_thread.run_sync(self.listings.write, self.config.key, self.known())
 
 
 async def _either(one: anyio.Event, other: anyio.Event) -> None:
