@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import anyio
@@ -93,6 +94,26 @@ def test_after_a_kill_of_trimtab_the_next_run_finds_what_it_left(cli: Cli) -> No
         assert alive(pid), "nobody asked for its end"
     finally:
         os.killpg(pid, signal.SIGKILL)
+
+
+def test_after_a_kill_of_trimtab_the_next_run_finds_the_command_that_was_waited_for(cli: Cli) -> None:
+    model = cli.script({"tool_calls": [{"name": "bash", "arguments": {"command": "echo $$ > pid; exec sleep 75"}}]})
+    process = cli.start("-p", "go", "--mode", "json", "--permission", "full", "--model", model)
+    try:
+        for _ in range(600):  # another process tells nobody
+            if recorded := list((cli.home / "jobs").rglob("*.json")):
+                break
+            time.sleep(0.05)
+        assert recorded
+        process.kill()
+        finish(process)
+        pid = pid_in(cli.project / "pid")
+        again = cli.run("-p", "hi", "--model", cli.script({"text": "hello"}))
+        (said,) = notes(again.err)
+        assert f"goes on although its session was cut off (pid {pid}); /jobs kill j1 ends it" in said
+        assert alive(pid)
+    finally:
+        os.killpg(pid_in(cli.project / "pid"), signal.SIGKILL)
 
 
 def test_sigterm_ends_the_jobs_of_a_run(cli: Cli) -> None:

@@ -268,6 +268,27 @@ async def test_a_pid_that_is_somebody_elses_by_now_is_never_signalled(world: Wor
         stranger.wait()
 
 
+async def test_a_command_that_is_waited_for_has_a_record_while_it_runs(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_A_WHILE_S", 0.0)
+    async with world.session() as hand, anyio.create_task_group() as group:
+        group.start_soon(hand.bash, "until [ -e go ]; do sleep 0.01; done")
+        await until(lambda: bool(list(world.records.found())))
+        ((_, record),) = world.records.found()
+        assert (record.command, record.kept, record.session) == ("until [ -e go ]; do sleep 0.01; done", False, "s1")
+        async with world.session() as second:
+            assert second.jobs.running == (), "it belongs to the session that waits for it"
+        (world.work / "go").touch()
+        await until(lambda: list(world.records.found()) == [])
+
+
+async def test_a_quick_command_has_no_record(world: World) -> None:
+    async with world.session() as hand:
+        await hand.bash("true")
+    assert not world.records.folder.exists()
+
+
 async def test_a_job_of_a_trimtab_that_runs_is_left_to_it_and_one_whose_trimtab_is_gone_is_said(world: World) -> None:
     async with world.session() as first:
         await first.start("sleep 69")

@@ -46,19 +46,21 @@ def test_helpers_that_open_a_window_are_gone_and_ssh_never_asks() -> None:
 def test_git_settings_from_the_environment_are_kept() -> None:
     given = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "a.b", "GIT_CONFIG_VALUE_0": "c"}
     environment = command_environment(given)
-    assert [environment[f"GIT_CONFIG_{n}"] for n in ("COUNT", "KEY_0", "KEY_1")] == ["3", "a.b", "safe.bareRepository"]
+    assert [environment[f"GIT_CONFIG_{n}"] for n in ("COUNT", "KEY_0", "KEY_1")] == ["4", "a.b", "safe.bareRepository"]
 
 
 @pytest.mark.anyio
-async def test_a_status_runs_neither_a_watcher_nor_a_hook_that_the_repository_names(tmp_path: Path) -> None:
+@pytest.mark.parametrize("look", ["status --short", "diff", "diff --stat", "diff HEAD", "blame f", "ls-files -m"])
+async def test_a_look_runs_neither_a_watcher_nor_a_hook_that_the_repository_names(tmp_path: Path, look: str) -> None:
     async def update(_text: str) -> None: ...
 
     tool = BashTool(tmp_path, command_environment(os.environ))
-    set_up = "git init -q . && echo a >f && git add f && git config core.fsmonitor 'touch ran; false' && "
-    set_up += "printf '#!/bin/sh\ntouch ran\n' >.git/hooks/post-index-change && chmod +x .git/hooks/* && touch f"
+    set_up = "git init -q . && echo a >f && git add f && git -c user.name=a -c user.email=b commit -qm x && "
+    set_up += "git config core.fsmonitor 'touch ran; false' && printf '#!/bin/sh\ntouch ran\n' "
+    set_up += ">.git/hooks/post-index-change && chmod +x .git/hooks/* && touch -d 2001-01-01 f"
     assert not (await tool.run({"command": set_up}, ToolRun("c", update))).is_error
-    output = await tool.run({"command": "git status --short && git diff"}, ToolRun("c", update))
-    assert (output.parts, sorted(os.listdir(tmp_path))) == ((Text("A  f"),), [".git", "f"])
+    output = await tool.run({"command": f"git {look}"}, ToolRun("c", update))
+    assert (output.is_error, sorted(os.listdir(tmp_path))) == (False, [".git", "f"])
 
 
 @pytest.mark.anyio

@@ -1,4 +1,4 @@
-"""What `bash` does with a command that isn't waited for, and with what another one left running."""
+"""What `bash` does with a command that isn't waited for, with one that takes a while, and with what another one left running."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ import anyio
 from trimtab.agent.ports import ToolOutput
 from trimtab.coding.jobs.jobs import Jobs
 from trimtab.coding.sandbox.sandbox import Started
-from trimtab.coding.tools.process import Finished
+from trimtab.coding.tools.process import Finished, Group
 from trimtab.types.errors import UsageError
 
 _AT_ONCE_S = 0.5
@@ -42,6 +42,10 @@ class BackgroundJobs:
             "You are told when it ends; the session's end ends it.",
         ]
         return ToolOutput.text("\n".join([*lines, *([printed] if printed else [])]), details=details)
+
+    async def mind(self, group: Group, *, command: str) -> None:
+        """Record a command that is waited for, while it runs."""
+        await self.jobs.mind(group, command=command, by=self.by)
 
     async def adopt(self, finished: Finished, *, command: str) -> str:
         """Take what a command left running for a job; say so in words, or nothing."""

@@ -2,7 +2,8 @@
 
     start ──▶ process, pipe ──_follow──▶ output captured · closing? ended · its shell and all that it started are gone? told
     adopt ──▶ what a command left ──_watch──▶ the same without a pipe
-    look_back ──▶ records of jobs whose session is gone: they stay, and are said
+    mind ──▶ a record of a command that is waited for, while it runs
+    look_back ──▶ records of what runs although its session is gone: it stays, and is said
 
 A turn's cancel touches no job. Of what `keep` was said, the pipe goes to a keeper process at once, so that nothing depends on Trimtab any more.
 """
@@ -32,6 +33,8 @@ from trimtab.types.errors import UsageError
 REMEMBERED = 50
 """Jobs that ended and are still listed."""
 _DRAIN_S = 0.1
+_A_WHILE_S = 1.0
+"""How long a command that is waited for runs without a record, in seconds: most are done by then."""
 _REST_S = 0.01
 _LOOK_AGAIN_S = 0.02
 """What ended is still being cleared away for a moment."""
@@ -123,6 +126,29 @@ class Jobs:
             await self._record(job)
             await self._here.tell(f"job {job.name} was left running by a command; /jobs shows it")
         return job
+
+    async def mind(self, group: Group, *, command: str, by: str = "") -> None:
+        """Record a command that is waited for once it takes a while, so that it is found if Trimtab is killed and it isn't. Until cancelled; raises nothing."""
+        here, path = self._here, None
+        if here is None or not here.recorded:
+            return
+        await anyio.sleep(_A_WHILE_S)
+
+        def write() -> Path:
+            known_as = f"j{self.ever + 1}"
+            record = record_of(
+                known_as, group, command=command, session=here.session, began=self.now(), by=by, file=None
+            )
+            return self.records.write(record)
+
+        try:
+            with anyio.CancelScope(shield=True), suppress(OSError):
+                path = await anyio.to_thread.run_sync(write)
+            await anyio.sleep_forever()
+        finally:
+            if path is not None:
+                with anyio.CancelScope(shield=True):
+                    await anyio.to_thread.run_sync(self.records.drop, path)
 
     async def look_back(self) -> tuple[str, ...]:
         """Find jobs whose session is gone and that still run; return what a person should know of them."""

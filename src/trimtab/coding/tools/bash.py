@@ -22,7 +22,7 @@ from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.sandbox.sandbox import Started
 from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.capture import Capture, PrivateFolder
-from trimtab.coding.tools.process import Finished, Watch, run_command
+from trimtab.coding.tools.process import Finished, Group, Watch, run_command
 from trimtab.coding.tools.terminal import plain, settled
 from trimtab.config.settings import BashTool as BashSettings
 from trimtab.types.text import scrub
@@ -35,7 +35,11 @@ _EXHAUSTED = {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
 
 
 class Background(Protocol):
-    """Where commands go on that nobody waits for."""
+    """Where commands go on that nobody waits for, or nobody any more."""
+
+    async def mind(self, group: Group, *, command: str) -> None:
+        """While `command` runs and is waited for, keep in mind that it does. Until cancelled; raises nothing."""
+        ...
 
     async def start(self, started: Started, *, command: str, cwd: Path, limit_s: float | None) -> ToolOutput:
         """Start `started`, which runs `command`, and return at once. Raises `OSError` and `ValueError` when it can't be started."""
@@ -102,7 +106,7 @@ class BashTool:
         live = _Live(run.update)
         async with anyio.create_task_group() as group:
             group.start_soon(live.run)
-            finished = await self._attempt(started, timeout_s, live.see)
+            finished = await self._attempt(started, command, timeout_s, live.see)
             group.cancel_scope.cancel()
         if isinstance(finished, str):
             return ToolOutput.text(finished, is_error=True)
@@ -136,9 +140,10 @@ class BashTool:
         look = partial(self.confiner.look_after, finished.output.text, failed=bool(finished.exit_code))
         return await anyio.to_thread.run_sync(look)
 
-    async def _attempt(self, started: Started, timeout_s: float, watch: Watch) -> Finished | str:
+    async def _attempt(self, started: Started, command: str, timeout_s: float, watch: Watch) -> Finished | str:
         """Run it; words instead when it could not be started."""
         argv, environment = started
+        beside = partial(self.background.mind, command=command) if self.background is not None else None
         try:
             return await run_command(
                 argv,
@@ -147,6 +152,7 @@ class BashTool:
                 timeout_s=timeout_s,
                 capture=Capture(self.folder, self.caps.bash_head_bytes, self.caps.bash_tail_bytes),
                 watch=watch,
+                beside=beside,
             )
         except (OSError, ValueError) as failure:
             return await anyio.to_thread.run_sync(_why_not_started, failure, argv[-1], self.cwd)

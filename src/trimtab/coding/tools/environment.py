@@ -33,7 +33,11 @@ _SET = {
     "SSH_ASKPASS_REQUIRE": "never",
     "TERM": "dumb",
 }
-_GIT_CONFIG = {"safe.bareRepository": "explicit", "core.fsmonitor": "false"}
+_GIT_CONFIG = {
+    "safe.bareRepository": "explicit",
+    "core.fsmonitor": "false",
+    "diff.autoRefreshIndex": "false",  # the same for a diff, which heeds no GIT_OPTIONAL_LOCKS
+}
 _UNSET = frozenset({"SSH_ASKPASS", "SUDO_ASKPASS", "GIT_ASKPASS", "FORCE_COLOR", "CLICOLOR_FORCE"})
 
 
@@ -62,7 +66,7 @@ def _looks_secret(name: str) -> bool:
 
 
 def _git_settings(kept: Mapping[str, str]) -> dict[str, str]:
-    """What git does in any repository: take no folder that merely looks like a bare one for one, start no file watcher it names."""
+    """What git does in any repository: take no folder that merely looks like a bare one for one, start no file watcher it names, write no index for a look."""
     count = kept.get("GIT_CONFIG_COUNT", "0")
     n = int(count) if count.isdecimal() else 0
     variables = {"GIT_CONFIG_COUNT": str(n + len(_GIT_CONFIG))}

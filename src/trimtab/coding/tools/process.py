@@ -14,11 +14,11 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import anyio
 from anyio.abc import Process
@@ -77,6 +77,9 @@ class Group:
         return await process_tree.stop(self.leader, self.marker, grace_s=GRACE_S, born=self.born, doubted=self.doubted)
 
 
+Beside: TypeAlias = Callable[[Group], Coroutine[Any, Any, None]]
+
+
 async def run_command(
     argv: tuple[str, ...],
     *,
@@ -85,17 +88,19 @@ async def run_command(
     timeout_s: float,
     capture: Capture,
     watch: Watch | None = None,
+    beside: Beside | None = None,
 ) -> Finished:
     """Run `argv` until it exits or `timeout_s` seconds have passed; return how it ended and what it printed.
 
-    `capture` is fresh and takes the output. Raises `OSError` when it can't be started and `ValueError` when an argument holds a NUL. Cancelling stops every
+    `capture` is fresh and takes the output. `beside` runs while the command does, is cancelled then, and raises nothing. Raises `OSError` when it can't be started and `ValueError` when an argument holds a NUL. Cancelling stops every
     process the command started.
     """
     started = anyio.current_time()
     pipe: int | None = None
     try:
         process, group, pipe = await _start(argv, cwd=cwd, environment=environment)
-        return await _follow(process, group, Pump(pipe, capture, watch), started=started, timeout_s=timeout_s)
+        pump = Pump(pipe, capture, watch)
+        return await _follow(process, group, pump, started=started, timeout_s=timeout_s, beside=beside)
     except BaseException:
         capture.discard()
         raise
@@ -165,11 +170,15 @@ async def _start(argv: tuple[str, ...], *, cwd: Path, environment: Mapping[str, 
     return process, Group(process.pid, marker, born), reading
 
 
-async def _follow(process: Process, group: Group, pump: Pump, *, started: float, timeout_s: float) -> Finished:
+async def _follow(
+    process: Process, group: Group, pump: Pump, *, started: float, timeout_s: float, beside: Beside | None
+) -> Finished:
     exited = False
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(pump.run)
+            if beside is not None:
+                tasks.start_soon(beside, group)
             with anyio.move_on_after(timeout_s):
                 await process.wait()
                 exited = True
