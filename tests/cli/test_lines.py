@@ -98,6 +98,39 @@ async def test_a_paste_that_comes_in_pieces_is_one_and_one_without_end_can_be_dr
     assert await lines_typed("\x1b[200~one\n", "two\n", forget_after=0) == ["two"]
 
 
+@pytest.mark.parametrize(
+    "typed",
+    [
+        pytest.param("x" * 5_000 + "\n", id="typed"),
+        pytest.param("\x1b[200~" + "x" * 5_000 + "\x1b[201~\n", id="a paste that loses its end"),
+        pytest.param("\x1b[200~one\n" + "x" * 5_000 + "\n", id="its last line"),
+    ],
+)
+async def test_a_line_that_the_terminal_cut_is_known_as_one_and_the_next_is_not(typed: str) -> None:
+    outer, inner = pty.openpty()
+    lines = Lines(inner)
+    with anyio.fail_after(20):
+        os.write(outer, typed.encode())
+        assert "xxxx" in (await lines.next() or "")
+        assert lines.cut
+        os.write(outer, b"next\n")
+        assert (await lines.next(), lines.cut) == ("next", False)
+    os.close(outer)
+    os.close(inner)
+
+
+async def test_a_long_paste_of_short_lines_is_whole() -> None:
+    text = "\n".join("y" * 80 for _ in range(400))
+    outer, inner = pty.openpty()
+    lines = Lines(inner)
+    async with anyio.create_task_group() as group:
+        group.start_soon(anyio.to_thread.run_sync, os.write, outer, f"\x1b[200~{text}\x1b[201~\n".encode())
+        with anyio.fail_after(20):
+            assert (await lines.next(), lines.cut) == (text, False)
+    os.close(outer)
+    os.close(inner)
+
+
 async def test_in_a_pipe_nothing_is_a_paste() -> None:
     read, write = os.pipe()
     os.write(write, b"\x1b[200~one\ntwo\n")

@@ -400,3 +400,15 @@ def test_a_paste_is_one_message_and_the_terminal_is_left_as_it_was(cli: Cli, lea
         assert t.end().code == 0
     assert [r.json["messages"][-1]["content"] for r in server.requests] == ["one\ntwo"]
     assert t.screen.count("\x1b[?2004l") == 1
+
+
+def test_a_line_that_the_terminal_cut_is_not_said_and_the_talk_goes_on(cli: Cli) -> None:
+    with FakeServer(said("read")) as server, Terminal(cli, "chat", *local(server)) as t:
+        t.wait_for("> $")
+        t.type("x" * 6_000 + "\n")
+        t.wait_for("that was not taken: a terminal cuts a line after 4,095 bytes\n +Put the text into a file")
+        t.type("short\n")
+        t.wait_for("read\n> $")
+        t.type("\x04")
+        assert t.end().code == 0
+    assert [r.json["messages"][-1]["content"] for r in server.requests] == ["short"]

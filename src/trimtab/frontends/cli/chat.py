@@ -39,7 +39,7 @@ from trimtab.frontends.cli.asking import LinePerson, Read, asked_by
 from trimtab.frontends.cli.colours import Colours, colours_for
 from trimtab.frontends.cli.hidden import unshown
 from trimtab.frontends.cli.inputs import line_parts
-from trimtab.frontends.cli.lines import MARK_PASTES, UNMARK_PASTES, Lines
+from trimtab.frontends.cli.lines import LONGEST, MARK_PASTES, UNMARK_PASTES, Lines
 from trimtab.frontends.cli.options import Flags, session_options
 from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.text import TextPrinter
@@ -253,6 +253,11 @@ class ChatLoop:
             self._printer.line_taken()
             self._warned = False
             try:
+                if lines.cut:
+                    raise UsageError(
+                        f"that was not taken: a terminal cuts a line after {LONGEST:,} bytes",
+                        hint="Put the text into a file, and say @FILE.",
+                    )
                 await self._take(line)
             except TrimtabError as e:
                 self._complain(e)

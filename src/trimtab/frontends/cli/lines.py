@@ -5,6 +5,7 @@ A terminal or pipe is waited for by the event loop and then read as far as it ha
     bytes ─▶ a line; on a terminal, what a paste holds is one line with newlines in it ─▶ without what keys like Up and Ctrl-L leave in it
 """
 
+import math
 import os
 import re
 import stat
@@ -15,6 +16,10 @@ import anyio.lowlevel
 from trimtab.types.text import strip_terminal
 
 _CHUNK = 65_536
+LONGEST = 4_095
+"""Bytes that a terminal takes in a line; what comes after is gone before anybody could read it. Source: termios(3), canonical mode."""
+_SETTLED_S = 0.1
+"""A paste comes at once, in seconds."""
 MARK_PASTES, UNMARK_PASTES = "\x1b[?2004h", "\x1b[?2004l"
 """Let a terminal say where a paste begins and ends (bracketed paste), or not. Source: XTerm Control Sequences."""
 _BEGIN, _END = b"\x1b[200~", b"\x1b[201~"
@@ -29,6 +34,8 @@ class Lines:
         self._fd = fd
         self._pending = b""
         self._ended = False
+        self.cut = False
+        """Whether the terminal may have cut the line that came last."""
         self._pastes = os.isatty(fd)
         mode = os.fstat(fd).st_mode
         self._waits = not stat.S_ISREG(mode) and not os.path.samestat(os.fstat(fd), os.stat(os.devnull))
@@ -37,7 +44,11 @@ class Lines:
         """The next line, or None at the end. A cancel loses nothing."""
         while (end := self._end_of_line()) < 0 and not self._ended:
             if self._waits:
-                await anyio.wait_readable(self._fd)
+                with anyio.move_on_after(_SETTLED_S if self._lost_its_end() else math.inf) as wait:
+                    await anyio.wait_readable(self._fd)
+                if wait.cancelled_caught:
+                    end = len(self._pending) - 1
+                    break
             else:
                 await anyio.lowlevel.checkpoint()
             data = os.read(self._fd, _CHUNK)
@@ -48,12 +59,18 @@ class Lines:
             if not end:
                 return None
         line, self._pending = self._pending[:end], self._pending[end + 1 :]
+        self.cut = self._pastes and any(len(one) >= LONGEST for one in line.split(b"\n"))
         return typed_text(line.decode("utf-8", "replace"))
 
     def forget(self) -> None:
         """On a terminal, drop what there is of a line that hasn't ended, as it does itself at Ctrl-C: a paste whose end was taken away, say."""
         if self._pastes and self._end_of_line() < 0:
             self._pending = b""
+
+    def _lost_its_end(self) -> bool:
+        """Whether the mark where the open paste ends may have stood in what the terminal cut."""
+        before = self._pending.rfind(b"\n", 0, -1)
+        return self._pastes and self._pending.endswith(b"\n") and len(self._pending) - before - 2 >= LONGEST
 
     def _end_of_line(self) -> int:
         """Where the next line ends, which isn't in a paste; -1 when it hasn't yet."""

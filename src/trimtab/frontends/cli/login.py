@@ -38,15 +38,13 @@ from trimtab.config.auth_file import read_auth
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.asking import LinePerson
 from trimtab.frontends.cli.hidden import unshown
-from trimtab.frontends.cli.lines import Lines
+from trimtab.frontends.cli.lines import LONGEST, Lines
 from trimtab.frontends.cli.screen import note
 from trimtab.types.errors import UsageError
 from trimtab.types.text import strip_terminal
 
 _MAX_PIPED = 64 * 1024
 _ENDED = 143
-_LONGEST_LINE = 4_095
-"""Characters that a terminal lets one type in a line; it cuts what is longer."""
 
 
 @click.command("login")
@@ -168,7 +166,7 @@ def _way(project: Project, flow: Flow | None, asked: Way | None) -> Way:
 
 async def _typed(asking: Awaitable[str]) -> str:
     key = await asking
-    if len(key) >= _LONGEST_LINE:
+    if len(key) >= LONGEST:
         raise UsageError("the terminal may have cut that key", hint="Give it by a pipe: trimtab login PROVIDER < FILE.")
     return key
 
