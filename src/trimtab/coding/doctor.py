@@ -85,11 +85,12 @@ def _folders(project: Project) -> Iterator[Check]:
     for name, folder in folders.items():
         problem = _unwritable(folder)
         if problem:
+            what = "settings, logins and trust" if folder == home.config and not one else "sessions"
             yield Check(
                 "missing",
                 name,
                 f"{folder} can't be written: {problem}",
-                "Fix its permissions, or set TRIMTAB_HOME to another folder. Until then sessions aren't kept.",
+                f"Fix its permissions, or set TRIMTAB_HOME to another folder. Until then {what} aren't kept.",
             )
         else:
             yield Check("ok", name, f"{folder}")

@@ -25,6 +25,7 @@ import msgspec
 
 from trimtab.context.stores.disk import sync_folder
 from trimtab.context.stores.exclusive import exclusive
+from trimtab.context.stores.private import make_private
 from trimtab.types.errors import ConfigError, StoreError
 
 _LARGEST = 1_000_000
@@ -137,7 +138,7 @@ def require_writable(file: Path) -> None:
     """Raise `ConfigError` unless the file could be written now: what follows can't be done twice."""
     with _told(file):
         real = Path(os.path.realpath(file))
-        real.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(real.parent)
         with _beside(real, "") as trial:
             trial.unlink()
 
@@ -145,7 +146,7 @@ def require_writable(file: Path) -> None:
 def _edit(file: Path, change: Callable[[_Data], None]) -> tuple[str, ...]:
     with _told(file):
         real = Path(os.path.realpath(file))  # a link to a file elsewhere stays one
-        real.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(real.parent)
         with exclusive(real.with_name(f".{real.name}.lock")):
             data, notices = _loaded_or_aside(real)
             change(data[_SECTION])

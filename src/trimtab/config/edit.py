@@ -26,6 +26,7 @@ from trimtab.config.mistakes import mistakes, show_path
 from trimtab.config.settings import Settings
 from trimtab.config.toml_text import value_text
 from trimtab.context.stores.exclusive import exclusive
+from trimtab.context.stores.private import make_private
 from trimtab.types.errors import ConfigError, StoreError
 
 Key: TypeAlias = tuple[str, ...]
@@ -252,9 +253,12 @@ def _edit(target: Path | Target, key: Key, change: _Change) -> None:
             raise ConfigError(
                 f"{target.file} is a link that leads out of {target.within}", hint="Put a file there instead."
             )
-        real.parent.mkdir(parents=True, exist_ok=True, mode=0o777 if shared else 0o700)
+        if shared:
+            real.parent.mkdir(parents=True, exist_ok=True)
+        else:
+            make_private(real.parent)
         lock = target.lock or real.with_name(f".{real.name}.lock")
-        lock.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(lock.parent)
         with exclusive(lock):
             layer = file_layer(real, name="config")  # says better than tomlkit what is wrong with it
             before = real.read_bytes().decode("utf-8") if layer else ""

@@ -11,13 +11,15 @@ from pathlib import Path
 
 import anyio
 
+from trimtab.context.stores.private import make_private
+
 _TRY_EVERY_S = 0.05
 
 
 @asynccontextmanager
 async def my_turn(path: Path, *, patience_s: float) -> AsyncIterator[None]:
     """Hold the lock file `path`. Raises `OSError` when it can't be made, `TimeoutError` when nobody lets go of it in that time."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private(path.parent)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         with anyio.fail_after(patience_s):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from trimtab.coding.checkpoints.states import State, from_data, to_data
 from trimtab.coding.checkpoints.store import ContentStore
+from trimtab.context.stores.private import make_private
 from trimtab.types.errors import StoreError
 
 
@@ -37,7 +38,7 @@ class Pending:
         name = self.store.put(json.dumps(states, sort_keys=True).encode())
         data = {"turn": begun.turn, "states": name, "whole": begun.whole, "made": dict(begun.made)}
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self.folder)
             self._path(call_id).write_text(json.dumps(data), "utf-8")
         except OSError as e:
             raise StoreError(

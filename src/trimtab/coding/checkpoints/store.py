@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from trimtab.context.stores.private import make_private
 from trimtab.types.errors import StoreError
 
 _LEVEL = 1
@@ -92,7 +93,7 @@ class ContentStore:
         if self._open is None:
             path = self.folder / "contents.sqlite"
             if make:
-                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_private(self.folder)
             self._open = _connect(path, make=make)
             try:
                 _prepare(self._open)

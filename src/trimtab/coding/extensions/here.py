@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from trimtab.coding.person import Person, Question
+from trimtab.context.stores.private import make_private
 from trimtab.types.messages import Message, User, user
 from trimtab.types.text import scrub
 
@@ -106,5 +107,5 @@ class SessionHere:
     def state_folder(self) -> Path:
         """The folder, made."""
         folder = self.ground.state / self.name
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(folder)
         return folder

@@ -20,6 +20,7 @@ from trimtab.coding.tools import process_tree
 from trimtab.coding.tools.disk import open_regular
 from trimtab.coding.tools.failures import ToolFailure
 from trimtab.coding.tools.process import Group
+from trimtab.context.stores.private import make_private
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _LARGEST = 256 * 1024
@@ -68,7 +69,7 @@ class Records:
 
     def write(self, record: Record, path: Path | None = None) -> Path:
         """Write one, in place of the one at `path`. Raises `OSError`."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self.folder)
         path = path or self.folder / f"{secrets.token_hex(8)}.json"
         beside = path.with_suffix(".tmp")
         fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from trimtab.coding.mcp.values import Listing
+from trimtab.context.stores.private import make_private
 
 _FORMAT = 1
 _LARGEST = 40_000_000
@@ -44,7 +45,7 @@ class Listings:
         path = self._file(key)
         beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
         with suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(self.folder)
             fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             with os.fdopen(fd, "wb") as out:
                 out.write(msgspec.json.encode(_Kept(_FORMAT, listing)))

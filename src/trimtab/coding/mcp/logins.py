@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from trimtab.context.stores.exclusive import exclusive
+from trimtab.context.stores.private import make_private
 from trimtab.types.errors import ConfigError, StoreError
 
 _LARGEST = 4_000_000
@@ -79,7 +80,7 @@ class FileLogins:
     def _edit(self, change: Any) -> None:
         beside = self.file.with_name(f".{self.file.name}.{secrets.token_hex(8)}.tmp")
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(self.file.parent)
             with exclusive(self.file.with_name(f".{self.file.name}.lock")):
                 servers = self._read()
                 change(servers)

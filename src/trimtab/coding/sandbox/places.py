@@ -13,9 +13,11 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from trimtab.coding.sandbox.gitdirs import Repository, find_repository
 from trimtab.coding.sandbox.plan import Confinement, Place, by_depth, is_in
+from trimtab.context.stores.private import make_private
 
 _TEMP = ("/tmp", "/var/tmp", "/dev/shm")
 _DEVICES = (
@@ -111,7 +113,7 @@ def make_caches(grounds: Grounds) -> None:
         wanted = folders[:1] if not program else folders if shutil.which(program, path=_path(grounds)) else ()
         for folder in wanted:
             with suppress(OSError):
-                os.makedirs(os.path.join(grounds.home, folder), mode=0o700, exist_ok=True)
+                make_private(Path(grounds.home, folder))
 
 
 class _Found:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from trimtab.coding.tools.terminal import plain
+from trimtab.context.stores.private import make_private
 from trimtab.types.tools import Cut
 
 MAX_FILE_BYTES = 1 << 30
@@ -33,7 +34,7 @@ class PrivateFolder:
         if self.path is None:
             self.path = Path(tempfile.mkdtemp(prefix="trimtab-"))
         elif not self._ready:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self.path)
         self._ready = True
         return self.path
 

@@ -21,6 +21,7 @@ from typing import TypeAlias
 from trimtab.coding.tools.diffs import unified
 from trimtab.coding.trust.known import read_known, remember_code
 from trimtab.coding.trust.place import place_of
+from trimtab.context.stores.private import make_private
 
 LARGEST = 4_000_000
 """Bytes of one piece of code; more isn't run."""
@@ -118,7 +119,7 @@ def _read(path: Path) -> bytes:
 def _keep(copies: Path, data: bytes) -> None:
     path = copies / digest_of(data)
     beside = copies / f".{path.name}.{secrets.token_hex(8)}.tmp"
-    copies.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private(copies)
     fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(fd, "wb") as out:
         out.write(data)

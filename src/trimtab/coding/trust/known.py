@@ -20,6 +20,7 @@ from trimtab.coding.trust.answers import STORED, StoredAnswer
 from trimtab.coding.trust.place import Identity, Place
 from trimtab.context.stores.disk import sync_folder
 from trimtab.context.stores.exclusive import exclusive
+from trimtab.context.stores.private import make_private
 from trimtab.types.errors import ConfigError, StoreError
 
 T = TypeVar("T")
@@ -180,7 +181,7 @@ def _damaged(file: Path, why: str) -> ConfigError:
 def _edit(file: Path, change: Callable[[_Data], T]) -> T:
     real = Path(os.path.realpath(file))  # a link to a file elsewhere stays one
     try:
-        real.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(real.parent)
         with exclusive(real.with_name(f".{real.name}.lock")):
             data = _read(real)
             result = change(data)

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
+from trimtab.context.stores.private import make_private
 from trimtab.types.errors import SessionError, StoreError
 
 _HINTS = {
@@ -109,7 +110,7 @@ def read_session_bytes(path: Path) -> bytes:
 def make_folder(folder: Path) -> None:
     """Make a folder, readable only by its owner, with its parents. Raises `StoreError`."""
     with store_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(folder)
 
 
 def sync_folder(folder: Path) -> None:
