@@ -1,12 +1,14 @@
 """Servers that a project brings: read when its folder is trusted, used when a person has judged what they run."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.mcp_kit import Said, fake, project_of
+from support.mcp_kit import FAKE, Said, bench, fake, needs_sdk, project_of
+from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.open import configured
 from trimtab.coding.person import NOBODY, Person
 
@@ -136,3 +138,95 @@ async def test_the_file_of_a_project_can_be_left_out(tmp_path: Path) -> None:
     brings(tmp_path, {"a": fake()})
     assert await used(tmp_path, project_file=False) == ({}, ())
     assert await used(tmp_path, enabled=False) == ({}, ())
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": "./x.sh"},
+        {"command": "sh", "args": ["--init=./x.sh"]},
+        {"command": "sh", "args": ["-c", "true && (sh x.sh)"]},
+        {"command": "sh", "args": ["${NOBODY_SETS_THIS:-x.sh}"]},
+        {"command": "x.sh", "env": {"PATH": ".:/usr/bin"}},
+        {"command": "node", "env": {"NODE_OPTIONS": "--require ./x.sh"}},
+        {"command": "sh", "env": {"LD_PRELOAD": "/nowhere.so:./x.sh"}},
+        {"command": "sh", "args": ["y.sh"], "cwd": "sub"},
+        {"command": "sh", "args": ["link"]},
+    ],
+    ids=str,
+)
+async def test_each_file_of_the_project_that_an_entry_names_is_judged_by_its_content(
+    tmp_path: Path, entry: dict[str, Any]
+) -> None:
+    folder = brings(tmp_path, {"a": entry}, **{"x.sh": "echo one\n"})
+    (folder / "x.sh").chmod(0o755)
+    (folder / "sub").mkdir()
+    (folder / "sub" / "y.sh").symlink_to("../x.sh")
+    (folder / "link").symlink_to("x.sh")
+    await used(tmp_path, Said(["always"]))
+    assert (await used(tmp_path))[0] == {"a": ""}
+    (folder / "x.sh").write_text("echo two\n")
+    servers, (notice,) = await used(tmp_path)
+    assert servers == {"a": NOT}
+    assert "it changed since it was trusted" in notice
+
+
+async def test_a_link_that_takes_the_place_of_a_file_that_was_judged_is_judged_anew(tmp_path: Path) -> None:
+    folder = brings(tmp_path, {"a": {"command": "sh", "args": ["run.sh"]}}, **{"run.sh": "echo one\n"})
+    for name in ("one.sh", "two.sh"):
+        (tmp_path / name).write_text(f"echo {name}\n")
+    await used(tmp_path, Said(["always"]))
+    for outside in ("one.sh", "two.sh"):
+        (folder / "run.sh").unlink()
+        (folder / "run.sh").symlink_to(tmp_path / outside)
+        assert (await used(tmp_path))[0] == {"a": NOT}
+        person = Said(["always"])
+        await used(tmp_path, person)
+        assert any("run.sh" in line for line in person.asked[0].details)
+        assert (await used(tmp_path))[0] == {"a": ""}
+
+
+async def test_an_entry_that_names_more_files_than_anybody_would_look_at_is_not_used(tmp_path: Path) -> None:
+    names = [f"{n}.sh" for n in range(50)]
+    brings(tmp_path, {"a": {"command": "sh", "args": names}}, **dict.fromkeys(names, "echo\n"))
+    servers, (notice,) = await used(tmp_path, Said([]))
+    assert servers == {"a": NOT}
+    assert notice == "the server a names more than 40 files of the project"
+
+
+@needs_sdk
+@pytest.mark.parametrize("how", ["written", "link", "gone"])
+@pytest.mark.parametrize("answer", ["once", "always"])
+async def test_a_server_that_starts_late_is_what_was_judged_or_it_does_not_start(
+    tmp_path: Path, how: str, answer: str
+) -> None:
+    script = f"exec {sys.executable} -I {FAKE} good\n"
+    folder = brings(tmp_path, {"a": {"command": "sh", "args": ["run.sh"]}}, **{"run.sh": script})
+    evil = tmp_path / "evil.sh"
+    evil.write_text(f"touch {tmp_path}/ran\n{script}")
+    project = project_of(tmp_path, trust="once")
+    async with bench(tmp_path, {}, project=project, person=Said([answer]), met=False) as made:
+        server = made.hub.servers[0]
+        (folder / "run.sh").unlink()
+        if how == "written":
+            (folder / "run.sh").write_text(evil.read_text())
+        elif how == "link":
+            (folder / "run.sh").symlink_to(evil)
+        with pytest.raises(
+            McpFailure, match=r"run\.sh isn't what it was when you let it be used; /reload asks about it"
+        ):
+            await server.start()
+        assert not (tmp_path / "ran").exists()
+        (folder / "run.sh").unlink(missing_ok=True)
+        (folder / "run.sh").write_text(script)
+        await server.restart()
+        assert server.state == "ready"
+
+
+@pytest.mark.parametrize("name", ["a.b", "a_b", "a", "a__b", "a_b__c", "x_", "a_b_"])
+async def test_a_server_whose_tools_read_as_those_of_another_one_is_not_used(tmp_path: Path, name: str) -> None:
+    brings(tmp_path, {name: fake()})
+    own = {"a b": fake(disabled=True), "a__z": fake(disabled=True)}
+    found, _ = await configured(project_of(tmp_path, own, trust="once"), Said([]))
+    (brought,) = [config for config, _ in found if config.origin]
+    assert brought.problem.startswith("its tools would have names like those of ")

@@ -179,6 +179,43 @@ async def test_without_a_person_a_form_is_declined(tmp_path: Path) -> None:
         assert json.loads(text_of(await made.call("a", "ask"))) == {"action": "decline"}
 
 
+class Thinking:
+    """A person who never comes to an answer."""
+
+    def __init__(self) -> None:
+        self.asked, self.dropped = anyio.Event(), anyio.Event()
+
+    async def ask(self, question: object) -> str | None:
+        self.asked.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            self.dropped.set()
+
+
+async def test_a_server_that_asks_while_nobody_waits_for_it_holds_no_person_up(tmp_path: Path) -> None:
+    heard = tmp_path / "heard"
+    async with bench(tmp_path, {"a": fake("nags", env={"MCP_HEARD": str(heard)})}, person=Thinking()) as made:
+        await made.call("a", "echo", text="hi")
+        with anyio.fail_after(20):
+            while '"e1"' not in heard.read_text():  # noqa: ASYNC110 - the server is a program
+                await anyio.sleep(0.01)
+    (answer,) = [json.loads(line) for line in heard.read_text().splitlines() if '"e1"' in line]
+    assert answer["result"] == {"action": "cancel"}
+
+
+async def test_a_question_of_a_server_ends_with_the_call_that_it_belongs_to(tmp_path: Path) -> None:
+    person = Thinking()
+    async with bench(tmp_path, {"a": fake()}, person=person) as made:
+        with anyio.fail_after(20):
+            async with anyio.create_task_group() as group:
+                group.start_soon(made.call, "a", "ask")
+                await person.asked.wait()
+                group.cancel_scope.cancel()
+            await person.dropped.wait()
+            assert text_of(await made.call("a", "echo", text="still there")) == "still there"
+
+
 async def test_a_changed_list_reaches_the_next_turn(tmp_path: Path) -> None:
     async with bench(tmp_path, {"a": fake("changing")}) as made:
         server, news = made.hub.servers[0], anyio.Event()

@@ -189,6 +189,8 @@ def answered(request: dict[str, Any]) -> None:
             send({"id": request["id"], "result": {"tools": tools()}})
         case "tools/call":
             called(request)
+            if MODE == "nags":
+                send(FORM)
             # Only then, so that who waits for the change is there by the time it comes.
             for _ in range({"storm": 5_000, "changing": 1}.get(MODE, 0) if LISTED[0] == 1 else 0):
                 send({"method": "notifications/tools/list_changed"})

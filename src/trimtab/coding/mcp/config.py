@@ -36,6 +36,8 @@ class ServerConfig:
     problem: str = ""
     written: McpServer | None = None
     """As it was before variables were filled in."""
+    judged: Mapping[str, str] = field(default_factory=dict)
+    """Digests of what a person let run, by name, of a server that a project brings."""
 
     @property
     def command(self) -> tuple[str, ...]:

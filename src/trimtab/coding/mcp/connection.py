@@ -88,6 +88,7 @@ class Connection:
         self._leave = anyio.Event()
         self._news = anyio.Event()
         self._waiting: set[anyio.CancelScope] = set()
+        self._questions: set[anyio.CancelScope] = set()
 
     @property
     def live(self) -> bool:
@@ -180,6 +181,7 @@ class Connection:
                 raise failure from None
             finally:
                 self._waiting.discard(scope)
+                self._drop_questions()
         if self.ended.is_set():
             raise self.failure or McpFailure("it ended before it answered")
         raise McpTimeout(f"it didn't answer within {self._timeout_s:g} seconds")
@@ -216,14 +218,32 @@ class Connection:
         finally:
             self._alive()
 
+    async def _elicit(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A person's answer, for as long as somebody waits for the server: nobody is asked out of the blue, or for a call that is over."""
+        answer: Mapping[str, Any] = {"action": "cancel"}
+        if not self._waiting:
+            self._tail.say("it asked a person while nobody waits for it, so nobody was asked")
+            return answer
+        with anyio.CancelScope() as scope, self._patient():
+            self._questions.add(scope)
+            try:
+                answer = await self._asking.elicit(params)
+            finally:
+                self._questions.discard(scope)
+        return answer
+
+    def _drop_questions(self) -> None:
+        if not self._waiting:
+            for scope in tuple(self._questions):
+                scope.cancel()
+
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[Any]:
         import mcp_types as types  # noqa: PLC0415 - of the extra
         from mcp.client.client import Client  # noqa: PLC0415
 
         async def elicit(_context: Any, params: Any) -> Any:
-            with self._patient():
-                answer = await self._asking.elicit(params.model_dump(by_alias=True, mode="json", exclude_none=True))
+            answer = await self._elicit(params.model_dump(by_alias=True, mode="json", exclude_none=True))
             return types.ElicitResult.model_validate(answer)
 
         async def roots(_context: Any) -> Any:

@@ -1,6 +1,6 @@
 """How a configured server is reached: its process, or its address; and why it failed, in better words than the SDK has.
 
-command ──environment of tool commands + `env`, in the sandbox where that is wanted──▶ process_streams (pipe.py)
+command ──a project's: as it was judged? ──environment of tool commands + `env`, in the sandbox where that is wanted──▶ process_streams (pipe.py)
 url     ──headers, an earlier login, our proxy and bounds──▶ the SDK's streamable HTTP over http_client (web.py)
 """
 
@@ -30,6 +30,8 @@ class Ways:
     confiner: Confiner
     login: Login
     asking: Callable[[ServerConfig], Asking]
+    changed_since: Callable[[ServerConfig], str]
+    """What of a project's server isn't as it was judged; empty when all is. Touches the disk."""
 
     def connect(
         self, config: ServerConfig, tail: Tail, changed: Callable[[], None], *, callback: Callback | None = None
@@ -51,6 +53,8 @@ class Ways:
 
         @asynccontextmanager
         async def opened() -> AsyncIterator[Any]:
+            if config.origin and (other := await anyio.to_thread.run_sync(self.changed_since, config)):
+                raise McpFailure(f"{other} isn't what it was when you let it be used; /reload asks about it")
             argv, environment = tuple(config.command), {**self.environment, **config.server.env}
             if config.server.sandboxed:
                 started = await anyio.to_thread.run_sync(self.confiner.wrap, argv, environment, config.folder)
