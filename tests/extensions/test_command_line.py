@@ -123,3 +123,43 @@ def test_code_of_a_project_is_shown_and_let_run_without_a_talk(cli: Cli) -> None
     safe = cli.inside("-p", "hi", "--safe", "--model", cli.script({"text": "safe"}))
     assert (safe.out, safe.err) == ("safe\n", "")
     assert not (cli.project / "started").exists()
+
+
+ENDS = [
+    (
+        "command = 'echo no luck >&2; exit 3'",
+        "hook `echo no luck >&2; exit 3` failed at session_end, and is passed over: ",
+    ),
+    ("command = 'echo kept it in a.log >&2; exit 2'", "`: kept it in a.log"),
+    ("command = 'echo {nonsense'", "it printed no valid JSON"),
+    ("command = 'sleep 60'\ntimeout_s = 0.2", "it took too long, and was ended"),
+]
+
+
+@pytest.mark.parametrize(("hook", "told"), ENDS)
+@pytest.mark.parametrize("way", ["one turn", "json", "a talk"])
+def test_what_goes_wrong_at_the_end_of_a_session_is_told_while_somebody_listens(
+    cli: Cli, way: str, hook: str, told: str
+) -> None:
+    cli.config(f"[[hooks.session_end]]\n{hook}\n")
+    model = cli.script({"text": "done"})
+    if way == "a talk":
+        outcome = cli.run("chat", "--model", model, stdin=b"go\n")
+        said = outcome.err
+    elif way == "json":
+        outcome = cli.inside("-p", "go", "--mode", "json", "--model", model)
+        said = "\n".join(event["message"] for event in outcome.of("notice"))
+        assert outcome.result["reason"] == "stop"
+    else:
+        outcome = cli.inside("-p", "go", "--model", model)
+        said = outcome.err
+        assert outcome.out == "done\n"
+    assert outcome.code == 0
+    assert said.count(told) == 1
+
+
+def test_hooks_at_the_end_run_once(cli: Cli) -> None:
+    cli.config("[[hooks.session_end]]\ncommand = 'echo ended >> ends'\n")
+    cli.inside("-p", "go", "--model", cli.script({"text": "done"}))
+    cli.run("chat", "--model", cli.script({"text": "done"}), stdin=b"go\n")
+    assert (cli.project / "ends").read_text() == "ended\nended\n"

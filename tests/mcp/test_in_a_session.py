@@ -179,6 +179,45 @@ def test_a_prompt_of_a_server_is_said_by_a_command(cli: Cli) -> None:
     assert "no command /mcp:a:nope" in outcome.err
 
 
+def test_a_prompt_of_a_server_is_said_in_one_turn_though_nobody_knew_the_server(cli: Cli) -> None:
+    (cli.project / "notes.md").write_text("milk first")
+    model = cli.script({"text": "done"})
+    outcome = cli.inside("-p", "/mcp:a:plan how=well tea", "@notes.md", "--model", model)
+    assert (outcome.code, outcome.out) == (0, "done\n")
+    (session,) = cli.sessions
+    said = session.read_text().replace("\\\\", "\\")
+    assert 'plan {\\"how\\": \\"well\\", \\"what\\": \\"tea\\"}' in said
+    assert "milk first" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("/mcp:a:plan", "what is missing"),
+        ("/mcp:a:plam tea", "Did you mean /mcp:a:plan?"),
+        ("/mcp:gone:plan tea", "gone: it ended; its last words: no such luck"),
+        ("/mcp:off:plan tea", "off isn't used: it is disabled"),
+    ],
+)
+def test_a_prompt_of_a_server_that_cannot_be_said_is_an_error_of_use_and_asks_no_model(
+    cli: Cli, line: str, why: str
+) -> None:
+    named(cli, a="good", gone="dead-at-start")
+    file = cli.root / "home" / "config.toml"
+    cli.config(file.read_text() + '[mcp.servers.off]\ncommand = "x"\ndisabled = true\n')
+    outcome = cli.inside("-p", line, "--model", cli.script({"text": "done"}))
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert why in outcome.err
+
+
+def test_a_talk_finds_a_prompt_before_its_first_turn(cli: Cli) -> None:
+    outcome = talk(cli, "/mcp:a:plan tea")
+    assert outcome.code == 0
+    (session,) = cli.sessions
+    assert 'plan {\\"what\\": \\"tea\\"}' in session.read_text().replace("\\\\", "\\")
+
+
 def test_the_command_line_lists_tries_and_calls_servers(cli: Cli) -> None:
     named(cli, a="good", bad="dead-at-start")
     assert cli.inside("mcp").out.splitlines()[0].startswith("SERVER")

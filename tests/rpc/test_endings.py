@@ -24,6 +24,14 @@ def test_at_the_end_of_input_what_was_asked_for_is_finished_and_standard_output_
     assert outcome.events[-1] == {"type": "agent_settled", "aborted": False}
 
 
+def test_a_hook_that_fails_at_the_end_of_a_session_is_told_before_the_server_leaves(cli: Cli) -> None:
+    cli.config("[[hooks.session_end]]\ncommand = 'echo no luck >&2; exit 3'\n")
+    outcome = cli.run("--mode", "rpc", "--model", cli.script({"text": "one"}), stdin=GET)
+    assert (outcome.code, outcome.err) == (0, "")
+    (told,) = [event["message"] for event in outcome.of("extension_ui_request")]
+    assert told.endswith("failed at session_end, and is passed over: it ended with exit code 3: no luck")
+
+
 def test_sigterm_stops_the_turn_and_what_it_runs_keeps_what_was_said_and_says_so_by_its_code(cli: Cli) -> None:
     call = {"name": "bash", "arguments": {"command": "echo $$ > pid; exec sleep 60"}}
     script = cli.script({"text": "Begun.", "tool_calls": [call]})

@@ -366,9 +366,10 @@ class Session:
 
         return await run_own(self, command, shared=shared, update=update or _unheard)
 
-    async def end_jobs(self) -> None:
-        """Nothing more is said here: end the jobs that aren't kept, and say so while somebody watches. Closing the session does it too."""
+    async def take_leave(self) -> None:
+        """Nothing more is said here: end the jobs that aren't kept, then tell the hooks at the end, and say what fails while somebody watches. Closing the session does it too."""
         await close_jobs(self.jobs, self.agent)
+        await self.extensions.end()
 
     def lend(self, agent: Subagent) -> Under:
         """What a session has from this one that works for it as `agent`."""

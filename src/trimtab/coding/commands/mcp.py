@@ -196,22 +196,52 @@ def mcp_commands(session: Session) -> Mapping[str, Command]:
 
 def _command(server: Server, remote: RemotePrompt) -> Command:
     async def run(desk: Desk, rest: str) -> None:
-        arguments = filled(remote, rest)
-        session = desk.session
-
-        async def ask() -> str:
-            return prompt_text(await server.ask(lambda connection: connection.prompt(remote.name, arguments)))
-
-        try:
-            text = await ask()
-        except McpFailure as failure:
-            raise UsageError(f"{server.name}: {failure.text}", hint=f"/mcp {server.name} shows more.") from None
-        if not text.strip():
-            raise UsageError(f"{server.name} gave a prompt without text", hint="Say it in your own words.")
-        desk.work(partial(prompt, session, Said((Text(text),))))
+        desk.work(partial(prompt, desk.session, await _said(server, remote, rest)))
 
     help_text = one_line(shortened(remote.description or f"a prompt of {server.name}", 80))
     return Command(f"{MCP}{server.name}:{remote.name}", _usage(remote), help_text, run)
+
+
+async def _said(server: Server, remote: RemotePrompt, typed: str) -> Said:
+    """A prompt, filled in by its server. Raises `UsageError`."""
+    arguments = filled(remote, typed)
+    try:
+        text = prompt_text(await server.ask(lambda connection: connection.prompt(remote.name, arguments)))
+    except McpFailure as failure:
+        raise UsageError(f"{server.name}: {failure.text}", hint=f"/mcp {server.name} shows more.") from None
+    if not text.strip():
+        raise UsageError(f"{server.name} gave a prompt without text", hint="Say it in your own words.")
+    return Said((Text(text),))
+
+
+async def meet_named(session: Session, name: str) -> None:
+    """Start the server that a command `mcp:SERVER:PROMPT` names, where nobody knows yet what prompts it has. Raises `UsageError` for one that can't be used."""
+    server = _named(session, name)
+    if server is None:
+        return
+    if server.off:
+        raise UsageError(f"{server.name} isn't used: {server.off}", hint="trimtab mcp list shows all servers.")
+    if server.listing is None:
+        try:
+            await server.start()
+        except McpFailure as failure:
+            server.failure = failure
+            raise UsageError(f"{server.name}: {failure.text}", hint=f"/mcp {server.name} shows more.") from None
+
+
+def _named(session: Session, name: str) -> Server | None:
+    """The server in `mcp:SERVER:PROMPT`: of two that it could be, the one with the longer name."""
+    fits = [server for server in session.mcp.servers if name.startswith(f"{MCP}{server.name}:")]
+    return max(fits, key=lambda server: len(server.name), default=None)
+
+
+async def said_by_server(session: Session, name: str, typed: str) -> Said | None:
+    """What the command `mcp:SERVER:PROMPT` says, with what was typed behind it; None where there is no such prompt. Raises `UsageError`."""
+    await meet_named(session, name)
+    server = _named(session, name)
+    prompts = server.known().prompts if server is not None else ()
+    remote = next((one for one in prompts if server is not None and name == f"{MCP}{server.name}:{one.name}"), None)
+    return await _said(server, remote, typed) if server is not None and remote is not None else None
 
 
 def _usage(remote: RemotePrompt) -> str:

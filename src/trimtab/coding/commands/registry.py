@@ -149,6 +149,10 @@ async def run_command(desk: Desk, name: str, rest: str) -> None:
     """Run the command of that name. Raises `UsageError` when there is none."""
     commands = commands_of(desk.session)
     command = commands.get(name)
+    if command is None and name.startswith(mcp.MCP):
+        await mcp.meet_named(desk.session, name)
+        commands = commands_of(desk.session)
+        command = commands.get(name)
     if command is None:
         meant = nearest(name, commands)
         guess = f"Did you mean /{meant}? " if meant else ""

@@ -80,6 +80,7 @@ class Extensions:
         self._ground: Ground | None = None
         self._file: str | None = None
         self._publish: Tell | None = None
+        self._ended = False
         self._sections: dict[str, Section] = {}
         self._where: dict[str, Any] = {}
 
@@ -187,11 +188,17 @@ class Extensions:
         return partial(listen, feed.subscribe(), self.points, closing)
 
     async def end(self) -> None:
-        """The session closes."""
-        if not self.points.has("session_end"):
+        """The session closes; asked again, nothing more happens."""
+        if self._ended or not self.points.has("session_end"):
             return
-        with anyio.CancelScope(shield=True), anyio.move_on_after(LEAVING_S):
-            await self.points.say(SessionEnd(session_file=self._file, **self._where))
+        self._ended = True
+        with anyio.CancelScope(shield=True):
+            with anyio.move_on_after(LEAVING_S) as scope:
+                await self.points.say(SessionEnd(session_file=self._file, **self._where))
+            if scope.cancelled_caught:
+                await self._tell(
+                    f"the hooks at session_end took more than {LEAVING_S:g} seconds together; the rest of them didn't run"
+                )
 
     async def run_command(self, name: str, command: RegisteredCommand, rest: str) -> object:
         """What a command answers. Raises `HookFailed`."""

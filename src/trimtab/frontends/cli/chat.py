@@ -153,7 +153,7 @@ async def _sit(
         await loop.run(lines)
         if isinstance(loop.following, Reopening):
             await session.jobs.carry()
-        await session.end_jobs()
+        await session.take_leave()
         for event in events.pending():
             printer.show(event)
         group.cancel_scope.cancel()

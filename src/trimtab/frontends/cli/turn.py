@@ -43,24 +43,47 @@ def one_turn(words: Sequence[str], *, flags: Flags, mode: str, output_schema: st
     async def work(session: Session) -> Turn:
         for text in notices:
             await session.tell(text)
-        said = await anyio.to_thread.run_sync(_command, words, parts, session)
+        said = await _of_server(words, parts, session)
+        if said is None:
+            said = await anyio.to_thread.run_sync(_command, words, parts, session)
         return await prompt(session, said)
 
     return anyio.run(partial(drive, project, flags.choice(), mode, work, takeover=flags.takeover, output_schema=schema))
 
 
-def _command(words: Sequence[str], parts: tuple[Part, ...], session: Session) -> Said:
-    """What is said: the parts as they are, unless the words begin with a template's or a skill's command. Piped text is never one."""
+async def _of_server(words: Sequence[str], parts: tuple[Part, ...], session: Session) -> Said | None:
+    """What a prompt of a server says, where the words begin with its command. Raises `UsageError`."""
+    line = _line(words, parts)
+    if line is None or not session.mcp.servers or not line.startswith("/mcp:"):
+        return None
+    from trimtab.coding.commands.mcp import said_by_server
+
+    name, typed = (*line[1:].split(maxsplit=1), "", "")[:2]
+    said = await said_by_server(session, name, typed)
+    return None if said is None else _with_rest(said, parts)
+
+
+def _line(words: Sequence[str], parts: tuple[Part, ...]) -> str | None:
+    """The words as a line that may be a command. Piped text is never one."""
     first = parts[0]
-    if not words or not words[0].startswith("/") or not isinstance(first, Text):
+    return first.text.strip() if words and words[0].startswith("/") and isinstance(first, Text) else None
+
+
+def _with_rest(said: Said, parts: tuple[Part, ...]) -> Said:
+    gap = (Text("\n\n"),) if len(parts) > 1 else ()
+    return Said((*said.parts, *gap, *parts[1:]), said.skill)
+
+
+def _command(words: Sequence[str], parts: tuple[Part, ...], session: Session) -> Said:
+    """What is said: the parts as they are, unless the words begin with a template's or a skill's command."""
+    line = _line(words, parts)
+    if line is None:
         return Said(parts)
-    line = first.text.strip()
     said = expand(line, session)
     if said is None:
         _refuse_command(line, session)
         return Said(parts)
-    gap = (Text("\n\n"),) if len(parts) > 1 else ()
-    return Said((*said.parts, *gap, *parts[1:]), said.skill)
+    return _with_rest(said, parts)
 
 
 def _refuse_command(line: str, session: Session) -> None:
@@ -102,7 +125,7 @@ async def drive(
                 turn = Turn("cancelled", None, Usage(), 0, cost_usd=0.0)
                 with stop.scope:
                     turn = await work(session)
-                await session.end_jobs()
+                await session.take_leave()
                 result = session.result(turn, code=stop.code)
                 if mode == "json":
                     await session.feed.publish(result)

@@ -238,6 +238,7 @@ class Server:
                 if desk.following is None:
                     await desk.idle()
                     await self._all_answered()
+                    await session.take_leave()
                     await follower.told()
             except BaseException:
                 await desk.give_back()
