@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import threading
 from pathlib import Path
 
@@ -164,6 +165,33 @@ def test_a_file_that_was_deleted_while_open_is_an_error_not_a_loss_in_silence(tm
     with pytest.raises(StoreError, match="deleted"):
         log.append_messages([ask("x")])
     log.close()
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["made", "opened"])
+@pytest.mark.parametrize("left", [0, 40])
+def test_a_file_that_was_cut_while_open_is_an_error_not_a_loss_in_silence(tmp_path: Path, left: int, again: bool):
+    path = tmp_path / "s.jsonl"
+    log = SessionLog.create(path, "/proj", now=now)
+    log.append_messages([ask("one")])
+    if again:
+        log.close()
+        log = SessionLog.open(path, now=now)
+    os.truncate(path, left)
+    with pytest.raises(StoreError, match=f"was cut to {left} bytes while it was open"):
+        log.append_messages([ask("two")])
+    log.close()
+    assert path.stat().st_size == left
+
+
+def test_what_another_program_adds_to_an_open_file_stays_and_is_read_around(tmp_path: Path):
+    path = tmp_path / "s.jsonl"
+    log = SessionLog.create(path, "/proj", now=now)
+    log.append_messages([ask("one")])
+    with path.open("ab") as file:
+        file.write(b"garbage \xff\n")
+    log.append_messages([ask("two")])
+    log.close()
+    assert texts(reopened(path).view()) == ["one", "two"]
 
 
 def test_an_error_reaches_every_caller_of_the_group_and_the_session_goes_on(tmp_path: Path):

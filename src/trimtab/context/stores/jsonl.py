@@ -34,12 +34,13 @@ _ID_IN_NAME = re.compile(r"(?:.*_)?([A-Za-z0-9-]{4,64})")
 class SessionFile:
     """A session file that is open. Use `create`, `open` or `read`; not safe for two threads at once."""
 
-    def __init__(self, path: Path, header: Header, found: Scan, *, fd: int | None, disk: Disk) -> None:
+    def __init__(self, path: Path, header: Header, found: Scan, *, fd: int | None, disk: Disk, size: int = 0) -> None:
         self.path = path
         self.header = header
         self.found = found
         self._fd = fd
         self._disk = disk
+        self._size = size
         self._fresh_line = found.ends_clean
         self._needs_header = found.empty
 
@@ -79,14 +80,15 @@ class SessionFile:
     @classmethod
     def read(cls, path: Path) -> Self:
         """Open a file to look at it. Raises `SessionError`, also for a file that was never a session."""
-        found = scan(read_session_bytes(path))
+        data = read_session_bytes(path)
+        found = scan(data)
         if not found.is_session:
             raise SessionError(
                 f"{str(path)!r} is no session: it has neither a session header nor an entry that can be read",
                 hint="it was left as it is; name a session file of Trimtab or one that isn't there yet, hand over a text as @FILE, and look at a session of another agent with trimtab replay",
             )
         header = found.header or Header(id=id_from_name(path), cwd="", created="", format=FORMAT)
-        return cls(path, header, found, fd=None, disk=disk)
+        return cls(path, header, found, fd=None, disk=disk, size=len(data))
 
     @property
     def writable(self) -> bool:
@@ -96,12 +98,12 @@ class SessionFile:
     def append(self, lines: Iterable[bytes]) -> None:
         """Append lines with one write and one fsync; they are durable on return.
 
-        Raises `StoreError` when the disk refuses (some of the bytes may be in the file; the next append copes) or the file is gone,
+        Raises `StoreError` when the disk refuses (some of the bytes may be in the file; the next append copes) or the file is gone or shorter than it was,
         and `SessionError` for a file that can't be written.
         """
         if self._fd is None:
             raise self._refusal()
-        self._require_name()
+        self._require_whole()
         head = [encode_entry(self.header)] if self._needs_header else []
         data = b"".join(line + b"\n" for line in (*head, *lines))
         if not self._fresh_line:
@@ -111,6 +113,7 @@ class SessionFile:
             write_all(self._disk, self._fd, data)
         self._fresh_line = True
         self._needs_header = False
+        self._size += len(data)
 
     def close(self) -> None:
         """Close the descriptor. Closing twice is fine."""
@@ -118,13 +121,18 @@ class SessionFile:
             os.close(self._fd)
             self._fd = None
 
-    def _require_name(self) -> None:
-        """A file that was deleted under our feet takes bytes and loses them."""
-        if self._fd is not None and os.fstat(self._fd).st_nlink == 0:
-            raise StoreError(
-                f"{str(self.path)!r} was deleted while it was open",
-                hint="start a new session, or go on with --no-session",
-            )
+    def _require_whole(self) -> None:
+        """A file that was deleted under our feet takes bytes and loses them; one that was cut has lost what they go on from."""
+        if self._fd is None:
+            return
+        now = os.fstat(self._fd)
+        if now.st_nlink and now.st_size >= self._size:
+            return
+        what = f"cut to {now.st_size:,} bytes" if now.st_nlink else "deleted"
+        raise StoreError(
+            f"{str(self.path)!r} was {what} while it was open",
+            hint="start a new session, or go on with --no-session",
+        )
 
     def _refusal(self) -> SessionError:
         if self.header.format > FORMAT:
