@@ -7,7 +7,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from trimtab.context.stores.disk import store_errors
@@ -22,6 +22,8 @@ def exclusive(path: Path, *, patience_s: float = 5.0) -> Iterator[None]:
     with store_errors(path):
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
+        with suppress(OSError):
+            os.fchmod(fd, 0o600)  # where the umask took more away, the next one could not open it
         _flock(fd, path, patience_s)
         yield
     finally:
