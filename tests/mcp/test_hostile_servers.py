@@ -125,6 +125,16 @@ async def test_a_cancelled_call_leaves_the_server_of_use(tmp_path: Path) -> None
         assert text_of(await made.call("a", "echo", text="x")) == "x"
 
 
+async def test_a_call_to_a_server_that_reads_nothing_is_let_go_of_at_once(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake("deaf")}) as made:
+        await made.hub.servers[0].start()
+        before = anyio.current_time()
+        with anyio.move_on_after(0.3) as scope:
+            await made.call("a", "echo", text="x" * 2_000_000)
+        assert scope.cancelled_caught
+        assert anyio.current_time() - before < 4  # the SDK waits for five seconds to say that it gave up
+
+
 async def test_hundreds_of_tools_are_looked_up_instead_of_listed(tmp_path: Path) -> None:
     async with bench(tmp_path, {"big": fake("many"), "small": fake("other")}) as made:
         assert made.names() == ["mcp__small__other", "mcp_find", "mcp_call"]

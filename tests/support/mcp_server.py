@@ -187,6 +187,8 @@ def answered(request: dict[str, Any]) -> None:
         case "tools/list":
             LISTED[0] += 1
             send({"id": request["id"], "result": {"tools": tools()}})
+            if MODE == "deaf":
+                time.sleep(3_600)
         case "tools/call":
             called(request)
             if MODE == "nags":

@@ -30,6 +30,8 @@ MOST_NOISE = 4_000_000
 """Bytes that a server may print that are no messages, before it is given up; each line counts for some more."""
 MOST_A_SECOND = 2_000
 """Messages; more wait in the pipe."""
+_WAITING = 8
+"""Messages that may wait for a server that reads slowly: one that gives a request up is let go of at once, though the notice of it can't be written yet."""
 _GRACE_S = 0.7
 _CHUNK = 1 << 18
 _LINE_COST = 200
@@ -75,7 +77,7 @@ async def process_streams(
             raise
         raise McpFailure(f"there is no program {one_line(argv[0])}") from None
     to_sdk, from_server = anyio.create_memory_object_stream[Any](0)
-    to_server, from_sdk = anyio.create_memory_object_stream[Any](0)
+    to_server, from_sdk = anyio.create_memory_object_stream[Any](_WAITING)
     leaving = anyio.Event()
     try:
         async with anyio.create_task_group() as group:
