@@ -88,7 +88,7 @@ class OAuthConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
     """The path there."""
     authorize_params: dict[str, str] = {}
     """More parameters for `authorize_url` and `device_url`, such as `audience`."""
-    token_params: dict[str, str] = {}
+    token_params: dict[str, Secret] = {}
     """More parameters for `token_url`."""
     header: str | None = None
     """The header that carries the token; when not set, it goes where this API has its key."""
