@@ -283,6 +283,20 @@ async def test_where_nothing_can_be_kept_no_refresh_token_is_spent(
     assert auth.server.requests == []
 
 
+async def test_a_new_token_that_cannot_be_kept_is_said_once_and_used_by_this_run(
+    logged_in: Callable[..., Project], auth: AuthServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = logged_in(-1)
+    opened = await open_model(project, "office/tiny")
+    monkeypatch.setattr(renewal, "keep_login", lambda file, provider, login, *, store: _refuse(file))
+    first, second = (await said_by(opened))[-1], (await said_by(opened))[-1]
+    await close_provider(opened.provider)
+    assert "the new token of office is lost" in first.error.message
+    assert "Free some space" in first.error.hint
+    assert second.error is None
+    assert len(auth.asked("refresh_token")) == 1
+
+
 def _refuse(file: Path) -> None:
     raise ConfigError("nothing can be kept: the disk is full", hint="Free some space.")
 
