@@ -364,6 +364,8 @@ def _toml_type(annotation: str) -> str:
         "Natural": "integer from 0",
         "Seconds": "number above 0",
         "Share": "number above 0, at most 1",
+        "Amount": "number above 0",
+        "Price": "number from 0 to 100,000",
         "RoleModels": "string, or array of strings and tables",
     }
     annotation = annotation.removesuffix(" | None")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import stat
 import threading
 from pathlib import Path
@@ -181,6 +182,21 @@ def test_a_write_that_fails_leaves_the_old_file(file: Path, monkeypatch: pytest.
         write_login(file, "q", KEY)
     assert file.read_bytes() == before
     assert sorted(p.name for p in file.parent.iterdir()) == [".auth.json.lock", "auth.json"]
+
+
+def test_a_disk_that_takes_an_empty_file_and_no_login_is_noticed_before_anything_is_spent(file: Path) -> None:
+    auth_file.write_login(file, "office", auth_file.KeyLogin(api_key="k"))
+    before, (soft, hard) = file.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    beside = sorted(file.parent.iterdir())
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, hard))
+    try:
+        with pytest.raises(ConfigError, match="nothing can be kept"):
+            auth_file.require_writable(file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (file.read_bytes(), sorted(file.parent.iterdir())) == (before, beside)
+    auth_file.require_writable(file)
+    assert (file.read_bytes(), sorted(file.parent.iterdir())) == (before, beside)
 
 
 def test_writers_side_by_side_lose_nothing(file: Path) -> None:

@@ -1,9 +1,12 @@
 """Logging in by a browser: authorization code, PKCE, and a way back to this machine."""
 
+import errno
+import os
 import socket
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import anyio
 import pytest
 
 from support.auth_server import HTML, AuthServer, refusal
@@ -114,6 +117,52 @@ async def test_what_else_comes_to_the_port_changes_nothing(auth: AuthServer, des
     token = await login(auth, desk)
     assert token.access_token in auth.good
     assert [status for status, _ in auth.pages] == [404, 400, 200]
+
+
+async def test_strangers_are_told_of_a_few_times_and_no_more(auth: AuthServer, desk: LoginDesk) -> None:
+    def browse(url: str) -> bool:
+        back = parse_qs(urlsplit(url).query)["redirect_uri"][0]
+        for number in range(30):
+            auth.visit(f"{back}?code={number}&state=guess")
+        return auth.browse(url)
+
+    desk.browse = browse
+    assert (await login(auth, desk)).access_token in auth.good
+    assert desk.text.count("its state is another one") == 5
+    assert desk.text.count("more of that kind isn't told") == 1
+
+
+async def test_more_connections_than_files_may_be_open_end_no_login(
+    auth: AuthServer, desk: LoginDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = anyio.create_tcp_listener
+    failed: list[OSError] = []
+
+    class Exhausted:
+        def __init__(self, inner: Any) -> None:
+            self.inner = inner
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.inner, name)
+
+        async def __aenter__(self) -> "Exhausted":
+            return self
+
+        async def __aexit__(self, *ended: object) -> None:
+            await self.inner.aclose()
+
+        async def serve(self, *args: Any) -> None:
+            if not failed:
+                failed.append(OSError(errno.EMFILE, os.strerror(errno.EMFILE)))
+                raise ExceptionGroup("as anyio raises it", failed)
+            await self.inner.serve(*args)
+
+    async def listener(**where: Any) -> Exhausted:
+        return Exhausted(await real(**where))
+
+    monkeypatch.setattr(anyio, "create_tcp_listener", listener)
+    assert (await login(auth, desk)).access_token in auth.good
+    assert failed
 
 
 async def test_a_code_that_was_used_already_brings_nothing(auth: AuthServer, desk: LoginDesk) -> None:

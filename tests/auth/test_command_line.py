@@ -461,6 +461,60 @@ def test_a_talk_logs_in_unseen_and_goes_on_with_the_new_key(tmp_path: Path) -> N
         assert all(KEY not in path.read_text() for path in cli.sessions)
 
 
+def test_the_first_talk_without_any_key_offers_a_login_and_goes_on(tmp_path: Path) -> None:
+    with FakeServer(answer()) as server:
+        cli = Cli.at(tmp_path, **at(server))
+        with terminal(cli) as screen:
+            screen.until("Log in to a provider now?")
+            screen.type("yes\n")
+            screen.until("Which provider?")
+            screen.type("anthropic\n")
+            screen.until("isn't shown")
+            screen.type("a key with blanks\n")
+            screen.until("that is no key")
+            screen.screen = ""
+            screen.until("answer with a word")  # it is offered again
+            screen.type("y\n")
+            screen.until("Which provider?")
+            screen.type("anthropic\n")
+            screen.until("press Enter")
+            assert not screen.echoes
+            screen.type(f"{KEY}\n")
+            screen.until("/help lists")
+            assert screen.echoes
+            screen.type("hi\n")
+            screen.until("hello there")
+            screen.type("/quit\n")
+            assert screen.end() == 0
+            assert KEY not in screen.screen
+        assert server.requests[-1].headers["x-api-key"] == KEY
+
+
+@pytest.mark.parametrize("no", ["no\n", "q\n", "\x04"])
+def test_who_would_rather_not_log_in_gets_what_else_can_be_done(cli: Cli, no: str) -> None:
+    with terminal(cli) as screen:
+        screen.until("answer with a word")
+        screen.type(no)
+        assert screen.end() == 2
+        assert "no model is configured" in screen.screen
+        assert "trimtab models lists them" in screen.screen
+        assert not (cli.home / "auth.json").exists()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_while_the_first_key_is_typed_leaves_the_terminal_as_it_was(cli: Cli, number: int, code: int) -> None:
+    with terminal(cli) as screen:
+        screen.until("answer with a word")
+        screen.type("yes\n")
+        screen.until("Which provider?")
+        screen.type("anthropic\n")
+        screen.until("press Enter")
+        assert not screen.echoes
+        os.kill(screen.process.pid, number)
+        assert screen.end() == code
+        assert screen.echoes
+
+
 def test_a_key_behind_the_command_of_a_talk_is_refused_unrepeated(cli: Cli) -> None:
     outcome = talk(cli, f"/login anthropic {KEY}", "/login")
     assert "isn't written there" in outcome.err + outcome.out

@@ -90,6 +90,15 @@ async def test_a_refusal_ends_it(error: str, words: str, auth: AuthServer, desk:
     assert len(auth.asked("device_code")) == 2
 
 
+async def test_a_server_that_limits_the_rate_is_asked_again_and_ends_nothing(
+    auth: AuthServer, desk: LoginDesk, clock: Clock
+) -> None:
+    auth.answers = [refusal("rate_limited", status=429), refusal("slow_down", status=429), PENDING]
+    token = await login(auth, desk, clock)
+    assert token.access_token in auth.good
+    assert clock.slept == [5, 10, 15, 15]
+
+
 async def test_a_code_that_nobody_types_ends_with_its_time(auth: AuthServer, desk: LoginDesk, clock: Clock) -> None:
     auth.device_answer = {"expires_in": 30, "interval": 10}
     auth.answers = [PENDING] * 10

@@ -199,6 +199,44 @@ async def test_a_renewal_that_cannot_be_had_is_tried_again_as_any_broken_connect
     assert events[-1].error is None
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        refusal("rate_limited", status=429),
+        refusal("temporarily_unavailable"),
+        refusal("server_error", description="later"),
+        refusal("too_soon", status=425),
+    ],
+)
+async def test_a_server_that_cannot_answer_just_now_ends_no_login(
+    logged_in: Callable[..., Project], auth: AuthServer, monkeypatch: pytest.MonkeyPatch, reply: Reply
+) -> None:
+    project = logged_in(-1)
+    auth.answers = [reply]
+    opened = await open_model(project, "office/tiny")
+
+    async def at_once(seconds: float) -> None:
+        return
+
+    monkeypatch.setattr(opened.provider, "_sleep", at_once)
+    events = await said_by(opened)
+    await close_provider(opened.provider)
+    assert [e.kind for e in events if isinstance(e, Retrying)] == ["network"]
+    assert events[-1].error is None
+    assert len(auth.asked("refresh_token")) == 2
+
+
+async def test_words_of_a_refusal_that_are_no_text_can_still_be_kept(
+    logged_in: Callable[..., Project], auth: AuthServer
+) -> None:
+    body = rb'{"error": "invalid_grant", "error_description": "\ud800\u001b[31mgone"}'
+    auth.answers = [Reply([body], status=400, framing="length")]
+    ended = await asked(logged_in(-1))
+    assert ended.error.kind == "auth"
+    assert "gone" in ended.error.message.encode().decode()
+    assert "\x1b" not in ended.error.message
+
+
 async def test_a_token_server_that_hangs_is_left_after_a_while(
     logged_in: Callable[..., Project], auth: AuthServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,6 +281,20 @@ async def test_where_nothing_can_be_kept_no_refresh_token_is_spent(
     await close_provider(opened.provider)
     assert "isn't renewed" in ended.error.message
     assert auth.server.requests == []
+
+
+async def test_a_new_token_that_cannot_be_kept_is_said_once_and_used_by_this_run(
+    logged_in: Callable[..., Project], auth: AuthServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = logged_in(-1)
+    opened = await open_model(project, "office/tiny")
+    monkeypatch.setattr(renewal, "keep_login", lambda file, provider, login, *, store: _refuse(file))
+    first, second = (await said_by(opened))[-1], (await said_by(opened))[-1]
+    await close_provider(opened.provider)
+    assert "the new token of office is lost" in first.error.message
+    assert "Free some space" in first.error.hint
+    assert second.error is None
+    assert len(auth.asked("refresh_token")) == 1
 
 
 def _refuse(file: Path) -> None:

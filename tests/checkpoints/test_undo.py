@@ -1,6 +1,7 @@
 """Turns are taken back and done again: what was said, what was changed in files, or both."""
 
 import os
+import resource
 import signal
 import subprocess
 from collections.abc import AsyncIterator, Callable
@@ -404,3 +405,14 @@ async def test_a_pipe_that_the_turn_did_not_touch_is_not_spoken_of(cli: Cli) -> 
     async with open_session(project_of(cli, bash("echo b > b.txt"), DONE), New()) as session:
         await session.prompt("go")
         assert (await session.undo()).left == ()
+
+
+def test_where_no_temporary_folder_can_be_made_a_session_that_is_kept_nowhere_says_what_to_do(cli: Cli) -> None:
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    outcome = cli.run("-p", "hi", "--no-session", "--model", cli.script({"text": "hello"}), preexec_fn=full)
+    assert outcome.code == 2
+    assert "no temporary folder can be made" in outcome.err
+    assert "TMPDIR" in outcome.err
+    assert "Traceback" not in outcome.err

@@ -126,7 +126,7 @@ async def test_a_report_holds_what_ran_and_no_word_of_the_conversation_and_no_se
     assert os.stat(file).st_mode & 0o777 == 0o600
     for part in ("What I did", "trimtab", "model scripted/none", "result of read", "failed", "models.example"):
         assert part in text
-    assert "error invalid 400 no such thing, says [secret: variable] of ~/x" in text
+    assert "error invalid 400 no such thing, says [secret] of ~/x" in text
     for gone in (SECRET, "private words", "gone-away", "ghp_", str(tmp_path), "/v1/private", "//me"):
         assert gone not in text
     assert text.count("```") == 8

@@ -1,5 +1,6 @@
 """Mistakes in settings are found where they are and told in a person's words."""
 
+import math
 from typing import Any
 
 import msgspec
@@ -70,6 +71,18 @@ def test_a_value_is_never_shown_unless_it_should_have_been_a_choice() -> None:
     mistake = first_mistake({"providers": {"l": {"max_output": "sk-secret"}}}, Settings)
     assert mistake is not None
     assert "sk-secret" not in mistake.problem + mistake.hint
+
+
+@pytest.mark.parametrize("price", [math.nan, math.inf, -math.inf, -0.01])
+@pytest.mark.parametrize("name", ["price_input", "price_output", "price_cache_read", "price_cache_write"])
+@pytest.mark.parametrize("kind", [ProviderConfig, ModelConfig])
+def test_a_price_is_a_number_by_which_a_limit_of_cost_can_be_kept(
+    kind: type[msgspec.Struct], name: str, price: float
+) -> None:
+    row = {"id": "x", name: price}
+    mistake = first_mistake({"models": [row]} if kind is ProviderConfig else row, kind)
+    assert mistake is not None
+    assert name in mistake.problem
 
 
 NAMES = st.sampled_from(

@@ -1,5 +1,6 @@
 """The HTTP provider against a scripted server, with a wire that is as small as a wire can be."""
 
+import base64
 import json
 import subprocess
 import sys
@@ -256,6 +257,46 @@ async def test_the_key_never_comes_back_in_a_message():
         (ended,) = await ask(server.url)
     assert (ended.error.kind, ended.error.message) == ("auth", "bad key [key]")
     assert "sk-secret" not in repr(endpoint("http://x"))
+
+
+@pytest.mark.parametrize(
+    ("more", "sent"),
+    [
+        ({"headers": {"X-Own": "own-secret-1"}}, "own-secret-1"),
+        ({"headers": {"Authorization": "Bearer own-secret-2"}}, "own-secret-2"),
+        ({"query": "?key=own-secret-3"}, "own-secret-3"),
+        ({"login": "me:own-secret-4"}, "own-secret-4"),
+        ({"login": "me:own-secret-5"}, base64.b64encode(b"me:own-secret-5").decode()),
+        ({"login": "me:own%2Dsecret-6"}, "own-secret-6"),
+    ],
+)
+async def test_nothing_that_lets_in_comes_back_in_a_message_also_where_the_message_is_cut_within_it(more, sent):
+    for before in ("", "x" * (500 - len("you sent ") - 8)):
+        body = {"error": {"message": f"{before}you sent {sent} {'y' * 600}"}}
+        with FakeServer(json_reply(body, status=400)) as server:
+            url = server.url.replace("//", f"//{more['login']}@") if "login" in more else server.url
+            base_url = f"{url}/v1{more.get('query', '')}"
+            (ended,) = await ask(url, base_url=base_url, api_key=None, headers=more.get("headers", {}))
+        assert sent[:8] not in ended.error.message
+        assert "you sent [key]" in ended.error.message
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize(
+    ("more", "blames"),
+    [
+        ({"api_key": None}, "No key was sent"),
+        ({"api_key": "sk-secret"}, "refused the key"),
+        ({"api_key": None, "headers": {"authorization": "Bearer x"}}, "refused the key"),
+        ({"api_key": None, "headers": {"x-own": "value"}}, "No key was sent"),
+    ],
+)
+async def test_a_refusal_blames_a_key_only_where_one_was_sent(status, more, blames):
+    with FakeServer(json_reply({"error": {"message": "no"}}, status=status)) as server:
+        (ended,) = await ask(server.url, **more)
+    assert ended.error.kind == "auth"
+    assert blames in ended.error.hint
+    assert ("trimtab login " in ended.error.hint) is (blames == "No key was sent")
 
 
 async def test_a_word_that_stands_for_no_key_is_not_struck_out_of_a_message():

@@ -209,6 +209,16 @@ async def test_a_window_that_cannot_hold_what_has_to_stay_is_passed_over(tmp_pat
     assert any(text.startswith(f"{cast.ref('b')} can't stand in") and "3,000" in text for text in ears.notices)
 
 
+@pytest.mark.parametrize("window", range(2_000, 7_000, 500))
+async def test_whatever_its_window_one_that_takes_over_can_hold_the_request(tmp_path: Path, window: int) -> None:
+    cast = Cast.at(tmp_path, a=[FAILS], b=[says("here")], c=[says("at last")])
+    cast.rows["b"] = {"context_window": window, "max_output": 500}
+    async with cast.open(roles={"main": cast.refs("a", "b", "c")}) as session:
+        turn = await session.prompt("hi")
+    assert turn.reason == "stop", turn.error
+    assert turn.text in ("here", "at last")
+
+
 async def test_a_smaller_window_makes_the_engine_manage_for_it(tmp_path: Path) -> None:
     cast = Cast.at(tmp_path, a=[FAILS], b=[says("here")])
     cast.rows["b"] = {"context_window": 30_000, "max_output": 2_000}

@@ -136,6 +136,25 @@ def test_what_a_review_took_is_in_the_sums(cli: Cli) -> None:
     assert outcome.result["summary_usage"]["input"] == 700
 
 
+def test_a_run_whose_limit_is_reached_asks_no_reviewing_model(cli: Cli) -> None:
+    review = cli.script({"text": "PASS", "usage": {"input": 700, "output": 1}})
+    done = {**DONE, "usage": {"input": 60_000, "output": 1}}
+    outcome = checked(cli, WRITE, done, flags=("--max-tokens", "60000", "--set", f"verify.model={review}"))
+    assert (outcome.result["reason"], outcome.result["verify"]) == ("budget", "failed"), outcome.err
+    assert "not reviewed: the run's limit is reached" in outcome.of("verify_ended")[-1]["detail"]
+    assert outcome.result["summary_usage"]["input"] == 0
+
+
+def test_a_reviewing_model_whose_price_nobody_knows_is_refused_before_the_work_where_cost_is_limited(cli: Cli) -> None:
+    rows = ", ".join(f'{{id = "{cli.root}/script{n}.jsonl", price_input = 1, price_output = 1}}' for n in (0, 1))
+    cli.config(f'[providers.local]\nbase_url = "http://127.0.0.1:9/v1"\n[providers.scripted]\nmodels = [{rows}]\n')
+    flags = ("--max-cost", "1", "--set", "verify.model=local/tiny")
+    outcome = checked(cli, WRITE, DONE, flags=flags)
+    assert (outcome.code, (cli.project / "a.txt").exists()) == (2, False)
+    assert "the price of local/tiny isn't known" in outcome.err
+    assert checked(cli, WRITE, DONE, flags=(*flags, "--no-verify")).code == 0
+
+
 def test_a_reviewing_model_that_there_is_not_is_said_before_the_work(cli: Cli) -> None:
     outcome = checked(cli, WRITE, DONE, flags=("--set", "verify.model=nobody/nothing"))
     assert outcome.code == 2

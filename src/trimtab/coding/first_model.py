@@ -71,7 +71,11 @@ def key_variables() -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def no_model(project: Project, found: Found) -> UnknownModel:
+class NoModel(UnknownModel):
+    """No model is named, and nothing lets one in anywhere."""
+
+
+def no_model(project: Project, found: Found) -> NoModel:
     """The error that says what to do."""
     catalogue = Catalogue.load()
     offers = [
@@ -87,7 +91,7 @@ def no_model(project: Project, found: Found) -> UnknownModel:
     nothing = f"no key in the environment (it would be in {key_variables()}), no login, and no server on the usual local ports"
     unused = "; ".join(f"no key is used: {why}" for why in found.held)
     offered = "; ".join((*offers[:3], *([unused] if unused else []))) or nothing
-    return UnknownModel(
+    return NoModel(
         "no model is configured",
         hint=f'Found here: {offered}.\n  Keep a key: trimtab login. Once: trimtab -p TEXT --model PROVIDER/MODEL (trimtab models lists them). For good: model = "PROVIDER/MODEL" in {project.home.config_file}.',
     )

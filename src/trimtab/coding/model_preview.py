@@ -61,6 +61,7 @@ def preview_of(
     budget = budget_for(model, settings.thresholds)
     seen = look(view, request, budget, MeterTally(model))
     floor = floor_of(seen).total
+    most = _at_most(floor, seen.used, seen.estimate.tokens)
     messages = view.messages()
     here = request.model
     caches = here.cache.kind != "none" and here.ref != model.ref and any(isinstance(m, Assistant) for m in messages)
@@ -69,8 +70,8 @@ def preview_of(
         seen.used,
         budget.hard,
         too_small=""
-        if floor <= budget.hard
-        else f"what has to stay is {floor:,} tokens, and a request to {model.ref} may have {budget.hard:,} (window {model.context_window:,})",
+        if most <= budget.hard
+        else f"what has to stay is {floor:,} tokens{f', at most {most:,}' if most > floor else ''}, and a request to {model.ref} may have {budget.hard:,} (window {model.context_window:,})",
         pictures=0 if "image" in model.input else sum(map(_pictures, messages)),
         thinking=sum(_foreign(message, model) for message in messages),
         tools=tuple(t.name for t in request.tools if tools is not None and t.name not in tools),
@@ -78,6 +79,11 @@ def preview_of(
         stay_usd=cost_usd(Usage(cache_read=seen.used), here.prices),
         caches=caches,
     )
+
+
+def _at_most(tokens: int, upper: int, estimate: int) -> int:
+    """The upper end for a part of a request of `estimate` tokens and at most `upper`, by which a request is refused or sent."""
+    return max(tokens, -(-tokens * upper // estimate)) if estimate > 0 else tokens
 
 
 def lines_of(preview: Preview, here: ModelInfo, *, vision: str | None = None) -> tuple[str, ...]:

@@ -9,9 +9,17 @@ from pathlib import Path
 from trimtab.types.errors import UsageError
 
 
-def write_new(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file (mode 0600) that isn't there yet. Raises `UsageError` when it is, or can't be written; then nothing is left."""
+def write_new(path: Path, pieces: Iterable[bytes], *, make_folder: bool = False) -> None:
+    """Write a file (mode 0600) that isn't there yet, its folder (0700) too where that is wanted. Raises `UsageError` when it is, or can't be written; then no file is left."""
     made: Path | None = None
+    if make_folder:
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as problem:
+            raise UsageError(
+                f"the folder {path.parent} can't be made: {problem.strerror or problem}",
+                hint="Name a file that can be written.",
+            ) from None
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
         made = Path(name)

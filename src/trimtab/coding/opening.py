@@ -142,12 +142,11 @@ async def open_session(
             closer=Closers([c for c in (closing.verifier, closing.schema) if c is not None and under is None]),
         )
         context.attach(agent)
+        afford = verifier.afford = lambda: agent.allowance.check(context.transcript.unsettled())
         if eyes := roles.of("vision"):
             from trimtab.coding.vision import SeenTranscript  # noqa: PLC0415 - few sessions have one
 
-            agent.transcript = SeenTranscript(
-                context.transcript, eyes, lambda: agent.allowance.check(context.transcript.unsettled())
-            )
+            agent.transcript = SeenTranscript(context.transcript, eyes, afford)
         left = await open_jobs(kit.jobs, agent, log, beside) if under is None else ()
         await extensions.begin(agent, log, person)
         context.transcript.around = extensions.transcript_hooks()

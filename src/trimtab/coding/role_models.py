@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import anyio
 
+from trimtab.coding.limits import require_price
 from trimtab.coding.models import OpenModel, close_provider, open_model, resolve_model
 from trimtab.coding.project import Project
 from trimtab.coding.roles import ROLES, UNREACHABLE, Circuits, Member, Role, members_of, order_of
@@ -138,6 +139,7 @@ class RoleModels:
         for found in self.in_order():
             try:
                 opened = await self.opened(found)
+                require_price(self._roles.project.settings, opened.info)
             except UsageError as e:
                 problem = e
                 continue

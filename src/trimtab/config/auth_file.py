@@ -29,6 +29,8 @@ from trimtab.context.stores.private import make_private
 from trimtab.types.errors import ConfigError, StoreError
 
 _LARGEST = 1_000_000
+_ROOM = 80 * 1024
+"""Bytes that one login has at most."""
 _SECTION = "providers"
 _Data: TypeAlias = dict[str, Any]
 
@@ -135,11 +137,12 @@ def remove_login(file: Path, provider: str) -> tuple[str, ...]:
 
 
 def require_writable(file: Path) -> None:
-    """Raise `ConfigError` unless the file could be written now: what follows can't be done twice."""
+    """Raise `ConfigError` unless the file, with another login in it, could be written now: what follows can't be done twice."""
     with _told(file):
         real = Path(os.path.realpath(file))
         make_private(real.parent)
-        with _beside(real, "") as trial:
+        size = real.stat().st_size if real.exists() else 0
+        with _beside(real, " " * (min(size, _LARGEST) + _ROOM)) as trial:  # a full disk takes empty files
             trial.unlink()
 
 

@@ -59,6 +59,17 @@ def in_force(loaded: Loaded) -> tuple[Row, ...]:
     return tuple(replace(row, origin=origin_of(loaded, row.key)) for row in said)
 
 
+def secret_values(loaded: Loaded) -> Iterator[str]:
+    """The texts of which rows say only that they are set: for whoever has to find them elsewhere, and shows none."""
+    for row in _walk(loaded.settings, Settings, (), secret=False):
+        if row.secret:
+            value: Any = loaded.settings
+            for part in row.key:
+                value = getattr(value, str(part)) if isinstance(value, msgspec.Struct) else value[part]
+            if isinstance(value, str):
+                yield value
+
+
 def origin_of(loaded: Loaded, key: Key) -> Origin | None:
     """Where the value at `key` comes from; None for a default."""
     named = tuple(part for part in key[: _first_place(key)] if isinstance(part, str))

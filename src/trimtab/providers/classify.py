@@ -27,6 +27,8 @@ IN_STREAM = 0
 
 _NUMBER = r"\d[\d,_]*"
 _SHOWN_CHARS = 500
+CUT = " …"
+"""Stands at the end of a message that was cut."""
 _READ_CHARS = 65_536
 """Of an error's words: rules look at no more, so that a body of any size is read at once."""
 _HTML_CHARS = 8_192
@@ -215,7 +217,7 @@ def _from_html(text: str) -> str:
 
 def _short(text: str) -> str:
     text = text.strip()
-    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + " …"
+    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + CUT
 
 
 def _fallback_message(status: int | None) -> str:

@@ -24,9 +24,10 @@ from trimtab.providers.framing import BodyFramer
 from trimtab.providers.lenient import cut_stream
 from trimtab.providers.network import KEPT_CONNECTIONS, ConnectionTrace, open_transport
 from trimtab.providers.retry import RetryPolicy, given_up, next_wait
+from trimtab.providers.secrets_sent import lets_in, without_secrets
 from trimtab.providers.sse import SseEvent
 from trimtab.providers.transport_errors import UNSENDABLE, transport_error
-from trimtab.providers.wire import AUTHORISING, Decoder, Endpoint, Wire, WireFailure, WireRequest
+from trimtab.providers.wire import Decoder, Endpoint, Wire, WireFailure, WireRequest
 from trimtab.types.errors import ErrorInfo
 from trimtab.types.models import ModelRequest
 from trimtab.types.stream import Ended, Retrying, StreamEvent
@@ -36,7 +37,6 @@ _REFUSAL_S = 10.0
 _DRAIN_S = 0.1
 _PROXY_ASKS = 407
 _NOT_LET_IN = 401
-_SHORTEST_SECRET = 6
 
 
 class HttpProvider:
@@ -91,6 +91,7 @@ class HttpProvider:
                 return
             except WireFailure as failure:
                 error = self._without_keys(reclassify(failure.info, self._rules), endpoint)
+                error = _named_missing(error, endpoint or self.endpoint)
                 if endpoint is not None and not renewed and error.status == _NOT_LET_IN:
                     renewed = True
                     newer, error = await self._renewed(endpoint, error)
@@ -205,21 +206,18 @@ class HttpProvider:
         )
 
     def _without_keys(self, error: ErrorInfo, endpoint: Endpoint | None) -> ErrorInfo:
-        """Some servers repeat the key that they refuse; it must not reach a log. `x` or `none`, given to a local server, is no secret."""
-        message = error.message
-        for key in _keys(endpoint or self.endpoint):
-            if len(key) >= _SHORTEST_SECRET:
-                message = message.replace(key, "[key]")
+        """Some servers repeat what they refuse; a key must not reach a log."""
+        message = without_secrets(error.message, endpoint or self.endpoint)
         return error if message == error.message else msgspec.structs.replace(error, message=message)
 
 
-def _keys(endpoint: Endpoint) -> Iterator[str]:
-    """What lets requests in: the key, and what headers that authorise hold behind a word such as `Bearer`."""
-    yield endpoint.api_key or ""
-    for name, value in endpoint.headers.items():
-        if name.lower() in AUTHORISING or name.lower() == endpoint.token_header.lower():
-            yield value
-            yield value.rpartition(" ")[2]
+def _named_missing(error: ErrorInfo, endpoint: Endpoint) -> ErrorInfo:
+    """An `error` that blames a key; where none was sent it says so, and how one is given."""
+    if error.kind != "auth" or lets_in(endpoint):
+        return error
+    name = endpoint.provider
+    hint = f"No key was sent. If this server wants one: `trimtab login {name}` keeps it, or name its variable: `trimtab config set providers.{name}.api_key_env VARIABLE`."
+    return msgspec.structs.replace(error, hint=hint)
 
 
 def join_url(base_url: str, path: str) -> str:

@@ -15,6 +15,8 @@ Natural: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 """A number of things of which there may be none."""
 Amount: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 """Money."""
+Price: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=100_000)]
+"""USD for a million tokens. Limits of cost are kept by it, so it is a number that can be added up."""
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 """A time that passes."""
 Share: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=1)]
@@ -55,13 +57,13 @@ class ModelConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
     """How a level is said on the wire; `catalogue/models.toml` lists the styles. Empty: levels aren't sent."""
     tokenizer: str | None = None
     """The family of its tokenizer."""
-    price_input: float | None = None
+    price_input: Price | None = None
     """A million tokens of prompt that no cache holds."""
-    price_output: float | None = None
+    price_output: Price | None = None
     """A million tokens of answer, thinking included."""
-    price_cache_read: float | None = None
+    price_cache_read: Price | None = None
     """A million tokens of prompt that were read from a cache; the input price when unknown."""
-    price_cache_write: float | None = None
+    price_cache_write: Price | None = None
     """A million tokens of prompt that were written to a cache; the input price when unknown."""
     compat: dict[str, Any] = {}
     """Switches for what its server wants differently; the module of each wire lists its own."""
@@ -88,7 +90,7 @@ class OAuthConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
     """The path there."""
     authorize_params: dict[str, str] = {}
     """More parameters for `authorize_url` and `device_url`, such as `audience`."""
-    token_params: dict[str, str] = {}
+    token_params: dict[str, Secret] = {}
     """More parameters for `token_url`."""
     header: str | None = None
     """The header that carries the token; when not set, it goes where this API has its key."""

@@ -46,7 +46,9 @@ def _logins(project: Project) -> Iterator[Check]:
     now = unix_time()
     for name in read_auth(project.home.auth_file).logins:
         found = sources(project, name)
-        login = next(source for source in found if source.kind == "login")
+        login = next((source for source in found if source.kind == "login"), None)
+        if login is None:  # somebody logged out meanwhile
+            continue
         first = in_use(found)
         words = [f"{one_line(name)}: {'a token' if login.oauth else 'a key'} in {login.where}"]
         if said := ending(login, now):

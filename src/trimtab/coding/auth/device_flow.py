@@ -18,12 +18,14 @@ from trimtab.config.auth_file import TokenLogin
 from trimtab.providers.post import NoAnswer
 from trimtab.providers.resolve import is_web_url
 from trimtab.types.errors import TrimtabError
+from trimtab.types.text import scrub
 
 _GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 _INTERVAL_S, _SLOWER_S = 5.0, 5.0
 _SHORTEST_S, _LONGEST_S = 1.0, 60.0
 _LIFE_S, _LONGEST_LIFE_S = 900.0, 1800.0
 _SHOWN = 100
+_LONGEST_ADDRESS = 2_000
 
 
 async def by_device(
@@ -73,7 +75,7 @@ def _shown(flow: Flow, answer: Mapping[str, Any]) -> tuple[str, str]:
     lines = [
         f"To log in to {flow.provider}, open on any device:",
         f"  {one_line(str(address))}",
-        f"and type this code: {one_line(code)[:_SHOWN]}",
+        f"and type this code: {scrub(one_line(code))[:_SHOWN]}",
     ]
     whole = answer.get("verification_uri_complete")
     if _opens(whole):
@@ -82,7 +84,7 @@ def _shown(flow: Flow, answer: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _opens(value: object) -> bool:
-    return isinstance(value, str) and value.isprintable() and is_web_url(value)
+    return isinstance(value, str) and len(value) <= _LONGEST_ADDRESS and value.isprintable() and is_web_url(value)
 
 
 def _bounded(value: object, usual: float, least: float, most: float) -> float:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 import anyio
 
+from trimtab.coding.auth.browser import has_browser
 from trimtab.coding.auth.flow import Flow, Way, flow_of
 from trimtab.coding.auth.found import Source, in_use, oauth_of, origin_of, providers_with_keys, sources
 from trimtab.coding.auth.means import Means
@@ -101,6 +102,15 @@ def checked_key(text: str) -> str:
     return key
 
 
+async def log_in(project: Project, name: str, means: Means) -> tuple[str, ...]:
+    """Log in to `name` by the way that is the better one on this machine, by a key where there is no other; return what to tell. Raises `TrimtabError`."""
+    require_provider(project, name)
+    flow = flow_for(project, name)
+    if flow is None:
+        return await log_in_by_key(project, name, await ask_key(project, name, means.person))
+    return await log_in_by_flow(project, flow, means, ways_of(flow, has_browser=has_browser(project.env))[0])
+
+
 async def log_in_by_key(project: Project, name: str, key: str) -> tuple[str, ...]:
     """Keep a key for `name`; return what to tell. Raises `UsageError` or `ConfigError`."""
     server = origin_of(require_provider(project, name))
@@ -148,7 +158,9 @@ async def _keep(project: Project, name: str, login: Login) -> tuple[str, ...]:
     store = project.settings.auth.store
     told = await anyio.to_thread.run_sync(lambda: keep_login(project.home.auth_file, name, login, store=store))
     found = sources(project, name)
-    source = next(source for source in found if source.kind == "login")
+    source = next((source for source in found if source.kind == "login"), None)
+    if source is None:  # another process was as fast
+        return (f"the login of {name} was kept, and is gone again: somebody logged out", *told)
     what = f"logged in to {name}" if isinstance(login, TokenLogin) else f"the key of {name} is kept"
     lines = [f"{what} in {source.where}", *told]
     first = in_use(found)

@@ -12,12 +12,15 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlsplit
 
 import anyio
-from anyio.abc import SocketAttribute, SocketStream
+from anyio.abc import Listener, SocketAttribute, SocketStream, TaskGroup
 
 from trimtab.types.errors import ConfigError
 
 _MAX_HEAD = 16 * 1024
 _HEAD_S = 5.0
+_BREATH_S = 0.1
+_MOST_TOLD = 5
+"""Answers of strangers that are told."""
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Trimtab</title><p>{text}</p></html>"""
 
 
@@ -43,6 +46,7 @@ class Callback:
     odd: Callable[[str], None]
     _answer: Answer | None = None
     _came: anyio.Event = field(default_factory=anyio.Event)
+    _told: int = 0
 
     async def answer(self) -> Answer:
         """Wait for the answer."""
@@ -72,16 +76,34 @@ class Callback:
             answer = answer_in(target, self.state)
         except WrongAnswer as e:
             await stream.send(_page("400 Bad Request", "This isn't the answer that Trimtab waits for."))
-            self.odd(f"something came back that isn't the answer of this login ({e}); still waiting")
+            self._say_odd(f"something came back that isn't the answer of this login ({e}); still waiting")
             return
         said = (
             "You may close this window and go back to Trimtab."
             if answer.code
             else "The login was refused. You may close this window."
         )
-        await stream.send(_page("200 OK", said))
-        self._answer = answer
-        self._came.set()
+        try:
+            await stream.send(_page("200 OK", said))
+        finally:  # also when the browser is gone already
+            self._answer = answer
+            self._came.set()
+
+    def _say_odd(self, text: str) -> None:
+        """Say it, but not as often as a stranger likes."""
+        if self._told < _MOST_TOLD:
+            self.odd(text)
+        elif self._told == _MOST_TOLD:
+            self.odd("more of that kind isn't told")
+        self._told += 1
+
+    async def _listen(self, listener: Listener[SocketStream], group: TaskGroup) -> None:
+        """Serve whoever comes, and go on when there are more of them than files may be open."""
+        while True:
+            try:
+                await listener.serve(self._serve, group)
+            except* OSError:
+                await anyio.sleep(_BREATH_S)
 
 
 @asynccontextmanager
@@ -98,7 +120,7 @@ async def listening(port: int, path: str, odd: Callable[[str], None]) -> AsyncIt
         at = listener.extra(SocketAttribute.local_port)
         callback = Callback(f"http://127.0.0.1:{at}{path}", secrets.token_urlsafe(32), odd)
         async with anyio.create_task_group() as group:
-            group.start_soon(listener.serve, callback._serve)
+            group.start_soon(callback._listen, listener, group)
             try:
                 yield callback
             finally:

@@ -42,6 +42,7 @@ class Renewal:
     flow: Flow | None
     now: Callable[[], float]
     _refused: str = ""
+    _lost: WireFailure | None = None
 
     def __repr__(self) -> str:
         return f"Renewal({self.provider!r})"
@@ -69,8 +70,8 @@ class Renewal:
             async with my_turn(self._lock(), patience_s=_PATIENCE_S):
                 if self.login is old:  # else another task of this process was faster
                     await self._newer()
-        except WireFailure:
-            if forced or self._ends_within(0):
+        except WireFailure as failure:
+            if forced or self._ends_within(0) or failure is self._lost:
                 raise
         except (OSError, TimeoutError) as e:
             if forced or self._ends_within(0):
@@ -127,8 +128,9 @@ class Renewal:
         self.login = fresh
         try:
             await anyio.to_thread.run_sync(self._keep, fresh, entry)
-        except ConfigError as e:
-            self._fail(f"the new token of {self.provider} is lost: {e.message}", e.hint)
+        except ConfigError as e:  # said once, although this process could go on with it
+            self._lost = self._failure(f"the new token of {self.provider} is lost: {e.message}", e.hint)
+            raise self._lost from None
 
     def _keep(self, login: TokenLogin, entry: Kept | None) -> None:
         """Keep the new token where the old one was, unless the person logged out or in meanwhile: that counts."""
@@ -140,4 +142,7 @@ class Renewal:
         return self.file.with_name(f".auth.{hashlib.sha256(self.provider.encode()).hexdigest()[:16]}.lock")
 
     def _fail(self, message: str, hint: str, *, retryable: bool = False) -> NoReturn:
-        raise WireFailure(ErrorInfo("network" if retryable else "auth", message, hint, retryable=retryable)) from None
+        raise self._failure(message, hint, retryable=retryable) from None
+
+    def _failure(self, message: str, hint: str, *, retryable: bool = False) -> WireFailure:
+        return WireFailure(ErrorInfo("network" if retryable else "auth", message, hint, retryable=retryable))

@@ -1,6 +1,6 @@
 """One question to an authorization server, and what its answer means.
 
-    form ──POST──▶ 200 and a JSON object ──▶ the object           "error" in JSON ──▶ Refused (RFC 6749, 5.2)          anything else ──▶ NoAnswer, in words
+    form ──POST──▶ 200 and a JSON object ──▶ the object           "error" in JSON ──▶ Refused (RFC 6749, 5.2)          what may pass, anything else ──▶ NoAnswer, in words
     object ──token_of──▶ TokenLogin (RFC 6749, 5.1; RFC 6750 for what a header can carry)
 
 Redirects aren't followed, nothing is unpacked, and time and size are bounded, so neither the place that is asked nor what is read is the server's choice. The one rule: no
@@ -23,6 +23,7 @@ from trimtab.config.auth_file import TokenLogin
 from trimtab.providers.network import open_transport
 from trimtab.providers.post import NoAnswer, broken, host_of
 from trimtab.providers.wire import WireFailure
+from trimtab.types.text import scrub
 
 TIMEOUT_S = 20.0
 _MAX_BYTES = 256 * 1024
@@ -30,6 +31,10 @@ _LONGEST_TOKEN = 32 * 1024
 _SHOWN = 200
 _LONGEST_LIFE_S = 10 * 365 * 86_400.0
 _MULTIPLE_CHOICES, _SERVER_ERRORS = 300, 500
+_LATER, _TOO_SOON = frozenset({"temporarily_unavailable", "server_error"}), (408, 425, 429)
+"""Codes and statuses of a server that can't answer just now: RFC 6749, 4.1.2.1; RFC 9110; RFC 6585."""
+_GRANTS = frozenset({"authorization_pending", "slow_down", "access_denied", "expired_token", "invalid_grant"})
+"""Codes that say what became of a grant, whatever the status: RFC 6749, 5.2; RFC 8628, 3.5."""
 
 
 class Refused(Exception):
@@ -79,7 +84,10 @@ def _object(status: int, kind: str, body: bytes, *, secrets: Any) -> dict[str, A
         value = json.loads(body)
     except (ValueError, RecursionError):
         value = None
-    if isinstance(value, dict) and isinstance(value.get("error"), str) and status < _SERVER_ERRORS:
+    said = value.get("error") if isinstance(value, dict) else None
+    if isinstance(value, dict) and isinstance(said, str) and status < _SERVER_ERRORS:
+        if _passes(status, said):
+            raise NoAnswer(f"it can't answer just now ({status}, {_harmless(said, secrets)})")
         words = [_harmless(value.get(name), secrets) for name in ("error", "error_description")]
         raise Refused(*words)
     if _MULTIPLE_CHOICES <= status < 400:
@@ -89,6 +97,11 @@ def _object(status: int, kind: str, body: bytes, *, secrets: Any) -> dict[str, A
     if not isinstance(value, dict):
         raise NoAnswer(f"its answer is no JSON object{_as(kind)}")
     return value
+
+
+def _passes(status: int, error: str) -> bool:
+    """Whether a refusal is about the moment, so that the same question may be answered later: none that ends a login."""
+    return error in _LATER or (status in _TOO_SOON and error not in _GRANTS)
 
 
 def _as(kind: str) -> str:
@@ -101,7 +114,7 @@ def _harmless(value: object, secrets: Any) -> str:
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) > 5:
             text = text.replace(secret, "[hidden]")
-    return one_line(text)[:_SHOWN]
+    return scrub(one_line(text))[:_SHOWN]
 
 
 def token_of(answer: Mapping[str, Any], *, server: str, now: float, before: TokenLogin | None = None) -> TokenLogin:

@@ -17,7 +17,7 @@ from trimtab.coding.guard import workspace_of
 from trimtab.coding.project import Project
 from trimtab.coding.tools.ripgrep import find_rg
 from trimtab.context.stores.log import SessionLog
-from trimtab.types.errors import StoreError
+from trimtab.types.errors import ConfigError, StoreError
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,13 @@ def open_checkpoints(project: Project, log: SessionLog, inner: Hooks, stack: Asy
     if not project.settings.checkpoints.enabled:
         return None
     if log.path is None:
-        folder = Path(tempfile.mkdtemp(prefix="trimtab-checkpoints-"))
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="trimtab-checkpoints-"))
+        except OSError as e:
+            raise ConfigError(
+                f"no temporary folder can be made: {e.strerror or e}",
+                hint="Make room there, or name another one in the variable TMPDIR; checkpoints.enabled = false goes without.",
+            ) from None
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
     else:
         folder = checkpoint_folder(project)

@@ -28,9 +28,7 @@ async def _written(desk: Desk, file: Path, *, make_folder: bool) -> None:
     make: Callable[[], str] = partial(report, desk.session, checks)
 
     def write() -> None:
-        if make_folder:
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_new(file, [make().encode("utf-8", "replace")])
+        write_new(file, [make().encode("utf-8", "replace")], make_folder=make_folder)
 
     await anyio.to_thread.run_sync(write)
     desk.tell(one_line(f"written to {file}"))

@@ -5,19 +5,9 @@ from functools import partial
 
 import anyio
 
-from trimtab.coding.auth.browser import has_browser, opener
+from trimtab.coding.auth.browser import opener
 from trimtab.coding.auth.found import ORDER, providers_with_keys, sources
-from trimtab.coding.auth.login import (
-    ask_key,
-    choose_provider,
-    flow_for,
-    log_in_by_flow,
-    log_in_by_key,
-    offered,
-    require_provider,
-    unix_time,
-    ways_of,
-)
+from trimtab.coding.auth.login import choose_provider, log_in, offered, require_provider, unix_time
 from trimtab.coding.auth.means import Means
 from trimtab.coding.commands.command import Command, Completion, Desk
 from trimtab.coding.session import Session
@@ -52,14 +42,8 @@ async def _log_in(desk: Desk, name: str | None) -> None:
         name = await choose_provider(project, person)
         if name is None:
             raise UsageError("no provider was named", hint="Name one: /login PROVIDER.")
-    require_provider(project, name)
-    flow = flow_for(project, name)
-    if flow is not None:
-        means = Means(person, lambda text: desk.tell(set_in(text).rstrip("\n")), opener(project.env))
-        way = ways_of(flow, has_browser=has_browser(project.env))[0]
-        told = await log_in_by_flow(project, flow, means, way)
-    else:
-        told = await log_in_by_key(project, name, await ask_key(project, name, person))
+    means = Means(person, lambda text: desk.tell(set_in(text).rstrip("\n")), opener(project.env))
+    told = await log_in(project, name, means)
     if session.model.provider == name and not session.busy:
         thinking = session.agent.thinking
         await session.set_model(f"{session.model.ref}:{thinking}" if thinking else session.model.ref)

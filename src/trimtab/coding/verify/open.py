@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 
 from trimtab.coding.beside import Book
 from trimtab.coding.changes import ChangeRecorder
+from trimtab.coding.limits import require_price
 from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
 from trimtab.coding.role_models import RoleModels
@@ -37,7 +38,9 @@ def open_verifier(
     path = environment.get("PATH")
     shell = shutil.which("bash", path=path) or shutil.which("sh", path=path) or "/bin/sh"
     if settings.model:
-        resolve_model(project, settings.model)  # an unknown one is said now, not after the work
+        found = resolve_model(project, settings.model)  # an unknown one is said now, not after the work
+        if settings.enabled:
+            require_price(project.settings, found.model)
     reviewer = Reviewer(models(settings.model), book) if settings.model else None
     verifier = Verifier(
         settings,

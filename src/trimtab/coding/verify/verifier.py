@@ -24,7 +24,7 @@ from trimtab.coding.verify.checks import CheckRun, Checks
 from trimtab.coding.verify.protected import Protected
 from trimtab.coding.verify.reviewer import Reviewer, Work
 from trimtab.config.settings import VerifySettings
-from trimtab.types.errors import UsageError
+from trimtab.types.errors import TrimtabError, UsageError
 from trimtab.types.messages import Assistant, user
 
 _NAMED = 10
@@ -61,6 +61,8 @@ class Verifier:
     reviewer: Reviewer | None = None
     on: bool = True
     outcome: Outcome = "not_configured"
+    afford: Callable[[], None] = lambda: None
+    """Raises when a limit of the run is reached: asked before a model reviews."""
     _protected: Protected = field(init=False)
     _round: int = 0
     _unprotected: str = ""
@@ -163,11 +165,20 @@ class Verifier:
             return _failure(failed, changed), True
         if self.reviewer is None:
             return "", True
+        await self._require_means(emit)
         await emit(Notice(message=f"verify: {self.settings.model} reviews the changes"))
         reviewed = await self.reviewer.review(self._work(answer, runs, changed))
         if reviewed.passed is None:
             return reviewed.said, False
         return ("" if reviewed.passed else f"the review says:\n{reviewed.said}"), True
+
+    async def _require_means(self, emit: Emit) -> None:
+        """End the turn where a limit of the run is reached: a review would go beyond it. Raises what `afford` raises."""
+        try:
+            self.afford()
+        except TrimtabError as reached:
+            await emit(VerifyEnded(outcome="failed", round=self._round, detail=f"not reviewed: {reached.message}"))
+            raise
 
     @asynccontextmanager
     async def _place(self, *, tampered: bool) -> AsyncIterator[Path]:

@@ -27,6 +27,7 @@ from trimtab.coding.clipboard import MOST_BYTES, by_program, harmless, is_remote
 from trimtab.coding.commands.own import read_own, run_line
 from trimtab.coding.commands.registry import commands_of, parse, run_command
 from trimtab.coding.context.ahead import Start
+from trimtab.coding.first_model import NoModel
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.project import Project
 from trimtab.coding.services import bare_group
@@ -104,7 +105,8 @@ async def _sittings(
     """One session after the other; return whether a turn of one failed. `start` is where what runs beside them lives."""
     goes_on, news, failed = not isinstance(choice, New), "", False
     with person.reading(lines.next):
-        here: Candidate | None = await prepare(project, choice, person=asked_by(person), takeover=takeover, start=start)
+        begin = partial(prepare, project, choice, person=asked_by(person), takeover=takeover, start=start)
+        here: Candidate | None = await _begun(begin, project, person, printer)
     while here is not None:
         left = here.session
         async with here.stack:
@@ -120,6 +122,22 @@ async def _sittings(
             carry_over(left, here.session, reopened=reopened)
             news = words_of(left, here.session, reopened=reopened)
     return failed
+
+
+async def _begun(
+    begin: Callable[[], Awaitable[Candidate]], project: Project, person: LinePerson, printer: TextPrinter
+) -> Candidate:
+    """The first session; where nothing lets one in, once the person has logged in."""
+    try:
+        return await begin()
+    except NoModel:
+        if not person.interactive:
+            raise
+        from trimtab.frontends.cli.first_login import offered_login
+
+        if not await offered_login(project, person, printer.say):
+            raise
+    return await begin()
 
 
 async def _sit(
