@@ -313,6 +313,15 @@ async def test_there_is_nothing_to_undo_where_nothing_was_said(cli: Cli, number:
             await session.undo(number)
 
 
+async def test_more_turns_than_there_are_take_back_nothing_and_the_number_is_said(cli: Cli) -> None:
+    async with opened(cli, DONE, DONE) as session:
+        for words in ("there is only 1 turn to undo", "there are only 2 turns to undo"):
+            await session.prompt("go")
+            with pytest.raises(UsageError, match=words):
+                await session.undo(50)
+            assert len(said(session)) == int(words.split()[3])
+
+
 async def test_where_checkpoints_are_off_nothing_is_kept_and_that_is_said(cli: Cli) -> None:
     async with opened(cli, write("a.txt", "1"), DONE, checkpoints={"enabled": False}) as session:
         await session.prompt("go")

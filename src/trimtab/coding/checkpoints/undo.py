@@ -166,9 +166,9 @@ def _last(history: History, number: int, what: What) -> Sequence[Turn]:
     if not history.turns:
         raise UsageError("nothing to undo", hint="Nothing was said yet on this branch; /tree shows the others.")
     if number > len(history.turns):
-        raise UsageError(
-            f"there are only {len(history.turns)} turns to undo", hint=f"/undo {len(history.turns)} takes all back."
-        )
+        there = len(history.turns)
+        what_is = "is only 1 turn" if there == 1 else f"are only {there} turns"
+        raise UsageError(f"there {what_is} to undo", hint=f"/undo {there} takes all back.")
     return history.turns[-number:]
 
 
