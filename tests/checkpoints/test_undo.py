@@ -200,6 +200,23 @@ async def test_modes_and_bytes_come_back(cli: Cli) -> None:
     assert script.stat().st_mode & 0o777 == 0o755
 
 
+async def test_permissions_alone_are_taken_back_and_done_again_unless_the_person_changed_them_since(cli: Cli) -> None:
+    script = cli.file("run.sh", "x")
+    script.chmod(0o644)
+    async with opened(cli, bash("chmod 755 run.sh"), DONE) as session:
+        await session.prompt("go")
+        outcome = await session.undo()
+        assert ([Path(change.path).name for change in outcome.put_back], script.stat().st_mode & 0o777) == (
+            ["run.sh"],
+            0o644,
+        )
+        await session.redo()
+        assert script.stat().st_mode & 0o777 == 0o755
+        script.chmod(0o700)
+        assert (await session.undo()).put_back == ()
+        assert script.stat().st_mode & 0o777 == 0o700
+
+
 async def test_nothing_is_written_through_a_folder_that_became_a_link(cli: Cli, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
