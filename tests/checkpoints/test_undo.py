@@ -201,6 +201,23 @@ async def test_modes_and_bytes_come_back(cli: Cli) -> None:
     assert script.stat().st_mode & 0o777 == 0o755
 
 
+async def test_permissions_alone_are_taken_back_and_done_again_unless_the_person_changed_them_since(cli: Cli) -> None:
+    script = cli.file("run.sh", "x")
+    script.chmod(0o644)
+    async with opened(cli, bash("chmod 755 run.sh"), DONE) as session:
+        await session.prompt("go")
+        outcome = await session.undo()
+        assert ([Path(change.path).name for change in outcome.put_back], script.stat().st_mode & 0o777) == (
+            ["run.sh"],
+            0o644,
+        )
+        await session.redo()
+        assert script.stat().st_mode & 0o777 == 0o755
+        script.chmod(0o700)
+        assert (await session.undo()).put_back == ()
+        assert script.stat().st_mode & 0o777 == 0o700
+
+
 async def test_nothing_is_written_through_a_folder_that_became_a_link(cli: Cli, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -312,6 +329,15 @@ async def test_there_is_nothing_to_undo_where_nothing_was_said(cli: Cli, number:
     async with opened(cli, DONE) as session:
         with pytest.raises(UsageError):
             await session.undo(number)
+
+
+async def test_more_turns_than_there_are_take_back_nothing_and_the_number_is_said(cli: Cli) -> None:
+    async with opened(cli, DONE, DONE) as session:
+        for words in ("there is only 1 turn to undo", "there are only 2 turns to undo"):
+            await session.prompt("go")
+            with pytest.raises(UsageError, match=words):
+                await session.undo(50)
+            assert len(said(session)) == int(words.split()[3])
 
 
 async def test_where_checkpoints_are_off_nothing_is_kept_and_that_is_said(cli: Cli) -> None:

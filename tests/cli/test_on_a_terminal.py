@@ -1,85 +1,12 @@
 """A talk on a real (pseudo-)terminal of 80 columns: whose turn it is, Ctrl-C, leaving, and lines that fit."""
 
-import fcntl
-import os
-import pty
 import re
-import select
-import struct
-import subprocess
-import sys
-import termios
-import time
-from types import TracebackType
 
 import pytest
 
-from support.cli import Cli, Outcome, delta, local, said
+from support.cli import Cli, delta, local, said
 from support.servers import FakeServer, Reply, Stall, sse, wait_until
-
-PATIENCE_S = 20
-
-
-_BEGIN = "import fcntl, runpy, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); runpy.run_module('trimtab', run_name='__main__')"
-"""Makes the terminal the one that Ctrl-C comes from, then is the command."""
-
-
-class Terminal:
-    """A command on a terminal. `screen` is what it has shown so far."""
-
-    def __init__(self, cli: Cli, *args: str) -> None:
-        self._fd, inner = pty.openpty()
-        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _BEGIN, *args],
-            cwd=cli.project,
-            env=cli.environment(),
-            stdin=inner,
-            stdout=inner,
-            stderr=inner,
-            start_new_session=True,
-        )
-        os.close(inner)
-        self._shown = b""
-
-    def __enter__(self) -> "Terminal":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        if kind is not None:
-            self._process.kill()
-        self._process.wait()
-        os.close(self._fd)
-
-    @property
-    def screen(self) -> str:
-        return self._shown.decode("utf-8", "replace").replace("\r", "")
-
-    def type(self, text: str) -> None:
-        os.write(self._fd, text.encode())
-
-    def wait_for(self, pattern: str) -> None:
-        """Read until `pattern` is shown."""
-        limit = time.monotonic() + PATIENCE_S
-        while not re.search(pattern, self.screen):
-            assert time.monotonic() < limit, self.screen
-            assert self._read(), self.screen
-
-    def end(self) -> Outcome:
-        """Read to the end."""
-        while self._read():
-            pass
-        return Outcome(self._process.wait(PATIENCE_S), self._shown, "")
-
-    def _read(self) -> bool:
-        if select.select([self._fd], [], [], PATIENCE_S)[0]:
-            try:
-                data = os.read(self._fd, 65_536)
-            except OSError:  # Linux says so when the other end is gone
-                return False
-            self._shown += data
-            return bool(data)
-        return False
+from support.terminal import PATIENCE_S, Terminal
 
 
 def test_ctrl_c_stops_a_turn_and_only_a_second_one_leaves(cli: Cli) -> None:

@@ -100,7 +100,7 @@ class Rewinder:
         left: list[Left] = []
         for change in changes:
             now = state_of(change.path, self.store)
-            if _same(now, change.after):
+            if _same(now, change.after) and not _only_mode(now, change):
                 continue
             if any(state is not None and state.special for state in (now, change.before, change.after)):
                 left.append(Left(change.path, "it is, or was, a pipe, socket or device"))
@@ -166,9 +166,9 @@ def _last(history: History, number: int, what: What) -> Sequence[Turn]:
     if not history.turns:
         raise UsageError("nothing to undo", hint="Nothing was said yet on this branch; /tree shows the others.")
     if number > len(history.turns):
-        raise UsageError(
-            f"there are only {len(history.turns)} turns to undo", hint=f"/undo {len(history.turns)} takes all back."
-        )
+        there = len(history.turns)
+        what_is = "is only 1 turn" if there == 1 else f"are only {there} turns"
+        raise UsageError(f"there {what_is} to undo", hint=f"/undo {there} takes all back.")
     return history.turns[-number:]
 
 
@@ -178,6 +178,13 @@ def _backwards(change: Change) -> Change:
 
 def _same(one: State, other: State) -> bool:
     return one is None and other is None if one is None else one.same_content(other)
+
+
+def _only_mode(now: State, change: Change) -> bool:
+    """Whether the change was one of permissions alone, and these are still as it left them."""
+    if now is None or now.link or change.before is None or change.after is None:
+        return False
+    return now.mode == change.before.mode != change.after.mode
 
 
 def _remove_empty(path: str, made: str) -> None:

@@ -9,7 +9,6 @@ terminal's own line editing works, and the loop never waits for a person.
 """
 
 import os
-import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
@@ -43,6 +42,7 @@ from trimtab.frontends.cli.inputs import line_parts
 from trimtab.frontends.cli.lines import LONGEST, MARK_PASTES, UNMARK_PASTES, Lines
 from trimtab.frontends.cli.options import Flags, session_options
 from trimtab.frontends.cli.start import open_flags
+from trimtab.frontends.cli.talk_signals import TalkSignals
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.errors import TrimtabError, UsageError
 from trimtab.types.messages import Assistant, Message, Text, User
@@ -79,17 +79,23 @@ async def converse(project: Project, choice: Choice, *, takeover: bool = False) 
     typed = sys.stdin.isatty()
     hide = partial(unshown, sys.stdin.fileno()) if typed else None
     person = LinePerson(printer.say, interactive=typed, hide=hide)
-    lines = Lines(sys.stdin.fileno())
+    lines, signals = Lines(sys.stdin.fileno()), TalkSignals()
     marks = typed and project.env.get("TERM", "dumb") != "dumb" and printer.control(MARK_PASTES)
     try:
         async with bare_group() as start:
-            failed = await _sittings(project, choice, printer, person, lines, takeover=takeover, start=start)
+            start(signals.heed)
+            try:
+                failed = await _sittings(
+                    project, choice, printer, person, lines, signals, takeover=takeover, start=start
+                )
+            finally:
+                signals.close()
     finally:
         if marks:
             with suppress(OSError):  # a terminal that was hung up
                 printer.control(UNMARK_PASTES)
     printer.leave()
-    return 1 if failed and not typed else 0
+    return signals.code or (1 if failed and not typed else 0)
 
 
 async def _sittings(
@@ -98,23 +104,28 @@ async def _sittings(
     printer: TextPrinter,
     person: LinePerson,
     lines: Lines,
+    signals: TalkSignals,
     *,
     takeover: bool,
     start: Start,
 ) -> bool:
     """One session after the other; return whether a turn of one failed. `start` is where what runs beside them lives."""
     goes_on, news, failed = not isinstance(choice, New), "", False
-    with person.reading(lines.next):
+    here: Candidate | None = None
+    with signals.opening(), person.reading(lines.next):
         begin = partial(prepare, project, choice, person=asked_by(person), takeover=takeover, start=start)
-        here: Candidate | None = await _begun(begin, project, person, printer)
+        here = await _begun(begin, project, person, printer)
     while here is not None:
         left = here.session
         async with here.stack:
-            sitting = await _sit(left, printer, person, lines, goes_on=goes_on, news=news, start=start)
+            sitting = await _sit(left, printer, person, lines, signals, goes_on=goes_on, news=news, start=start)
+        if signals.code is not None:
+            await sitting.give_back()
         following, failed = sitting.following, failed or sitting.failed
         if isinstance(following, Reopening):
-            with person.reading(lines.next):
-                here, goes_on = await _reopened(following, printer, person, start), False
+            here, goes_on = None, False
+            with signals.opening(), person.reading(lines.next):
+                here = await _reopened(following, printer, person, start)
         else:
             here, goes_on = following, True
         if here is not None:
@@ -145,6 +156,7 @@ async def _sit(
     printer: TextPrinter,
     person: LinePerson,
     lines: Lines,
+    signals: TalkSignals,
     *,
     goes_on: bool,
     news: str,
@@ -167,11 +179,11 @@ async def _sit(
         session.work_beside(group.start_soon, between_turns=sys.stdin.isatty())
         session.context.transcript.wait.way_out = "Ctrl-C ends the wait"
         loop = ChatLoop(session, printer, person, start=group.start_soon, services=start)
-        group.start_soon(_heed_signals, loop, group.cancel_scope.cancel)
-        await loop.run(lines)
-        if isinstance(loop.following, Reopening):
-            await session.jobs.carry()
-        await session.take_leave()
+        with signals.sitting(loop, group.cancel_scope.cancel):
+            await loop.run(lines)
+            if isinstance(loop.following, Reopening):
+                await session.jobs.carry()
+            await session.take_leave()
         for event in events.pending():
             printer.show(event)
         group.cancel_scope.cancel()
@@ -200,15 +212,6 @@ class Reopening:
     project: Project
     before: Project
     choice: Choice
-
-
-async def _heed_signals(loop: "ChatLoop", leave: Callable[[], None]) -> None:
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async for number in signals:
-            if number == signal.SIGTERM or not loop.interrupt():
-                loop.left = True
-                leave()
-                return
 
 
 def recalled(messages: Iterable[Message]) -> str:
@@ -250,6 +253,7 @@ class ChatLoop:
         self._idle = anyio.Event()
         self._idle.set()
         self._scope = anyio.CancelScope()
+        self._switch: anyio.CancelScope | None = None
         self._in_turn = False
         self.left = False
         self._warned = False
@@ -359,8 +363,16 @@ class ChatLoop:
     async def switch(self, project: Project, choice: Choice) -> None:
         """Open another session and go on with it."""
         self._require_idle()
-        with self._person.reading(self._read):  # the loop takes no lines meanwhile
-            self.following = await prepare(project, choice, person=asked_by(self._person), start=self._services)
+        try:
+            with (
+                anyio.CancelScope() as self._switch,
+                self._person.reading(self._read),
+            ):  # the loop takes no lines meanwhile
+                self.following = await prepare(project, choice, person=asked_by(self._person), start=self._services)
+            if self._switch.cancelled_caught:
+                self.tell("stopped; this session goes on")
+        finally:
+            self._switch = None
 
     def reload(self, project: Project) -> None:
         """Go on with this session, opened again in `project`."""
@@ -370,10 +382,10 @@ class ChatLoop:
 
     async def give_back(self) -> None:
         """Close what was opened to go on with and won't be."""
-        if isinstance(self.following, Candidate):
+        following, self.following = self.following, None
+        if isinstance(following, Candidate):
             with anyio.CancelScope(shield=True):
-                await self.following.aclose()
-            self.following = None
+                await following.aclose()
 
     def _require_idle(self) -> None:
         if self.working:
@@ -391,6 +403,9 @@ class ChatLoop:
         self._forget()
         if self._person.give_up():
             self.tell("not answered" + ("; Ctrl-C again stops the turn" if self.session.busy else ""))
+            return True
+        if self._switch is not None:
+            self._switch.cancel()
             return True
         if self.session.skip_summary():
             self.tell("going on without that summary; Ctrl-C again stops the turn")

@@ -17,9 +17,7 @@ from types import FrameType
 import click
 
 from trimtab.coding.telling.printable import one_line
-
-CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
-"""Signal to exit code."""
+from trimtab.frontends.signals import CODES, heeded
 
 
 class Ended(BaseException):
@@ -65,7 +63,7 @@ def ending() -> Iterator[Ending]:
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
-    before = {number: signal.signal(number, stop.note) for number in CODES}
+    before = {number: signal.signal(number, stop.note) for number in heeded()}
     try:
         yield stop
     finally:

@@ -27,11 +27,10 @@ from trimtab.frontends.cli.json_lines import write_events
 from trimtab.frontends.cli.options import Flags
 from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.text import TextPrinter
+from trimtab.frontends.signals import CODES, heeded, let_go_of_terminal
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Part, Text
 from trimtab.types.usage import Usage
-
-_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 
 def one_turn(words: Sequence[str], *, flags: Flags, mode: str, output_schema: str | None = None) -> int:
@@ -144,11 +143,15 @@ class _Stop:
 
     async def heed(self) -> None:
         """Wait for signals. `code` is the exit code of the first one."""
-        with anyio.open_signal_receiver(*_CODES) as signals:
+        with anyio.open_signal_receiver(*heeded()) as signals:
             async for number in signals:
                 if self.code is not None:
-                    os._exit(_CODES[number])
-                self.code = _CODES[number]
+                    if number == signal.SIGHUP:
+                        continue  # a closed terminal sends it, and the shell in it once more
+                    os._exit(CODES[number])
+                self.code = CODES[number]
+                if number == signal.SIGHUP:
+                    let_go_of_terminal()
                 if self._session.busy:
                     self._session.cancel()
                 else:

@@ -10,7 +10,6 @@ The one rule: every line that asks for something is answered once.
 """
 
 import os
-import signal
 from functools import partial
 
 import anyio
@@ -37,11 +36,10 @@ from trimtab.frontends.rpc.outbox import Outbox
 from trimtab.frontends.rpc.requests import Asked, Line, Refused, Reply, read_line
 from trimtab.frontends.rpc.stream import Stream, notify
 from trimtab.frontends.rpc.streams import taken_over
+from trimtab.frontends.signals import CODES, heeded
 from trimtab.providers.retry import RetryPolicy
 from trimtab.types.errors import TrimtabError
 
-CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
-"""Signal to exit code."""
 _LARGE = 1 << 18
 """Bytes of a line that is read in a thread."""
 _ANSWERS = 8 << 20
@@ -176,7 +174,7 @@ class Server:
 
     async def heed_signals(self) -> None:
         """The first one stops what runs, a second one doesn't wait."""
-        with anyio.open_signal_receiver(*CODES) as signals:
+        with anyio.open_signal_receiver(*heeded()) as signals:
             async for number in signals:
                 if self.code:
                     os._exit(CODES[number])
