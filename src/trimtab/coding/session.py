@@ -24,22 +24,19 @@ from trimtab.coding.attachments import unseen_pictures
 from trimtab.coding.checkpoints.open import Checkpoints
 from trimtab.coding.checkpoints.recorder import Checkpointer
 from trimtab.coding.checkpoints.undo import Outcome, What
+from trimtab.coding.choices import Choices
 from trimtab.coding.closing import Ending
 from trimtab.coding.context.ahead import Start
-from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.open import OpenContext
 from trimtab.coding.extensions.acting import Acting
-from trimtab.coding.fallback import Standby
 from trimtab.coding.jobs.open import close_jobs
 from trimtab.coding.kit import Kit
-from trimtab.coding.logs import record_choices
 from trimtab.coding.mcp.hub import Mcp
-from trimtab.coding.model_preview import Preview, preview_of
-from trimtab.coding.models import close_provider, open_model, resolve_model
+from trimtab.coding.model_preview import Preview
 from trimtab.coding.naming import Naming
 from trimtab.coding.past import Past
 from trimtab.coding.permissions.hooks import PermissionHooks
-from trimtab.coding.permissions.policy import CONTEXT_TOOLS, MODE_WORDS, Mode
+from trimtab.coding.permissions.policy import CONTEXT_TOOLS, Mode
 from trimtab.coding.person import Person
 from trimtab.coding.project import Project
 from trimtab.coding.results import Results
@@ -52,8 +49,8 @@ from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import TOOLS
 from trimtab.coding.under import Under
 from trimtab.context.stores.log import SessionLog
-from trimtab.types.errors import SessionError, StoreError, TrimtabError, UsageError
-from trimtab.types.messages import Message, User, user
+from trimtab.types.errors import SessionError, StoreError, TrimtabError
+from trimtab.types.messages import Message, User
 from trimtab.types.models import ModelInfo
 from trimtab.types.text import scrub
 
@@ -90,7 +87,6 @@ class Session:
         under: Under | None = None,
         hooks: Hooks | None = None,
     ) -> None:
-        self._moved = moved
         self._closing = closing
         self._past = Past(log, agent, context, checkpoints)
         self._results = Results(log, kit.hooks, closing)
@@ -111,15 +107,12 @@ class Session:
         self.crew.attach(self)
         self._notices = (*once, *notices)
         self._once = (*once, *kit.model.notes)
-        self._tools = agent.tools
-        self.told: set[tuple[str, str]] = set()
-        """Notices that the person has read, with the folder they were told in: those about a folder or a model are told once, however often one comes back to it."""
         self.favourites = project.settings.favourites
         """Models that lists put first."""
         self.roles = roles
         """Who does what beside the session's model, and in its place."""
-        self.standby = Standby(project, log, context, agent, roles.of("main"), roles.circuits, self._refit)
-        agent.relief = self.standby
+        self.choices = Choices(project, log, agent, kit, context, stack, extensions, roles, moved=moved, tell=self.tell)
+        """What it works with."""
         writer = project.settings.context.summary_model
         small = roles.named(writer) if writer else roles.of("small")
         book = partial(context.transcript.book, role="name")
@@ -130,8 +123,6 @@ class Session:
         self.permissions.tell = self.tell
         if under is None:
             mcp.tell = self.tell
-        self._opened_mode = self.permissions.current.mode
-        kit.instructions.changed = self._change_instructions
 
     @staticmethod
     def open(
@@ -219,20 +210,14 @@ class Session:
             SessionOpened(
                 format=header.format,
                 id=header.id,
-                cwd=scrub(str(self.project.cwd)) if self._moved else self.log.cwd,
+                cwd=scrub(str(self.project.cwd)) if self.choices.moved else self.log.cwd,
                 created=header.created,
                 parent_session=header.parent_session,
                 session_file=file,
             )
         )
         for text in self._notices:
-            await (self._tell_once if text in self._once else self.tell)(text)
-
-    async def _tell_once(self, text: str) -> None:
-        about = (str(self.project.cwd), text)
-        if about not in self.told:
-            self.told.add(about)
-            await self.tell(text)
+            await (self.choices.tell_once if text in self._once else self.tell)(text)
 
     async def tell(self, text: str) -> None:
         """Publish a notice."""
@@ -247,10 +232,10 @@ class Session:
     async def prompt(self, prompt: str | User) -> Reply:
         """Say something and run until idle. Raises `AgentBusy` while a turn runs; failures end the turn instead of raising."""
         if not self.busy:
-            await self.standby.begin_turn(self.tell)
-        await self._record_choices()
+            await self.choices.standby.begin_turn(self.tell)
+        await self.choices.record()
         if not self.busy:
-            await self._begin_turn()
+            await self.choices.begin_turn()
         with suppress(StoreError, SessionError):  # as above
             await self.context.recollect()
         seen = bool(members_of(self.project.settings, "vision"))
@@ -273,25 +258,6 @@ class Session:
         except TrimtabError:
             return False
         return True
-
-    async def _begin_turn(self) -> None:
-        """Look at the instructions again, and say what changed: files, the day, another model's tools, those of servers."""
-        for arrivals in self._kit.arrivals:
-            if await arrivals():
-                self.refresh_tools()
-        instructions = self.instructions
-        instructions.begin_turn()
-        await self.extensions.refresh()
-        for note in await anyio.to_thread.run_sync(instructions.refresh):
-            await self.tell(note)
-        self._tools = self.agent.tools
-        self.agent.system = self._system_prompt()
-
-    async def _change_instructions(self, news: tuple[str, ...]) -> None:
-        """In the middle of a turn: let its next request have the instructions as they are now. `news` is for the person."""
-        for note in news:
-            await self.tell(note)
-        self.agent.system = self._system_prompt()
 
     async def answer(self, call_id: str, text: str) -> Reply:
         """Answer a parked call and go on. Raises `UsageError` when no such call waits."""
@@ -414,75 +380,26 @@ class Session:
 
     async def preview_model(self, ref: str) -> Preview:
         """What another model would make of the session as it is, and what the switch costs. Raises `UnknownModel` or `ConfigError`; changes nothing."""
-        info = resolve_model(self.project, ref).model
-        tools = {tool.spec.name for tool in (*self._kit.tools_for(info), *self.context.tools)}
-        request = self.context.request()
-        return await anyio.to_thread.run_sync(lambda: preview_of(self.project, self.log, request, info, tools=tools))
+        return await self.choices.preview_model(ref)
 
     async def set_model(self, ref: str) -> None:
         """Use another model from the next turn on. Raises `UnknownModel` or `ConfigError`, and then nothing changes.
 
         The old provider stays open until the session closes: a turn may be running on it.
         """
-        opened = await open_model(self.project, ref)
-        self._stack.push_async_callback(close_provider, opened.provider)
-        departed = self.agent.provider
-        self.standby.home = None
-        self.agent.provider, self.agent.model, self.agent.thinking = opened.provider, opened.info, opened.thinking
-        self.refresh_tools()
-        settings = context_settings(self.project, opened.info)
-        await self.context.use_model(opened.info, settings, departed=departed)
-        for note in opened.notes:
-            await self._tell_once(note)
-
-    def _refit(self) -> None:
-        """Another model stands in, or the own one is back: the tools and the system prompt as they fit it."""
-        self.refresh_tools()
-        self.agent.system = self._system_prompt()
+        await self.choices.set_model(ref)
 
     def refresh_tools(self) -> None:
         """Look again which tools there are: another model, or a source has others. A running turn keeps those it began with."""
-        self.agent.tools = (*self._kit.tools_for(self.model), *self.context.tools)
+        self.choices.refresh_tools()
 
     def set_thinking(self, level: str | None) -> None:
         """Let the model think at another of its levels from the next turn on; None: its default. Raises `UsageError` for one that it hasn't, and then nothing changes."""
-        if level is not None and level not in self.model.thinking:
-            levels = ", ".join(self.model.thinking)
-            hint = f"Levels: {levels}." if levels else "It has no levels; /models lists others."
-            raise UsageError(f"{level!r} is no thinking level of {self.model.ref}", hint=hint)
-        self.agent.thinking = level
-        self.standby.think(level)
+        self.choices.set_thinking(level)
 
     def set_mode(self, mode: Mode) -> None:
         """Let another permission mode hold from the next call on. A running turn is told before its next step; later ones find it in front."""
-        if mode == self.permissions.policy.mode:
-            return
-        self.permissions.set_mode(mode)
-        if self.busy:
-            self.agent.steer(user(f"[notice: {MODE_WORDS[mode]}]", origin="note"))
-
-    def _system_prompt(self) -> str:
-        """What stands in front. The mode is a part of it where it matters beyond the answer to a refused call: in plan, and once it was changed."""
-        mode = self.permissions.current.mode
-        words = f"\n{MODE_WORDS[mode]}\n" if mode == "plan" or mode != self._opened_mode else ""
-        return self.instructions.system(self._tools, window=self.model.context_window) + words
-
-    async def _record_choices(self) -> None:
-        """Say in the log what answers and decides from here on."""
-        stands_in = self.standby.home is not None
-        thinking = self.log.archive.thinking if stands_in else self.agent.thinking
-        # A log that can't take this can't take the prompt either, and that ends the turn with an error.
-        with suppress(StoreError, SessionError):
-            await anyio.to_thread.run_sync(
-                lambda: record_choices(
-                    self.log,
-                    cwd=str(self.project.cwd) if self._moved else None,
-                    model=self.model,
-                    thinking=thinking,
-                    policy=self.context.policy,
-                )
-            )
-            self._moved = False
+        self.choices.set_mode(mode)
 
     def result(self, turn: Turn, *, code: int | None = None) -> Result:
         """The last event of JSON mode. `code` overrides the exit code (a signal)."""

@@ -45,7 +45,7 @@ def carry_over(old: Session, new: Session, *, reopened: bool = False) -> None:
     if reopened:
         new.permissions.answers = old.permissions.answers
     else:
-        new.told |= old.told
+        new.choices.told |= old.choices.told
 
 
 def words_of(old: Session, new: Session, *, reopened: bool = False) -> str:

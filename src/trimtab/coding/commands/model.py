@@ -46,7 +46,7 @@ async def _make(desk: Desk, switch: Switch, *, ask: bool) -> None:
 
 
 def _now(session: Session) -> str:
-    home = session.standby.home
+    home = session.choices.standby.home
     level = f", thinking: {session.agent.thinking}" if session.agent.thinking else ""
     stead = f", in place of {home.model.ref}, which can't be had" if home is not None else ""
     return f"{session.model.ref}{level}{stead}; /models lists others"
