@@ -165,8 +165,8 @@ def exit_codes_page() -> str:
         if error.exit_code == 2 and error.__module__ == errors.__name__:
             causes.setdefault(2, []).append(f"`{error.__name__}`: {_first_line(error)}")
     causes.setdefault(2, []).append("an option or argument that doesn't exist or doesn't fit")
-    turn = importlib.import_module("trimtab.frontends.cli.turn")
-    for signal, number in turn._CODES.items():
+    signals = importlib.import_module("trimtab.frontends.signals")
+    for signal, number in signals.CODES.items():
         causes.setdefault(number, []).append(f"{signal.name} stopped it")
     rows = [(str(number), "<br>".join(causes[number])) for number in sorted(causes)]
     return INTROS["exit-codes"] + table(("code", "what happened"), rows)
