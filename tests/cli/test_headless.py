@@ -93,6 +93,13 @@ def test_the_model_is_told_the_schema_and_may_repair_its_answer_once(cli: Cli) -
     assert (outcome.code, outcome.result["steps"], outcome.result["output"]) == (0, 2, {"files": 3})
 
 
+def test_an_answer_that_does_not_fit_leaves_standard_output_empty(cli: Cli) -> None:
+    model = cli.script({"text": "a"}, {"text": "three files"})
+    outcome = cli.run("-p", "count", "--model", model, *schema(cli))
+    assert (outcome.code, outcome.out) == (7, "")
+    assert "three files" in outcome.err
+
+
 def test_an_answer_that_does_not_fit_twice_ends_with_its_own_code(cli: Cli) -> None:
     outcome = run(cli, {"text": '{"files": "3"}'}, {"text": '{"files": null}'}, flags=schema(cli))
     assert (outcome.code, outcome.result["reason"], outcome.result["output"]) == (7, "schema_failed", None)

@@ -172,7 +172,8 @@ def test_what_a_headless_run_may_not_do_is_answered_and_the_turn_goes_on(cli: Cl
         outcome = cli.inside("-p", "go", *local(server))
     assert (outcome.code, outcome.out) == (0, "understood\n")
     assert "--permission" in server.requests[1].json["messages"][-1]["content"]
-    assert outcome.err.startswith("note: 1 call was not allowed: bash rm -rf x. To allow: --permission full")
+    told = 'To allow: --permission full, or permissions.allow = ["bash(rm -rf x $)"]; a deny rule wins over both'
+    assert outcome.err.startswith(f"note: 1 call was not allowed: bash rm -rf x. {told}")
     assert outcome.err.count("\n") == 1
 
 

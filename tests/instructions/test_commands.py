@@ -127,6 +127,14 @@ async def test_only_what_is_there_is_a_command_and_all_else_stays_text(place: Pl
             await typed(session, "/skill:none x")
 
 
+async def test_the_name_of_a_skill_alone_is_told_its_command(place: Place) -> None:
+    place.write("home/skills/mk/SKILL.md", "---\nname: mk\ndescription: Makes.\n---\nMake it.\n")
+    async with place.session(done()) as session:
+        with pytest.raises(UsageError) as raised:
+            await typed(session, "/mk go")
+    assert raised.value.hint.startswith("Did you mean /skill:mk?")
+
+
 async def test_a_missing_file_in_a_template_says_so_and_sends_nothing(place: Place) -> None:
     place.write("home/prompts/go.md", "Go.")
     model = done()

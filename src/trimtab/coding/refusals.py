@@ -19,6 +19,7 @@ class RefusalRecorder:
     def __init__(self, inner: Hooks) -> None:
         self._inner = inner
         self._calls: list[tuple[str, str]] = []
+        self._rules: dict[str, None] = {}
 
     async def before_tool(self, call: ToolCall) -> Proceed | Answer:
         """What the inner hooks say, remembered."""
@@ -26,6 +27,7 @@ class RefusalRecorder:
         details = (decision.output.details or {}) if isinstance(decision, Answer) else {}
         if details.get("permission") == DENIED and details.get("by") != "person":
             self._calls.append((_named(call), str(details.get("by", ""))))
+            self._rules |= dict.fromkeys(details.get("rules", ()))
         return decision
 
     async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
@@ -38,8 +40,9 @@ class RefusalRecorder:
 
     def take_notice(self) -> str:
         """What happened since the last time, in one line; empty when every call was allowed."""
-        calls = self._calls[:]
+        calls, rules = self._calls[:], list(self._rules)
         self._calls.clear()
+        self._rules.clear()
         if not calls:
             return ""
         named = list(dict.fromkeys(name for name, _ in calls))
@@ -47,7 +50,13 @@ class RefusalRecorder:
         count = "1 call was" if len(calls) == 1 else f"{len(calls)} calls were"
         told = dict.fromkeys(by for _, by in calls)
         others = [f"Refused by {shortened(one_line(by), _LENGTH)}" for by in told if by not in _WAYS]
-        ways = "; ".join((*others, *(_WAYS[by] for by in _WAYS if by in told)))
+        fit = 0 < len(rules) <= _NAMED
+        known = (
+            {**_WAYS, "": _ALLOWED.format(f"permissions.allow = {one_line(json.dumps(rules, ensure_ascii=False))}")}
+            if fit
+            else _WAYS
+        )
+        ways = "; ".join((*others, *(known[by] for by in known if by in told)))
         return f"{count} not allowed: {'; '.join(named[:_NAMED])}{more}. {ways}"
 
 
@@ -72,10 +81,11 @@ class _Outside:
         return await self._inner.after_tool(call, output)
 
 
+_ALLOWED = "To allow: --permission full, or {}; a deny rule wins over both"
 _WAYS = {
     "plan": "Mode plan changes nothing, whatever rules allow: --permission auto-edit, or /permissions auto-edit in a talk, leaves it",
     "unanswered": "A question that stands unanswered allows nothing: ask for it again to be asked again",
-    "": 'To allow: --permission full, or rules such as permissions.allow = ["bash(npm test)"]; a deny rule wins over both',
+    "": _ALLOWED.format('rules such as permissions.allow = ["bash(npm test)"]'),
 }
 """What a person does about it, by why it wasn't allowed."""
 _KNOWN = (*_WAYS, "person")

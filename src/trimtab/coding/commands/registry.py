@@ -145,6 +145,11 @@ def parse(line: str, commands: Mapping[str, Command] = COMMANDS) -> tuple[str, s
     return (found[1], (found[2] or "").strip()) if found else None
 
 
+def meant_by(name: str, commands: Mapping[str, Command]) -> str | None:
+    """The command that was probably meant by `name`: the skill of that name, or one that looks like it."""
+    return skill if (skill := f"skill:{name}") in commands else nearest(name, commands)
+
+
 async def run_command(desk: Desk, name: str, rest: str) -> None:
     """Run the command of that name. Raises `UsageError` when there is none."""
     commands = commands_of(desk.session)
@@ -154,7 +159,7 @@ async def run_command(desk: Desk, name: str, rest: str) -> None:
         commands = commands_of(desk.session)
         command = commands.get(name)
     if command is None:
-        meant = nearest(name, commands)
+        meant = meant_by(name, commands)
         guess = f"Did you mean /{meant}? " if meant else ""
         raise UsageError(f"no command /{name}", hint=f"{guess}/help lists them. {AS_TEXT}")
     await command.run(desk, rest)

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import anyio
 
@@ -193,7 +193,8 @@ def _verdict(judgement: Judgement) -> Proceed | Answer:
     if isinstance(decision, Allow):
         return Proceed()
     by = "plan" if isinstance(decision, Deny) and (decision.by.kind, decision.by.name) == ("mode", "plan") else "rules"
-    return _answer(f"{decision.reason}.\n{decision.hint}", by=by)
+    rules = decision.rules if isinstance(decision, Ask) else ()
+    return _answer(f"{decision.reason}.\n{decision.hint}", by=by, rules=rules)
 
 
 def _unanswered(ask: Ask) -> Answer:
@@ -208,6 +209,8 @@ def _refused(words: str) -> Answer:
     return _answer(f"{said}\nDon't do it in another way either; go on without it, or ask what they want.", by="person")
 
 
-def _answer(text: str, *, by: str = "rules") -> Answer:
-    details = {"permission": "denied"} if by == "rules" else {"permission": "denied", "by": by}
+def _answer(text: str, *, by: str = "rules", rules: tuple[str, ...] = ()) -> Answer:
+    details: dict[str, Any] = {"permission": "denied"} if by == "rules" else {"permission": "denied", "by": by}
+    if rules:
+        details["rules"] = list(rules)
     return Answer(ToolOutput.text(f"Not run: {text}", is_error=True, details=details))

@@ -54,7 +54,7 @@ def edit_words(event: ContextEdited) -> str:
 class TextPrinter:
     """Shows events to a person. `live` streams answers to `out` as they come; `progress` shows tools and steps on `err`.
 
-    `mark` says, in a talk, that it is the person's turn; `answer_of` gives what of the last answer is written, where it doesn't stream.
+    `mark` says, in a talk, that it is the person's turn; `answer_of` gives what of the last answer is written, where it doesn't stream and is what was wanted; else it is said on `err`.
     """
 
     def __init__(
@@ -111,14 +111,14 @@ class TextPrinter:
             case ToolEnded():
                 self._tool(event)
             case Error():
-                self._show_answer()  # what the model said comes before what went wrong with it
+                self._show_answer(fits=False)  # what the model said comes before what went wrong with it
                 self.say(f"error: {event.message}" + (f"\n  {event.hint}" if event.hint else ""), role="error")
             case SessionOpened():
                 self._session_id = event.id
             case TurnStarted():
                 self._idle = False
             case TurnEnded():
-                self._show_answer()
+                self._show_answer(fits=event.reason == "stop")
                 if why := ending(event.reason):
                     self.say(why)
                 self._idle = True
@@ -170,9 +170,12 @@ class TextPrinter:
         shown += [f"    {shortened(line, _LINE)}" for line in _ends(lines[1:]) if line.strip()]
         self.say("\n".join(shown), role="failed" if event.is_error else "tool")
 
-    def _show_answer(self) -> None:
+    def _show_answer(self, *, fits: bool) -> None:
         if not self.live and self._answer:
-            self._write(strip_terminal(self._answer_of(self._answer)))
+            if fits or self._answer_of is str:
+                self._write(strip_terminal(self._answer_of(self._answer)))
+            else:
+                self.say(strip_terminal(self._answer))
         self._answer = ""
         self._end_line()
         self.out.flush()

@@ -21,7 +21,6 @@ from trimtab.coding.opening import open_session
 from trimtab.coding.output_schema import json_in, load_schema
 from trimtab.coding.project import Project
 from trimtab.coding.session import Session
-from trimtab.coding.telling.nearest import nearest
 from trimtab.frontends.cli.inputs import prompt_parts
 from trimtab.frontends.cli.json_lines import write_events
 from trimtab.frontends.cli.options import Flags
@@ -87,13 +86,18 @@ def _command(words: Sequence[str], parts: tuple[Part, ...], session: Session) ->
 
 def _refuse_command(line: str, session: Session) -> None:
     """Raise `UsageError` for a command of a talk, and for what nearly is the name of one, of a template or of a skill."""
-    from trimtab.coding.commands.registry import AS_TEXT, commands_of, parse  # loads all commands: a prompt needs none
+    from trimtab.coding.commands.registry import (
+        AS_TEXT,
+        commands_of,
+        meant_by,
+        parse,
+    )  # loads all commands: a prompt needs none
 
     commands = commands_of(session)
     name, _ = parse(line, commands) or ("", "")
     if name in commands:
         raise UsageError(f"/{name} is a command of a talk, not of one turn", hint=f"trimtab chat starts one. {AS_TEXT}")
-    if name and (meant := nearest(name, commands)):
+    if name and (meant := meant_by(name, commands)):
         raise UsageError(f"no command /{name}", hint=f"Did you mean /{meant}? {AS_TEXT}")
 
 
