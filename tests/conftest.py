@@ -1,6 +1,7 @@
-"""Rules for all tests: asyncio unless a folder says otherwise, no example fails for being slow, no connection leaves loopback."""
+"""Rules for all tests: asyncio unless a folder says otherwise, no example fails for being slow, no connection leaves loopback, signals are as a shell leaves them."""
 
 import ipaddress
+import signal
 import socket
 from typing import Any
 
@@ -11,6 +12,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("check", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("check")
+
+# Under `nohup` a hang-up is ignored by whatever is started here, too, and some tests are about hang-ups.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_a_command_returns_when_it_exits_and_names_what_goes_on(cli: Cli, comman
     start = time.perf_counter()
     try:
         ended = cli.call("bash", command=command.format(nap=seconds))
-        assert time.perf_counter() - start < 3
+        assert time.perf_counter() - start < 20  # not the 41 seconds
         assert not ended["is_error"]
         assert text_of(ended).startswith("started")
         assert ended["details"]["left_running"]
@@ -108,7 +108,7 @@ def test_nothing_that_asks_a_person_hangs(cli: Cli, command: str) -> None:
     cli = Cli(cli.root, {"EDITOR": "vi", "VISUAL": "vi", "GIT_EDITOR": "vi", "PAGER": "less"})
     start = time.perf_counter()
     cli.calls(("bash", {"command": f"{setup}; {command}", "timeout": 20}))
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 15
 
 
 @pytest.mark.kind(32)

@@ -406,6 +406,6 @@ def test_a_stream_that_falls_silent_is_a_dropped_stream(cli: Cli, before: list[A
     with FakeServer(Reply([*before, Stall()]), said("whole")) as server:
         start = time.perf_counter()
         outcome = ask(cli, server, idle_timeout_s=0.3)
-        assert time.perf_counter() - start < 5
+        assert time.perf_counter() - start < 20
     assert outcome.result["text"] == "whole"
     assert outcome.of("retry")[0]["class"] == "network"

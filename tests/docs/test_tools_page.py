@@ -59,8 +59,8 @@ def test_details_hold_what_the_page_says(tool: str, tmp_path: Path) -> None:
 
 def test_a_refused_call_has_the_details_that_the_page_says(tmp_path: Path) -> None:
     ended = Cli.at(tmp_path).call("bash", "auto-edit", command="make all")
-    assert ended["details"] == {"permission": "denied"}
-    assert '`{"permission": "denied"}`' in TEXT
+    assert ended["details"] == {"permission": "denied", "rules": ["bash(make all)"]}
+    assert all(part in TEXT for part in ('`{"permission": "denied"}`', '`"rules"`'))
 
 
 def test_caps_stand_there_as_the_settings_have_them() -> None:

@@ -154,5 +154,5 @@ async def test_an_extension_gets_its_settings_and_its_folder(place: Place) -> No
         "API = 1\ndef extend(api):\n    api.section('s', f'{api.settings[\"x\"]} {api.folder.name} {api.version}')\n",
     )
     async with talk(place, extensions={"settings": {"set": {"x": [1, 2]}}}) as talking:
-        await talking.session._begin_turn()
+        await talking.session.choices.begin_turn()
         assert "[1, 2] extensions 1" in talking.session.agent.system

@@ -28,7 +28,7 @@ def place(tmp_path: Path) -> Place:
 async def section(place: Place, person: Answers, **more) -> tuple[str, list[str]]:
     """What the extension says in a session, and what the person is told."""
     async with talk(place, person=person, **more) as talking:
-        await talking.session._begin_turn()
+        await talking.session.choices.begin_turn()
         texts = [s.text for s in talking.session.extensions.sections()]
         return "".join(texts), talking.notices
 

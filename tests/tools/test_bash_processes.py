@@ -76,7 +76,7 @@ def pids(path: Path) -> list[int]:
 async def test_a_command_returns_when_it_exits_not_when_its_background_child_closes_the_pipe(tmp_path: Path) -> None:
     began = time.monotonic()
     output = await bash(tmp_path, "sleep 41 & echo started")
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 20
     (child,) = output.details["left_running"]
     os.kill(child, 9)
     assert (text(output).splitlines()[0], output.is_error) == ("started", False)
@@ -86,7 +86,7 @@ async def test_a_command_returns_when_it_exits_not_when_its_background_child_clo
 async def test_a_child_that_left_the_session_neither_holds_the_command_nor_goes_unlisted(tmp_path: Path) -> None:
     began = time.monotonic()
     output = await bash(tmp_path, "setsid sleep 41 >/dev/null 2>&1 & echo started")
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 20
     (child,) = output.details["left_running"]
     os.kill(child, 9)
     assert text(output).startswith("started\n[still running in the background: ")
@@ -150,7 +150,7 @@ async def test_a_look_at_the_processes_has_an_end(monkeypatch: pytest.MonkeyPatc
     began = time.monotonic()
     assert await process_tree.look(2**22 + 2, "marker") == ()
     blocked.set()
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 4
 
 
 async def test_what_was_printed_before_a_timeout_is_kept(tmp_path: Path) -> None:
@@ -217,8 +217,8 @@ async def test_commands_run_side_by_side(tmp_path: Path) -> None:
     began = time.monotonic()
     async with anyio.create_task_group() as group:
         for _ in range(3):
-            group.start_soon(bash, tmp_path, "sleep 0.5")
-    assert time.monotonic() - began < 1.3
+            group.start_soon(bash, tmp_path, "sleep 1.5")
+    assert time.monotonic() - began < 4
     assert tool(tmp_path).access({"command": "ls"}) == Access(reads="*")
 
 
@@ -250,7 +250,7 @@ async def test_success_without_output_says_so(tmp_path: Path) -> None:
 async def test_whatever_reads_a_person_meets_an_end_instead(tmp_path: Path, command: str) -> None:
     began = time.monotonic()
     await bash(tmp_path, command)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
 
 
 async def test_an_editor_ends_at_once_and_says_what_to_do(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ async def test_an_editor_ends_at_once_and_says_what_to_do(tmp_path: Path) -> Non
     began = time.monotonic()
     given = {**os.environ, "EDITOR": "sleep 60", "GIT_EDITOR": "sleep 60", "VISUAL": "sleep 60"}
     output = await bash(tmp_path, "git -c user.name=a -c user.email=a@b commit", environment=given)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
     assert output.is_error
     assert "git commit -m TEXT" in text(output)
 

