@@ -363,7 +363,8 @@ async def test_the_hook_answers_what_is_refused_and_links_are_resolved(tmp_path:
     ):
         answer = await hooks.before_tool(refused)
         assert isinstance(answer, Answer)
-        assert (answer.output.is_error, answer.output.details) == (True, {"permission": "denied"})
+        assert answer.output.is_error
+        assert (answer.output.details or {})["permission"] == "denied"
     output = ToolOutput.text("x")
     assert await hooks.after_tool(call("read"), output) is output
 
@@ -377,7 +378,7 @@ async def test_the_refusal_teaches_the_person_and_the_model(tmp_path: Path) -> N
             "Not run: 'npm test' may change things.\nIt isn't asked about in this mode; a person allows it with "
             '--permission full, or the setting tools.bash.allow = ["npm test"]. Go on without it, or say what you need.',
             is_error=True,
-            details={"permission": "denied"},
+            details={"permission": "denied", "rules": ["bash(npm test)"]},
         )
     )
 
