@@ -271,7 +271,7 @@ async def test_what_the_person_chose_meanwhile_takes_the_request_that_failed(tmp
         session.agent.provider = Meanwhile()
         assert (await session.prompt("hi")).text == "chosen"
         assert session.context.engine.model.ref == cast.ref("c")
-        assert session.standby.home is None
+        assert session.choices.standby.home is None
 
 
 async def test_an_unknown_model_in_a_role_is_said_before_anything_runs(tmp_path: Path) -> None:
