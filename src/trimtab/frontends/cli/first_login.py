@@ -3,11 +3,7 @@
 no model ──asked──▶ yes ─▶ a provider, its key or its own way ─▶ kept ─▶ the talk begins          no, nobody there ─▶ False: the error says what else there is
 """
 
-import signal
 from collections.abc import Callable
-
-import anyio
-import click
 
 from trimtab.coding.auth.browser import opener
 from trimtab.coding.auth.login import choose_provider, log_in
@@ -29,26 +25,7 @@ _QUESTION = Question(
 
 
 async def offered_login(project: Project, person: LinePerson, say: Callable[[str], None]) -> bool:
-    """Offer it until the person is logged in or would rather not; return whether they are. A signal ends the command, with the terminal as it was."""
-    ended_by, done = 0, False
-
-    async def heed(leave: Callable[[], None]) -> None:
-        nonlocal ended_by
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            async for number in signals:
-                ended_by = int(number)
-                leave()
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(heed, group.cancel_scope.cancel)
-        done = await _offered(project, person, say)
-        group.cancel_scope.cancel()
-    if ended_by:
-        raise click.exceptions.Exit(128 + ended_by)
-    return done
-
-
-async def _offered(project: Project, person: LinePerson, say: Callable[[str], None]) -> bool:
+    """Offer it until the person is logged in or would rather not; return whether they are."""
     while await person.ask(_QUESTION) == _YES:
         name = await choose_provider(project, person)
         if name is None:
