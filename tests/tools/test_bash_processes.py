@@ -133,7 +133,8 @@ async def test_a_timeout_ends_a_tree_of_many_that_hide_and_ignore_signals(tmp_pa
     output = await bash(tmp_path, command, timeout=1.5)
     assert text(output) == "(no output), timed out after 1.5 s; all its processes were stopped"
     started = pids(tmp_path / "work/pids")
-    assert (len(started), [pid for pid in started if alive(pid)]) == (30, [])
+    assert len(started) > 5, "a busy machine starts fewer than thirty in that time"
+    assert not any(map(alive, started))
 
 
 async def test_a_stop_gives_up_on_what_cannot_be_ended_and_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
