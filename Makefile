@@ -7,6 +7,10 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 JOBS ?= 2
 CONSTRAINTS := constraints.txt
+# Tests start the program hundreds of times: what is compiled once stays compiled, also where the machine says otherwise.
+unexport PYTHONDONTWRITEBYTECODE
+# What runs side by side says its piece in one; the make of macOS can't do that.
+TOGETHER := -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo check check-all check-lab check-llm check-rpc llm pi-client fix fmt lint types imports test docs docs-check bench conformance lab lab-quick catalogue clean install dev train
@@ -71,7 +75,8 @@ demo: $(BIN)/.base ## the main job, offline: a scripted model repairs a failing 
 	$(BIN)/trimtab demo
 
 check: dev ## format, lint, types, import contracts, tests, docs
-	@$(MAKE) --no-print-directory fmt lint types imports docs-check test
+	@$(MAKE) --no-print-directory $(TOGETHER) fmt lint types imports docs-check
+	@$(MAKE) --no-print-directory test
 
 fmt: dev
 	$(BIN)/ruff format --check .
@@ -87,7 +92,7 @@ test: dev
 check-all: $(if $(CHECKED),dev,check) ## check, and what is slow: oracles, all kills, the lab at small size, the real small model, pi's client; CHECKED=1 where check was run already
 	@$(MAKE) --no-print-directory check-lab
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "slow"
-	@$(MAKE) --no-print-directory -j2 --output-sync=target check-llm check-rpc
+	@$(MAKE) --no-print-directory $(TOGETHER) check-llm check-rpc
 
 # Only an install that fails is a reason to skip; tests that fail, or find no model after it, are failures.
 check-lab: dev ## what needs the training library or plots, and every table of the lab at small size; says so where they can't be installed

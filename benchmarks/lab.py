@@ -44,30 +44,51 @@ REAL_ARMS = (
     "clairvoyant",
 )
 """Tables of keys and values are dense with what a summary has to keep, so their stories take several times as long as others."""
-REAL_FEW = ("keep-all", "truncate", "rules", "clairvoyant")
 LIVE_ARMS = ("none", "truncate", "mask", "summary", "rules", "claude-code(scaled=True)")
 PRICES = "uncached,tenth-written"
 """The two at which a candidate has to win."""
 
 
 @dataclass(frozen=True, slots=True)
+class Arms:
+    """What is played beside what was trained here: in `tasks`, on `real` material, in `recorded` sessions and in `live` work."""
+
+    tasks: tuple[str, ...]
+    real: tuple[str, ...]
+    recorded: tuple[str, ...]
+    live: tuple[str, ...]
+
+
+FEW = Arms(
+    ("keep-all", "truncate", "mask", "summary", "rules"),
+    ("keep-all", "truncate", "rules", "clairvoyant"),
+    ("keep-all", "truncate", "rules"),
+    ("none", "truncate", "rules"),
+)
+"""A line of each kind that the tables and plots tell apart."""
+
+
+@dataclass(frozen=True, slots=True)
 class Scale:
     """How much of everything. `tune`: tasks of a family and combinations of a kind; `train`: tasks of a family, minutes of a run, seeds of the ablation and minutes of each;
-    `bench`: tasks of a family and seeds; `real`: the same of real material, and arms; `live`: assignments of a family and seeds; `recorded`: sessions of a project, 0 for all.
+    `bench`: tasks of a family and seeds; `real`: the same of real material; `live`: assignments of a family and seeds; `recorded`: sessions of a project, 0 for all; `arms`: what plays.
     """
 
     tune: tuple[int, int]
     train: tuple[int, float]
     ablation: tuple[int, float]
     bench: tuple[int, int]
-    real: tuple[int, int, tuple[str, ...]]
+    real: tuple[int, int]
     live: tuple[int, int]
     recorded: int
+    arms: Arms
 
 
 SCALES: dict[Size, Scale] = {
-    "full": Scale((6, 18), (16, 10.0), (5, 0.6), (5, 5), (4, 5, REAL_ARMS), (2, 5), 20),
-    "quick": Scale((1, 2), (1, 0.05), (1, 0.02), (1, 1), (1, 1, REAL_FEW), (1, 1), 1),
+    "full": Scale(
+        (6, 18), (16, 10.0), (5, 0.6), (5, 5), (4, 5), (2, 5), 20, Arms(ARMS, REAL_ARMS, RECORDED_ARMS, LIVE_ARMS)
+    ),
+    "quick": Scale((1, 2), (1, 0.05), (1, 0.02), (1, 1), (1, 1), (1, 1), 1, FEW),
 }
 
 
@@ -143,7 +164,7 @@ def stages(scale: Scale, folder: Path, workers: int, corpus: Path | None = None)
     seeds, short = scale.ablation
     bench_each, bench_seeds = map(str, scale.bench)
     live_each, live_seeds = map(str, scale.live)
-    real_each, real_seeds, real_arms = scale.real
+    real_each, real_seeds = map(str, scale.real)
     runs = ("--out", str(folder / "runs"))
     tuning = ("--folder", str(folder / "arms"), "--each", tune_each, *many)
 
@@ -158,7 +179,7 @@ def stages(scale: Scale, folder: Path, workers: int, corpus: Path | None = None)
         return tuple(word for step, by in named for word in ("--step", f"{step}={learned(said[by])}"))
 
     def bench(
-        where: str, *more: str, arms: Sequence[str] = ARMS, rules: int | None = 1
+        where: str, *more: str, arms: Sequence[str] = scale.arms.tasks, rules: int | None = 1
     ) -> Callable[[dict[str, str]], Sequence[str]]:
         out = ("--out", str(folder / where), *many, *more)
 
@@ -168,7 +189,7 @@ def stages(scale: Scale, folder: Path, workers: int, corpus: Path | None = None)
 
         return line
 
-    real = ("--part", "real", "--each", str(real_each), "--seeds", str(real_seeds))
+    real = ("--part", "real", "--each", real_each, "--seeds", real_seeds)
     recorded = ("--each", str(scale.recorded)) if scale.recorded else ()
     return (
         Stage("points", lambda _: ("-m", "benchmarks.points", "--cache", str(folder / "points")), sessions=True),
@@ -183,13 +204,13 @@ def stages(scale: Scale, folder: Path, workers: int, corpus: Path | None = None)
         Stage("compared", lambda _: ("-m", "benchmarks.arms", "compare", *tuning)),
         Stage("T0", bench("T0", "clairvoyant", "--each", bench_each, "--seeds", bench_seeds, rules=None)),
         Stage("T0 at two prices", bench("T0-prices", "--prices", PRICES, "--each", bench_each, "--seeds", bench_seeds)),
-        Stage("T0 on real material", bench("T0-real", *real, arms=real_arms), real=True),
+        Stage("T0 on real material", bench("T0-real", *real, arms=scale.arms.real), real=True),
         Stage(
             "T1",
-            bench("T1", "--split", "eval", "--window", "100k", "--by-project", *recorded, arms=RECORDED_ARMS),
+            bench("T1", "--split", "eval", "--window", "100k", "--by-project", *recorded, arms=scale.arms.recorded),
             sessions=True,
         ),
-        Stage("T2", bench("T2", "--live", "--each", live_each, "--seeds", live_seeds, arms=LIVE_ARMS)),
+        Stage("T2", bench("T2", "--live", "--each", live_each, "--seeds", live_seeds, arms=scale.arms.live)),
         Stage(
             "report",
             lambda said: trimtab("report", str(folder), *steps(said), "--out", str(folder / "report.html")),

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# The same examples on every run, so that a change is judged by what it changed. To look for new ones: --hypothesis-profile=explore.
+# The same examples on every run, so that a change is judged by what it changed, and few. To look for new ones: --hypothesis-profile=explore.
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("check", settings.get_profile("explore"), derandomize=True)
+settings.register_profile("check", settings.get_profile("explore"), derandomize=True, max_examples=50)
 settings.load_profile("check")
 
 # Under `nohup` a hang-up is ignored by whatever is started here, too, and some tests are about hang-ups.

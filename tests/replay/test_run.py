@@ -159,7 +159,7 @@ def test_pessimistically_each_hidden_need_repeats_its_call_too():
 @pytest.mark.parametrize("policy", ["none", "truncate", "mask", "summary", *sorted(row.name for row in PEERS)])
 def test_who_weighs_no_prices_does_the_same_at_any_so_one_replay_can_be_priced_at_each(policy):
     dear = Price(input=10.0, output=50.0, cache_read=5.0, cache_write=12.5)
-    cheap, again = run(long_session(60), policy), run(long_session(60), policy, price=dear)
+    cheap, again = run(long_session(30), policy), run(long_session(30), policy, price=dear)
     assert again.steps == cheap.steps
     assert figures_of(cheap, (dear,)) == figures_of(again)
     assert figures_of(cheap).cost_usd == pytest.approx(usd(usage for step in cheap.steps for usage in step.paid))
