@@ -2,11 +2,13 @@
 
 import hashlib
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
 import zlib
 from pathlib import Path
+from typing import TypeAlias
 
 import anyio
 import pytest
@@ -26,22 +28,33 @@ from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import StoreError
 from trimtab.types.messages import Assistant, Text, ToolCall, user
 
-NAMES = ("a", "b", "d/a", "d/e/f", "g")
-CHANGE = st.tuples(st.sampled_from(NAMES), st.one_of(st.none(), st.binary(max_size=20)))
+NAMES = ("a", "a/b", "b", "d", "d/a", "d/e/f", "g")
+FOLDER = "a folder"
+CHANGE = st.tuples(st.sampled_from(NAMES), st.one_of(st.none(), st.just(FOLDER), st.binary(max_size=20)))
+Content: TypeAlias = bytes | str | None
 TURNS = st.lists(st.lists(CHANGE, min_size=1, max_size=4), min_size=1, max_size=4)
 
 
-def put(project: Path, name: str, content: bytes | None) -> None:
+def put(project: Path, name: str, content: Content) -> None:
+    """Make a file or folder of that name, or let there be none, whatever stands in the way."""
     path = project / name
-    if content is None:
-        path.unlink(missing_ok=True)
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+    for above in path.relative_to(project).parents:
+        if (project / above).is_file():
+            (project / above).unlink()
+    if path.is_dir():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
+    if isinstance(content, bytes):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    elif content == FOLDER:
+        path.mkdir(parents=True)
 
 
-def tree(project: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(project)): p.read_bytes() for p in sorted(project.rglob("*")) if p.is_file()}
+def tree(project: Path) -> dict[str, bytes | None]:
+    """What there is: files with their contents, and folders."""
+    found = sorted(project.rglob("*"))
+    return {str(path.relative_to(project)): path.read_bytes() if path.is_file() else None for path in found}
 
 
 @settings(
@@ -49,7 +62,7 @@ def tree(project: Path) -> dict[str, bytes]:
 )
 @given(TURNS, st.data())
 def test_undo_and_redo_meet_every_state_again(
-    tmp_path_factory: pytest.TempPathFactory, turns: list[list[tuple[str, bytes | None]]], data: st.DataObject
+    tmp_path_factory: pytest.TempPathFactory, turns: list[list[tuple[str, Content]]], data: st.DataObject
 ) -> None:
     root = Path(os.path.realpath(tmp_path_factory.mktemp("turns")))
     project = root / "project"
@@ -64,7 +77,7 @@ def back_and_forth(
     project: Path,
     log: SessionLog,
     store: ContentStore,
-    turns: list[list[tuple[str, bytes | None]]],
+    turns: list[list[tuple[str, Content]]],
     data: st.DataObject,
 ) -> None:
     recorder = Checkpointer(
@@ -76,7 +89,7 @@ def back_and_forth(
         for place, (name, content) in enumerate(changes):
             call = ToolCall(f"c{number}-{place}", "bash", {"command": "make it"}, "")
 
-            async def run(call: ToolCall = call, name: str = name, content: bytes | None = content) -> None:
+            async def run(call: ToolCall = call, name: str = name, content: Content = content) -> None:
                 await recorder.before_tool(call)
                 put(project, name, content)
                 await recorder.after_tool(call, ToolOutput.text("ok"))

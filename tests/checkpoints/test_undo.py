@@ -123,7 +123,7 @@ async def test_a_file_that_somebody_else_changed_since_is_left_and_said(cli: Cli
         outcome = await session.undo()
         assert files(cli.project) == {"a.txt": "mine"}
         assert [(Path(left.path).name, left.why) for left in outcome.left] == [
-            ("a.txt", "it was changed since by somebody else")
+            ("a.txt", "it was changed since, by you or by another program")
         ]
 
 
@@ -264,7 +264,7 @@ async def test_a_link_that_somebody_put_in_the_place_of_a_file_is_left_and_not_w
         (cli.project / "f").symlink_to(victim)
         outcome = await session.undo()
     assert (victim.read_text(), (cli.project / "f").is_symlink()) == ("precious", True)
-    assert [left.why for left in outcome.left] == ["it was changed since by somebody else"]
+    assert [left.why for left in outcome.left] == ["it was changed since, by you or by another program"]
 
 
 async def test_files_outside_the_project_that_a_tool_wrote_come_back(cli: Cli, tmp_path: Path) -> None:

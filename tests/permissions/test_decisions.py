@@ -23,6 +23,7 @@ from trimtab.coding.permissions import (
     parse_rule,
 )
 from trimtab.coding.permissions.hooks import WorkspacePaths
+from trimtab.coding.permissions.places import real_path
 from trimtab.coding.permissions.rules import command_rules, parse_rules
 from trimtab.coding.tools.paths import Workspace
 from trimtab.types.messages import ToolCall
@@ -48,6 +49,12 @@ class PlainPaths:
 
     def is_in_git_folder(self, path: str) -> bool:
         return path.startswith("/p/.bare/")
+
+    def has_other_names(self, path: str) -> bool:
+        return path.startswith("/p/linked/")
+
+    def git_program(self, folder: str) -> str:
+        return {"evil": "filter.x.clean", "/evil": "diff.external"}.get(folder, "")
 
 
 def call(name: str, **arguments: Any) -> ToolCall:
@@ -430,3 +437,22 @@ def test_the_rules_that_an_answer_would_add_can_be_read_allow_the_command_and_no
     exact = tuple(rule for rule in offered if (rule.argument or "").endswith(" $"))
     longer = "; ".join(f"{program} {' '.join(arguments)} /etc" for program in programs)
     assert not exact or not runs(bash(longer, given=Rules(allow=exact)))
+
+
+def test_a_file_with_further_names_is_edited_unasked_only_by_a_rule() -> None:
+    reason, _ = told(edit("/p/linked/a"))
+    assert reason == "/p/linked/a has other names too (hard links), which may be outside the project"
+    assert told(bash("ls > linked/a"))[0].endswith("may be outside the project")
+    assert runs(edit("/p/linked/a", given=rules(allow=("write(linked/**)",))))
+
+
+def test_links_are_resolved_but_for_those_in_proc_which_lead_each_process_elsewhere(tmp_path: Path) -> None:
+    base = os.path.realpath(tmp_path)
+    for name, target in {"a": "b/c", "up": "..", "loop": "loop", "own": "/proc/self/cwd", "fd": "/dev/fd"}.items():
+        (tmp_path / name).symlink_to(target)
+    (tmp_path / "b" / "c").mkdir(parents=True)
+    for text in ("a/x", "a/../y", "up/z", "b//./c/../new", "gone/x", "loop/x"):
+        assert real_path(f"{base}/{text}") == os.path.realpath(f"{base}/{text}"), text
+    paths = WorkspacePaths(Workspace(tmp_path, tmp_path))
+    found = [paths.of_shell(text) for text in ("own/x", "fd/9", "/dev/fd/9", f"/proc/self/../..{base}/x")]
+    assert found == ["/proc/self/cwd/x", "/proc/self/fd/9", "/proc/self/fd/9", f"/proc/self/../..{base}/x"]

@@ -163,6 +163,7 @@ def test_it_is_known_to_change_nothing(script: str) -> None:
         "pip freeze --log=f",
         "pip freeze -r http://127.0.0.1/r",
         "git diff --ext-d",
+        "git log -p --submodule=diff",
         "git log $X",
         "git grep -Ox a",
         "git remote add a b",

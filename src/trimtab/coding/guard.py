@@ -11,6 +11,7 @@ from trimtab.coding.permissions.policy import READING_TOOLS
 from trimtab.coding.permissions.rules import TOOLS
 from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.project import Project
+from trimtab.coding.tools.environment import command_environment
 from trimtab.coding.tools.paths import Workspace
 
 
@@ -45,6 +46,7 @@ def permission_hooks(
         person,
         keep=keeper_of(project).keep,
         granted=granted,
+        environment=command_environment(project.env),
     )
 
 

@@ -43,9 +43,12 @@ class Past:
         origin = prompt.origin if isinstance(prompt, User) else "prompt"
         return User((Text("\n".join(f"[{line}]" for line in news) + "\n\n"), *said), origin=origin)
 
-    async def undo(self, number: int = 1, *, what: What = "both") -> Outcome:
-        """Take the last turns back: what was said, what was changed in files, or both. Raises `AgentBusy`, or `UsageError` when there is nothing to take back."""
-        outcome = await self._rewind(lambda rewinder: rewinder.undo(number, what=what))
+    async def undo(self, number: int = 1, *, what: What = "both", force: bool = False) -> Outcome:
+        """Take the last turns back: what was said, what was changed in files, or both; `force`: files too that were changed since.
+
+        Raises `AgentBusy`, or `UsageError` when there is nothing to take back.
+        """
+        outcome = await self._rewind(lambda rewinder: rewinder.undo(number, what=what, force=force))
         if what == "files" and outcome.put_back:
             self._news.append(f"the person took back what you changed in {_named(outcome)}")
         return outcome

@@ -296,9 +296,12 @@ class Session:
                 for note in checkpoints.recorder.take_notes():
                     await self.tell(note)
 
-    async def undo(self, number: int = 1, *, what: What = "both") -> Outcome:
-        """Take the last turns back: what was said, what was changed in files, or both. Raises `AgentBusy`, or `UsageError` when there is nothing to take back."""
-        return await self._past.undo(number, what=what)
+    async def undo(self, number: int = 1, *, what: What = "both", force: bool = False) -> Outcome:
+        """Take the last turns back: what was said, what was changed in files, or both; `force`: files too that were changed since.
+
+        Raises `AgentBusy`, or `UsageError` when there is nothing to take back.
+        """
+        return await self._past.undo(number, what=what, force=force)
 
     async def redo(self) -> Outcome:
         """Do again what was taken back last. Raises as `undo` does."""

@@ -6,7 +6,7 @@ before a call ──▶ FOLDER/SESSION/CALL.json ──after it──▶ gone   
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from trimtab.coding.checkpoints.states import State, from_data, to_data
@@ -17,12 +17,17 @@ from trimtab.types.errors import StoreError
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A call that began: in which turn, how the files were that it names, or all (`whole`), and the folders that would be made."""
+    """A call that began: in which turn, when (nanoseconds since the epoch), how the files were that it names, or all (`whole`), the folders that would be made,
+    and those that there were (None: nobody knows)."""
 
     turn: str
     states: Mapping[str, State]
     whole: bool
     made: Mapping[str, str]
+    at_ns: int = 0
+    folders: frozenset[str] | None = None
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    """Of all files, while the process lives: a file keeps its own under another name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,15 @@ class Pending:
         """Remember a call. Raises `StoreError`."""
         states = {path: to_data(state) for path, state in begun.states.items()}
         name = self.store.put(json.dumps(states, sort_keys=True).encode())
-        data = {"turn": begun.turn, "states": name, "whole": begun.whole, "made": dict(begun.made)}
+        folders = None if begun.folders is None else sorted(filter(is_text, begun.folders))
+        data = {
+            "turn": begun.turn,
+            "at_ns": begun.at_ns,
+            "states": name,
+            "whole": begun.whole,
+            "made": dict(begun.made),
+            "folders": None if folders is None else self.store.put(json.dumps(folders).encode()),
+        }
         try:
             make_private(self.folder)
             self._path(call_id).write_text(json.dumps(data), "utf-8")
@@ -59,11 +72,14 @@ class Pending:
             try:
                 data = json.loads(file.read_text("utf-8"))
                 states = json.loads(self.store.get(data["states"]))
+                folders = json.loads(self.store.get(data["folders"])) if data.get("folders") else None
                 begun = Begun(
                     str(data["turn"]),
                     {p: from_data(s) for p, s in states.items()},
                     bool(data["whole"]),
                     dict(data["made"]),
+                    int(data.get("at_ns", 0)),
+                    None if folders is None else frozenset(map(str, folders)),
                 )
             except (OSError, ValueError, KeyError, TypeError, AttributeError, StoreError):
                 begun = None
@@ -73,3 +89,12 @@ class Pending:
 
     def _path(self, call_id: str) -> Path:
         return self.folder / f"{hashlib.sha256(call_id.encode()).hexdigest()[:32]}.json"
+
+
+def is_text(path: str) -> bool:
+    """Whether a log can name the path."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -7,6 +7,7 @@ A kill between the two leaves the states before in a file beside the store; who 
 """
 
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +15,12 @@ from pathlib import Path
 import anyio
 
 from trimtab.agent.ports import Answer, Hooks, Proceed, ToolOutput
+from trimtab.coding.checkpoints.birth import born_ns
 from trimtab.coding.checkpoints.history import FILES, Change, TurnNow, changes_data
-from trimtab.coding.checkpoints.pending import Begun, Pending
-from trimtab.coding.checkpoints.states import State, state_of
+from trimtab.coding.checkpoints.pending import Begun, Pending, is_text
+from trimtab.coding.checkpoints.states import FOLDER, UNKNOWN, State, state_of
 from trimtab.coding.checkpoints.store import ContentStore
-from trimtab.coding.checkpoints.tree import MOST_FILES, ProjectTree
+from trimtab.coding.checkpoints.tree import MOST_FILES, ProjectTree, Tree
 from trimtab.coding.permissions import redirect_targets
 from trimtab.coding.permissions.reading import reads_only
 from trimtab.coding.permissions.rules import WRITING
@@ -28,6 +30,9 @@ from trimtab.context.stores.log import SessionLog
 from trimtab.types.entries import CustomEntry
 from trimtab.types.errors import StoreError
 from trimtab.types.messages import ToolCall
+
+_CLOCKS_NS = 2_000_000_000
+"""By how much the clock of a file system may be behind ours."""
 
 
 @dataclass(slots=True)
@@ -117,35 +122,42 @@ class Checkpointer:
             self.notes.append(text)
 
     def _begin(self, call: ToolCall, key: str) -> Begun | None:
-        turn = self._turn.entry_id()
-        states = self._states(call) if turn is not None else None
-        if turn is None or states is None:
+        turn, at_ns = self._turn.entry_id(), time.time_ns()
+        looked = self._look(call) if turn is not None else None
+        if turn is None or looked is None:
             return None
-        whole, found = states
-        made = {p: folder for p, state in found.items() if state is None and (folder := _first_missing(p))}
-        begun = Begun(turn, found, whole, made)
+        whole, tree = looked
+        made = {p: folder for p, state in tree.states.items() if state is None and (folder := _first_missing(p))}
+        begun = Begun(turn, tree.states, whole, made, at_ns, tree.folders, tree.numbers)
         self.pending.keep(key, begun)
         return begun
 
-    def _states(self, call: ToolCall) -> tuple[bool, Mapping[str, State]] | None:
+    def _look(self, call: ToolCall) -> tuple[bool, "_Looked"] | None:
         """The files that the call may change, and whether these are all there are; None when it changes none, or nobody can look."""
         arguments = call.arguments or {}
         if call.name != "bash":
-            return False, self._of(self._named([str(arguments.get("path", ""))]))
+            return False, _Looked(self._of(self._named([str(arguments.get("path", ""))])))
         script = str(arguments.get("command", ""))
         if reads_only(script):
             targets = redirect_targets(script)
-            return (False, self._of(self._redirected(targets))) if targets else None
-        whole = self.tree.look()
-        if whole is None:
-            self._tell_once(
-                f"what commands change can't be taken back here: the project has more than {MOST_FILES:,} files, or they are too large"
+            return (False, _Looked(self._of(self._redirected(targets)))) if targets else None
+        tree = self._tree()
+        return None if tree is None else (True, _Looked(tree.states, tree.folders, tree.numbers))
+
+    def _tree(self) -> Tree | None:
+        """All files; where nobody can look, that is told once."""
+        tree = self.tree.look()
+        if tree is None:
+            why = (
+                f"has more than {MOST_FILES:,} files, or they are too large"
+                if self.tree.hopeless
+                else "can't be listed"
             )
-            return None
-        return True, whole
+            self._tell_once(f"what commands change can't be taken back here: the project {why}")
+        return tree
 
     def _of(self, paths: Iterable[str]) -> Mapping[str, State]:
-        return {path: state_of(path, self.store) for path in paths if _is_text(path)}
+        return {path: state_of(path, self.store) for path in paths if is_text(path)}
 
     def _end(self, call_id: str, number: int, begun: Begun) -> None:
         differing, unkept = self._changes(begun)
@@ -156,18 +168,24 @@ class Checkpointer:
     def _changes(self, begun: Begun) -> tuple[dict[str, Change], tuple[str, ...]]:
         """What is different from how it was, and of that the files that a log can't name, as they are shown."""
         before = begun.states
-        now: Mapping[str, State] = (self.tree.look() or {}) if begun.whole else self._of(before)
+        tree = self._tree() if begun.whole else None
+        now: Mapping[str, State] = tree.states if tree else {} if begun.whole else self._of(before)
         found: dict[str, Change] = {}
         unkept: list[str] = []
         for path in sorted(before.keys() | now.keys()):
-            after = now.get(path)
-            if not _is_text(path):
-                unkept += [shown_name(path)] if before.get(path) != after else []
+            was, after = before.get(path), now.get(path)
+            if not is_text(path):
+                unkept += [shown_name(path)] if was != after else []
                 continue
+            if was is None and begun.folders is not None and path in begun.folders:
+                was = FOLDER  # it held nothing but ignored files
             if after is None and begun.whole:
-                after = state_of(path, self.store)  # a link that took its place, or a file that is ignored now
-            if before.get(path) != after:
-                found[path] = Change(path, before.get(path), after, begun.made.get(path))
+                after = state_of(path, self.store)  # a file that is ignored now, or a folder that isn't empty any more
+            is_folder = after is not None and after.folder
+            if was == after or (is_folder and (was.folder if was is not None else begun.folders is None)):
+                continue
+            found[path] = Change(path, was, after, begun.made.get(path))
+        _mark_moved_in(found, begun, tree)
         return found, tuple(unkept)
 
     def _record(self, turn: str, changes: Mapping[str, Change], unkept: Sequence[str]) -> None:
@@ -198,6 +216,15 @@ class Checkpointer:
 
 
 @dataclass(frozen=True, slots=True)
+class _Looked:
+    """How files are before a call, and which folders there are, where all were looked at."""
+
+    states: Mapping[str, State]
+    folders: frozenset[str] | None = None
+    numbers: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ChildCheckpoints:
     """The hook of a session that works for another one: what its calls change is written down there, in the turn that runs, and taken back with it."""
 
@@ -223,13 +250,20 @@ class ChildCheckpoints:
         await self.recorder.settle_those_of(f"{self.child}:")
 
 
-def _is_text(path: str) -> bool:
-    """Whether a log can name the path."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _mark_moved_in(changes: dict[str, Change], begun: Begun, tree: Tree | None) -> None:
+    """What is older than the call and was nowhere to be seen wasn't made by it: moved here from elsewhere, or uncovered. To remove it would lose it."""
+    gone = [change for change in changes.values() if change.before is not None and change.after is None]
+    contents = {change.before.content for change in gone if change.before is not None}
+    numbers = {begun.numbers.get(change.path) for change in gone}
+    for path, change in changes.items():
+        after = change.after
+        if change.before is not None or after is None or after.link or after.special or after.folder:
+            continue
+        if after.content in contents or (tree is not None and tree.numbers.get(path) in numbers):
+            continue  # moved here from where we saw it
+        born = born_ns(path) if begun.whole and begun.at_ns else None
+        if born is not None and born < begun.at_ns - _CLOCKS_NS:
+            changes[path] = Change(path, UNKNOWN, after)
 
 
 def _first_missing(path: str) -> str | None:

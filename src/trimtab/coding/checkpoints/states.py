@@ -1,28 +1,26 @@
-"""The state of one file: its content by name, and its mode; or where a link leads; or that it is a pipe, socket or device. None stands for what isn't there, or is none of these.
+"""The state of one name on disk: a file's content by name, and its mode; where a link leads; a folder; or what can't be put back. None stands for what isn't there.
 
-The one rule: no link is followed, neither when a state is looked at nor when it is put back, so what is undone stays where it is.
+The one rule: no link is followed when a state is looked at, and what is there but can't be read is never taken for what isn't there.
 """
 
+import errno
 import os
-import secrets
 import stat
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from trimtab.coding.checkpoints.store import ContentStore
-from trimtab.types.errors import StoreError
 
 MOST_BYTES = 16 << 20
-"""Of a file that is kept; of a larger one only the size and the time are known, so a change is seen and can't be taken back."""
+"""Of a file that is kept; of a larger one only size, time and number are known, so a change is seen and can't be taken back."""
 
-_SPECIAL = "special"
+_SPECIAL, _FOLDER, _UNKNOWN, _UNREAD = "special", "folder", "unknown", "unread"
 
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A regular file. `content` names what the store keeps, or is `size:time` of what is too large to keep; `mode` are its permission bits. Of a `link`, `content` is where it leads."""
+    """What stands at a name. `content` names what the store keeps, or is `size:time:number` of a file that is too large, and `unread:` and the same of one that can't be read;
+    `mode` are its permission bits (0 of a folder: the usual ones). Of a `link`, `content` is where it leads."""
 
     content: str
     mode: int
@@ -34,78 +32,72 @@ class FileState:
         """Whether it is a pipe, socket or device: seen, and never put back or removed."""
         return self.content == _SPECIAL and not self.kept
 
+    @property
+    def folder(self) -> bool:
+        """Whether it is a folder, of which nothing but the mode is known."""
+        return self.content == _FOLDER and not self.kept
+
+    @property
+    def unknown(self) -> bool:
+        """Whether it was there in some way that nobody saw: moved here from elsewhere, or uncovered."""
+        return self.content == _UNKNOWN and not self.kept
+
+    @property
+    def unread(self) -> bool:
+        """Whether it couldn't be read."""
+        return self.content.startswith(_UNREAD) and not self.kept
+
+    @property
+    def loose(self) -> bool:
+        """Whether it is a file of which no copy is kept, so that it may be moved and never removed."""
+        return not (self.kept or self.special or self.folder or self.unknown)
+
     def same_content(self, other: "State") -> bool:
         """Whether both hold the same bytes, or lead to the same place, as far as it is known."""
-        return other is not None and (self.content, self.kept, self.link) == (other.content, other.kept, other.link)
+        if other is None or (self.kept, self.link) != (other.kept, other.link):
+            return False
+        return self.content == other.content or (self.loose and _facts(self) == _facts(other) != ())
 
 
 State: TypeAlias = FileState | None
+FOLDER = FileState(_FOLDER, 0, kept=False)
+"""A folder with the usual mode."""
+UNKNOWN = FileState(_UNKNOWN, 0, kept=False)
+"""What was there in some way that nobody saw."""
+
+
+def _facts(state: FileState) -> tuple[str, ...]:
+    """Size and time of a file of which no copy is kept: another disk gives it another number."""
+    return tuple(state.content.removeprefix(f"{_UNREAD}:").split(":")[:2])
 
 
 def state_of(path: str, store: ContentStore) -> State:
-    """The state of a regular file, its content kept, of a link, or of what is neither and no folder. A folder, and what can't be read, counts as not there. Raises `StoreError`."""
+    """The state of a name: a regular file, its content kept, a link, a folder, or what is none of these. Raises `StoreError`."""
     try:
         facts = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
+    except OSError as error:
+        return None if error.errno in (errno.ELOOP, errno.ENAMETOOLONG) else FileState(_UNREAD, 0, kept=False)
+    mode = stat.S_IMODE(facts.st_mode)
+    if stat.S_ISDIR(facts.st_mode):
+        return FileState(_FOLDER, mode, kept=False)
+    number = f"{facts.st_size}:{facts.st_mtime_ns}:{facts.st_ino}"
+    try:
         if stat.S_ISLNK(facts.st_mode):
             return FileState(os.readlink(path), 0, link=True)
         if not stat.S_ISREG(facts.st_mode):
-            return None if stat.S_ISDIR(facts.st_mode) else FileState(_SPECIAL, 0, kept=False)
-        mode = stat.S_IMODE(facts.st_mode)
+            return FileState(_SPECIAL, 0, kept=False)
         if facts.st_size > MOST_BYTES:
-            return FileState(f"{facts.st_size}:{facts.st_mtime_ns}", mode, kept=False)
+            return FileState(number, mode, kept=False)
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
         with open(descriptor, "rb") as file:
             data = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError):
+    except FileNotFoundError:
         return None
+    except OSError:
+        return FileState(f"{_UNREAD}:{number}", mode, kept=False)
     return FileState(store.put(data), mode)
-
-
-def put_back(path: str, state: State, store: ContentStore) -> None:
-    """Make `path` be in `state`. Raises `StoreError` or `OSError` when that can't be; what stands there is then as it was.
-
-    What stands at `path` itself is replaced, whatever it is: a link that was put there meanwhile is not written through.
-    """
-    folder, name = os.path.split(path)
-    if state is not None:
-        if not state.kept:
-            raise StoreError(f"it was too large to be kept ({MOST_BYTES >> 20} MiB at most)")
-        if os.path.realpath(folder) == folder:
-            os.makedirs(folder, exist_ok=True)
-    if os.path.realpath(folder) != folder:
-        raise StoreError("its folder is now a link to somewhere else")
-    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        if state is None:
-            os.unlink(name, dir_fd=at)
-        elif state.link:
-            _replace(at, name, lambda beside: os.symlink(state.content, beside, dir_fd=at))
-        else:
-            data = store.get(state.content)
-            _replace(at, name, lambda beside: _write(at, beside, data, state.mode))
-    finally:
-        os.close(at)
-
-
-def _replace(at: int, name: str, make: Callable[[str], None]) -> None:
-    """Make something beside `name` and rename it over that: a rename replaces a link and doesn't follow it."""
-    beside = f".{secrets.token_hex(8)}.tmp"
-    try:
-        make(beside)
-        os.rename(beside, name, src_dir_fd=at, dst_dir_fd=at)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(beside, dir_fd=at)
-        raise
-
-
-def _write(at: int, name: str, data: bytes, mode: int) -> None:
-    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=at)
-    with open(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fchmod(descriptor, mode)
-        os.fsync(descriptor)
 
 
 def to_data(state: State) -> Any:

@@ -2,27 +2,52 @@
 
 rg --files (ignore files obeyed) ──▶ stat each ──same as last time──▶ the state known
                                                  └─ else ──read──▶ content kept
+lists of the folders ──▶ which folders there are, which are empty, which links, pipes and sockets
+
+The one rule: two looks are compared only if both were made in the same way, or a file that merely came into view would count as made.
 """
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from trimtab.coding.checkpoints.states import FileState, state_of
+from trimtab.coding.checkpoints.states import FOLDER, MOST_BYTES, FileState, state_of
 from trimtab.coding.checkpoints.store import ContentStore
 from trimtab.coding.tools.ripgrep import FILES_OF
 
 MOST_FILES = 20_000
 MOST_TOTAL = 512 << 20
 """Bytes that are read for one look; a project above either of these isn't looked at."""
+_MOST_ENTRIES = 100_000
+"""Names in the folders' lists, ignored ones too; in a project with more, folders aren't followed."""
 _LOOK_S = 5
 _CACHES = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache"})
 
-Tree: TypeAlias = dict[str, FileState]
 _Facts: TypeAlias = tuple[int, int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Every file that no ignore file names, every empty folder, and the folders around both, by path; numbers of files. `folders`: all that there are (caches
+    aside); None when there are too many, and then none is among the states."""
+
+    states: dict[str, FileState]
+    numbers: dict[str, int]
+    folders: frozenset[str] | None
+
+
+@dataclass(slots=True)
+class _Folders:
+    """What the folders' lists say."""
+
+    every: set[str] = field(default_factory=set)
+    empty: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    """Links, pipes, sockets, devices: ripgrep passes over them."""
+    whole: bool = True
 
 
 @dataclass(slots=True)
@@ -32,25 +57,32 @@ class ProjectTree:
     project: Path
     store: ContentStore
     rg: str | None = None
+    hopeless: bool = False
+    """There is too much to look at."""
     _known: dict[str, tuple[_Facts, FileState]] = field(default_factory=dict)
-    _hopeless: bool = False
 
     def look(self) -> Tree | None:
-        """The state of every file that no ignore file names; None when there is too much. Raises `StoreError`."""
-        if self._hopeless:
+        """The state of everything; None when there is too much, or it can't be listed in time. Raises `StoreError`."""
+        if self.hopeless or (names := self._files()) is None:
             return None
+        folders = self._folders()
+        paths = [*names, *folders.others, *(folders.empty if folders.whole else ())]
         with self.store.together():
-            found = self._states()
+            found = self._states(paths)
         if found is None:
-            self._hopeless = True
+            self.hopeless = True
             return None
         self._known = found
-        return {path: state for path, (_, state) in found.items()}
+        states = {path: state for path, (_, state) in found.items()}
+        numbers = {path: facts[3] for path, (facts, _) in found.items()}
+        if folders.whole:
+            states |= dict.fromkeys(_above(states, str(self.project)), FOLDER)
+        return Tree(states, numbers, frozenset(folders.every) if folders.whole else None)
 
-    def _states(self) -> dict[str, tuple[_Facts, FileState]] | None:
+    def _states(self, paths: list[str]) -> dict[str, tuple[_Facts, FileState]] | None:
         found: dict[str, tuple[_Facts, FileState]] = {}
         total = 0
-        for path in self._paths():
+        for path in paths:
             try:
                 facts = os.lstat(path)
             except OSError:
@@ -60,37 +92,46 @@ class ProjectTree:
             if known is not None and known[0] == mark:
                 found[path] = known
                 continue
-            total += facts.st_size
+            total += facts.st_size if facts.st_size <= MOST_BYTES else 0  # else it isn't read
             if len(found) >= MOST_FILES or total > MOST_TOTAL:
                 return None
             if (state := state_of(path, self.store)) is not None:
                 found[path] = (mark, state)
         return found
 
-    def _paths(self) -> Iterator[str]:
-        listed = self._listed() if self.rg else None
-        if listed is not None:
-            yield from listed
-            yield from self._specials()  # which ripgrep passes over
-            return
+    def _files(self) -> list[str] | None:
+        """The files: as ripgrep lists them, all of them without it; None when it can't."""
+        return self._listed() if self.rg else list(self._walked())
+
+    def _walked(self) -> Iterator[str]:
         for folder, folders, names in os.walk(self.project):
             folders[:] = [name for name in folders if name not in _CACHES]
             yield from (os.path.join(folder, name) for name in names)
 
-    def _specials(self) -> Iterator[str]:
-        """The pipes, sockets and devices; by their kinds in the folders' lists, so nothing is asked of a file itself."""
-        pending, seen = [str(self.project)], 0
-        while pending and seen <= MOST_FILES:
+    def _folders(self) -> _Folders:
+        """By the kinds in the folders' lists, so nothing is asked of a file itself."""
+        found, pending, seen = _Folders(), [str(self.project)], 0
+        while pending:
+            folder, here = pending.pop(), 0
             try:
-                with os.scandir(pending.pop()) as entries:
+                with os.scandir(folder) as entries:
                     for entry in entries:
-                        seen += 1
+                        here += 1
                         if entry.is_dir(follow_symlinks=False):
-                            pending += [entry.path] if entry.name not in _CACHES else []
-                        elif not entry.is_file(follow_symlinks=False) and not entry.is_symlink():
-                            yield entry.path
+                            if entry.name not in _CACHES:
+                                pending.append(entry.path)
+                                found.every.add(entry.path)
+                        elif not entry.is_file(follow_symlinks=False):
+                            found.others.append(entry.path)
             except OSError:
                 continue
+            if not here and folder != str(self.project):
+                found.empty.append(folder)
+            seen += here
+            if seen > _MOST_ENTRIES:
+                found.whole = False
+                break
+        return found
 
     def _listed(self) -> list[str] | None:
         """What ripgrep lists; None when it can't."""
@@ -106,3 +147,14 @@ class ProjectTree:
         except (OSError, subprocess.TimeoutExpired):
             return None
         return [os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+
+
+def _above(paths: Iterable[str], project: str) -> set[str]:
+    """The folders of the project that are around these paths."""
+    found: set[str] = set()
+    for path in paths:
+        folder = os.path.dirname(path)
+        while len(folder) > len(project) and folder not in found:
+            found.add(folder)
+            folder = os.path.dirname(folder)
+    return found

@@ -1,11 +1,13 @@
 """Taking turns back, and doing them again.
 
 History, current states ──plan──▶ what to put back, what to leave ──▶ files put back ──▶ `undo` entry, leaf moved
+
+The one rule: a file that somebody changed since is left, unless a person says `force`; then what stood there comes back with a redo. A kill at any moment
+leaves states from which the same undo goes on.
 """
 
-import os
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -20,23 +22,20 @@ from trimtab.coding.checkpoints.history import (
     undo_data,
     words_of,
 )
-from trimtab.coding.checkpoints.states import State, put_back, state_of
+from trimtab.coding.checkpoints.moving import Left, Moved, move
+from trimtab.coding.checkpoints.states import State, state_of
 from trimtab.coding.checkpoints.store import ContentStore
 from trimtab.coding.tools.diffs import unified
+from trimtab.context.stores.disk import store_errors
+from trimtab.context.stores.exclusive import exclusive
 from trimtab.context.stores.log import SessionLog
+from trimtab.context.stores.private import make_private
 from trimtab.types.entries import CustomEntry
-from trimtab.types.errors import StoreError, UsageError
+from trimtab.types.errors import UsageError
 
 What: TypeAlias = Literal["both", "files", "talk"]
 _DIFF_CHARS = 200_000
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """A file that was left as it is, and why."""
-
-    path: str
-    why: str
+_PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,36 +55,44 @@ class Rewinder:
     log: SessionLog
     store: ContentStore
 
-    def undo(self, number: int = 1, *, what: What = "both") -> Outcome:
-        """Take the last `number` turns back. Raises `UsageError` when there are not so many, `StoreError` when the log can't be written."""
-        history = history_of(self.log.archive)
-        turns = _last(history, number, what)
-        ids = tuple(turn.entry_id for turn in turns)
-        back = [_backwards(change) for change in combined(turns, history)] if what != "talk" else []
-        done, left = self._put(back)
-        if what != "talk":
-            names = dict.fromkeys(name for turn in turns for name in turn.unkept)
-            left = (*left, *(Left(name, "its name is no text, so it wasn't kept") for name in names))
-        leaf, talk = self.log.archive.leaf, what != "files"
-        if talk:
-            self.log.move_leaf(turns[0].parent)
-        self._note(UNDO, undo_data(ids, leaf, done, talk=talk, files=what != "talk"))
-        return Outcome(tuple(turn.text for turn in turns), done, left, talk)
+    def undo(self, number: int = 1, *, what: What = "both", force: bool = False) -> Outcome:
+        """Take the last `number` turns back; `force`: files too that were changed since.
+
+        Raises `UsageError` when there are not so many, `StoreError` when the log can't be written: files may be back by then, and the same undo goes on.
+        """
+        with self._alone():
+            history = history_of(self.log.archive)
+            turns = _last(history, number, what)
+            ids = tuple(turn.entry_id for turn in turns)
+            back = [_backwards(change) for change in combined(turns, history)] if what != "talk" else []
+            moved = move(back, self.store, force=force)
+            left = moved.left
+            if what != "talk":
+                names = dict.fromkeys(name for turn in turns for name in turn.unkept)
+                left = (*left, *(Left(name, "its name is no text, so it wasn't kept", "yourself") for name in names))
+            leaf, talk = self.log.archive.leaf, what != "files"
+            data = undo_data(ids, leaf, moved.recorded, talk=talk, files=what != "talk")
+            self._note(UNDO, data)  # before the talk goes back: cut off between the two, a redo knows what to do
+            if talk:
+                self.log.move_leaf(turns[0].parent)
+            return Outcome(tuple(turn.text for turn in turns), moved.done, left, talk)
 
     def redo(self) -> Outcome:
         """Do again what was undone last. Raises `UsageError` when nothing was, or something was said since."""
-        history = history_of(self.log.archive)
-        if not history.redoable:
-            raise UsageError(
-                "nothing to redo", hint="/undo takes a turn back; once you go on from there, the other way is in /tree."
-            )
-        undone = history.redoable[-1]
-        done, left = self._put([_backwards(change) for change in undone.put_back])
-        texts = self._texts(undone)
-        if undone.talk:
-            self.log.move_leaf(undone.leaf)
-        self._note(REDO, {"undo": undone.entry_id})
-        return Outcome(texts, done, left, undone.talk)
+        with self._alone():
+            history = history_of(self.log.archive)
+            if not history.redoable:
+                raise UsageError(
+                    "nothing to redo",
+                    hint="/undo takes a turn back; once you go on from there, the other way is in /tree.",
+                )
+            undone = history.redoable[-1]
+            moved: Moved = move([_backwards(change) for change in undone.put_back], self.store)
+            texts = self._texts(undone)
+            if undone.talk:
+                self.log.move_leaf(undone.leaf)
+            self._note(REDO, {"undo": undone.entry_id})
+            return Outcome(texts, moved.done, moved.left, undone.talk)
 
     def diff(self, number: int | None = 1) -> tuple[str, ...]:
         """What the last `number` turns (None: all of the branch) changed, a unified diff a file, against how the files are now. Raises `UsageError` as `undo`."""
@@ -94,36 +101,20 @@ class Rewinder:
         texts = (self._diff(change) for change in combined(turns, history))
         return tuple(text for text in texts if text)
 
-    def _put(self, changes: Iterable[Change]) -> tuple[tuple[Change, ...], tuple[Left, ...]]:
-        """Put each file from `before` into `after`, unless somebody else changed it since."""
-        done: list[Change] = []
-        left: list[Left] = []
-        for change in changes:
-            now = state_of(change.path, self.store)
-            if _same(now, change.after) and not _only_mode(now, change):
-                continue
-            if any(state is not None and state.special for state in (now, change.before, change.after)):
-                left.append(Left(change.path, "it is, or was, a pipe, socket or device"))
-                continue
-            if not _same(now, change.before):
-                left.append(Left(change.path, "it was changed since by somebody else"))
-                continue
-            try:
-                put_back(change.path, change.after, self.store)
-            except (OSError, StoreError) as problem:
-                left.append(Left(change.path, getattr(problem, "strerror", None) or str(problem)))
-                continue
-            done.append(change)
-            if change.after is None and change.made:
-                _remove_empty(change.path, change.made)
-        return tuple(done), tuple(left)
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Of all sessions of the project only this one moves files."""
+        with store_errors(self.store.folder):
+            make_private(self.store.folder)
+        with exclusive(self.store.folder / "undo.lock", patience_s=_PATIENCE_S):
+            yield
 
     def _diff(self, change: Change) -> str:
-        now = state_of(change.path, self.store)
-        if _same(now, change.before):
+        was, now = _file(change.before), _file(state_of(change.path, self.store))
+        if (was is None and now is None) or (was is not None and (was.unknown or was.same_content(now))):
             return ""
-        before, after = self._text(change.before), self._text(now)
-        head = f"--- {change.path if change.before else '/dev/null'}\n+++ {change.path if now else '/dev/null'}\n"
+        before, after = self._text(was), self._text(now)
+        head = f"--- {change.path if was else '/dev/null'}\n+++ {change.path if now else '/dev/null'}\n"
         if before is None or after is None:
             return f"{head}(no text, or too large to be kept)\n"
         body = unified(before, after, size=_DIFF_CHARS)
@@ -176,21 +167,6 @@ def _backwards(change: Change) -> Change:
     return Change(change.path, change.after, change.before, change.made)
 
 
-def _same(one: State, other: State) -> bool:
-    return one is None and other is None if one is None else one.same_content(other)
-
-
-def _only_mode(now: State, change: Change) -> bool:
-    """Whether the change was one of permissions alone, and these are still as it left them."""
-    if now is None or now.link or change.before is None or change.after is None:
-        return False
-    return now.mode == change.before.mode != change.after.mode
-
-
-def _remove_empty(path: str, made: str) -> None:
-    """Remove the folders that were made for a file, as far as they are empty."""
-    folder = os.path.dirname(path)
-    with suppress(OSError):
-        while folder == made or folder.startswith(made.rstrip("/") + "/"):
-            os.rmdir(folder)
-            folder = os.path.dirname(folder)
+def _file(state: State) -> State:
+    """A folder shows nothing."""
+    return None if state is not None and state.folder else state

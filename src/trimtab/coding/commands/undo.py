@@ -1,7 +1,10 @@
-"""`/undo [N] [files|talk]`: take the last turns back."""
+"""`/undo [N] [files|talk] [force]`: take the last turns back, and say what was, what was left, why, and what helps."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from trimtab.coding.checkpoints.history import Change
+from trimtab.coding.checkpoints.moving import Remedy
 from trimtab.coding.checkpoints.undo import Outcome, What
 from trimtab.coding.commands.command import Command, Completion, Desk
 from trimtab.coding.session import Session
@@ -11,47 +14,91 @@ from trimtab.types.errors import UsageError
 
 _PROMPT = 200
 _WHATS: dict[str, What] = {"files": "files", "talk": "talk", "both": "both"}
+_HELP: dict[Remedy, str] = {
+    "force": "To put back what was changed since: /redo, then /undo force. What stands there now comes back with /redo.",
+    "again": "Mend what hinders (permissions, room on the disk), then /redo and /undo once more.",
+    "yourself": "The rest only you can put right, by hand, from git or from a backup.",
+}
+_HELP_AGAIN: dict[Remedy, str] = {
+    "force": "What was changed since stays; ask for the change once more if you still want it.",
+    "again": "Mend what hinders (permissions, room on the disk), then /undo and /redo once more.",
+    "yourself": _HELP["yourself"],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How many turns, what of them, and whether files too that were changed since."""
+
+    number: int
+    what: What
+    force: bool
 
 
 async def _run(desk: Desk, rest: str) -> None:
-    number, what = read(rest)
-    outcome = await desk.session.undo(number, what=what)
-    desk.tell("\n".join(told(outcome, "took back")))
-    if what != "talk" and (running := desk.session.jobs.running):
+    asked = read(rest)
+    outcome = await desk.session.undo(asked.number, what=asked.what, force=asked.force)
+    desk.tell("\n".join(told(outcome)))
+    if asked.what != "talk" and (running := desk.session.jobs.running):
         names = ", ".join(job.name for job in running)
         desk.tell(f"still running, and what they change isn't taken back: {names}")
     desk.tell("/redo does it again")
 
 
-def read(rest: str) -> tuple[int, What]:
-    """How many turns, and what of them. Raises `UsageError`."""
-    number, what = 1, _WHATS["both"]
+def read(rest: str) -> Asked:
+    """What is asked for. Raises `UsageError`."""
+    number, what, force = 1, _WHATS["both"], False
     for word in rest.split():
         if word.isdecimal() and int(word) > 0:
             number = int(word)
         elif word in _WHATS:
             what = _WHATS[word]
+        elif word == "force":
+            force = True
         else:
             raise UsageError(
-                f"/undo doesn't know {word!r}", hint="/undo [N] [files|talk]: by default the last turn, all of it."
+                f"/undo doesn't know {word!r}",
+                hint="/undo [N] [files|talk] [force]: by default the last turn, all of it.",
             )
-    return number, what
+    return Asked(number, what, force)
 
 
-def told(outcome: Outcome, did: str) -> list[str]:
-    """What was done, in lines."""
-    lines = [one_line(f"{did}: {shortened(' '.join(text.split()), _PROMPT)}") for text in outcome.turns if outcome.talk]
-    for change in outcome.put_back:
-        how = "removed" if change.after is None else "made again" if change.before is None else "as it was"
-        lines.append(one_line(f"  {change.path}: {how}"))
-    lines += [one_line(f"  {left.path}: left as it is: {left.why}") for left in outcome.left]
-    return lines or [f"{did} {counted(len(outcome.turns), 'turn')}; no file had to change"]
+def told(outcome: Outcome, *, again: bool = False) -> list[str]:
+    """What was done, in lines; `again`: it was a redo."""
+    did, left = "did again" if again else "took back", outcome.left
+    part = " in part" if left else ""
+    prompts = [shortened(" ".join(text.split()), _PROMPT) for text in outcome.turns if outcome.talk]
+    lines = [f"{did}{part}: {prompt}" for prompt in prompts]
+    if not outcome.talk:
+        lines = [f"{did}{part} what {counted(len(outcome.turns), 'turn')} changed in files"]
+    lines += [f"  {change.path}: {_how(change, again=again)}" for change in outcome.put_back]
+    if left:
+        lines += [f"left as {'it is' if len(left) == 1 else 'they are'}, {counted(len(left), 'file')}:"]
+        lines += [f"  {one.path}: {one.why}" for one in left]
+        helps = _HELP_AGAIN if again else _HELP
+        lines += [words for remedy, words in helps.items() if any(one.remedy == remedy for one in left)]
+    elif not outcome.put_back and not outcome.talk:
+        lines += ["no file had to change"]
+    return [one_line(line) for line in lines]
+
+
+def _how(change: Change, *, again: bool) -> str:
+    if change.after is None:
+        kept = change.before is not None and change.before.loose
+        return "removed; it is moved away for /redo, too large to be copied" if kept else "removed"
+    if change.before is None:
+        return "made again"
+    return "changed again" if again else "as it was"
 
 
 def _complete(session: Session, typed: str) -> Sequence[Completion]:
-    return (Completion("files", "only what was changed in files"), Completion("talk", "only what was said"))
+    return (
+        Completion("files", "only what was changed in files"),
+        Completion("talk", "only what was said"),
+        Completion("force", "files too that were changed since"),
+    )
 
 
 COMMAND = Command(
-    "undo", "[N] [files|talk]", "take the last turn back, or N: what was said and changed", _run, _complete
+    "undo", "[N] [files|talk] [force]", "take the last turn back, or N: what was said and changed", _run, _complete
 )

@@ -6,6 +6,7 @@ The one rule: an argument whose value isn't known may be any option, so commands
 """
 
 import functools
+import os.path
 import re
 import tomllib
 from importlib import resources
@@ -97,6 +98,19 @@ def is_read_only(words: tuple[Word, ...]) -> bool:
         return True
     spec = table.commands.get(name)
     return _fits(arguments, spec) if spec else name in table.safe
+
+
+def git_folder(words: tuple[Word, ...]) -> str | None:
+    """For a git command that is known to change nothing, the folder that its options `-C` name, "" without; None for any other command."""
+    if _name(words) != "git":
+        return None
+    values, folder, at = _table().commands["git"].values, "", 1
+    while at < len(words) and words[at].text.startswith("-"):
+        if words[at].text in values and at + 1 < len(words):
+            folder = os.path.join(folder, words[at + 1].text)
+            at += 1
+        at += 1
+    return folder
 
 
 def _name(words: tuple[Word, ...]) -> str:

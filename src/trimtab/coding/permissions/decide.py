@@ -7,19 +7,20 @@ Pure but for `Paths`, which resolves links. What is asked about carries what a p
 learns to go on, the person which flag or rule would allow it. Nothing is ever half-run: one part that may not run holds the whole command.
 """
 
+import os.path
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from trimtab.coding.permissions.commands import SYSTEM_FOLDERS, is_read_only, unsafe_variables, unwrap
+from trimtab.coding.permissions.commands import SYSTEM_FOLDERS, git_folder, is_read_only, unsafe_variables, unwrap
 from trimtab.coding.permissions.denials import denied
 from trimtab.coding.permissions.offers import offer
 from trimtab.coding.permissions.places import allowed_with, denied_by, edit_verdict, is_edited_unasked, path_rule
 from trimtab.coding.permissions.policy import Paths, Policy
 from trimtab.coding.permissions.rules import WRITING, Rule
 from trimtab.coding.permissions.shell import Command, Unclear, Word, parse
-from trimtab.coding.permissions.targets import moves_on, redirect_targets
+from trimtab.coding.permissions.targets import folders_of, moves_on, redirect_targets
 from trimtab.coding.permissions.verdicts import Allow, Ask, By, Decision, Deny, Judgement, Part
 from trimtab.types.messages import ToolCall
 
@@ -28,6 +29,7 @@ _MAX_DEPTH = 20
 _SHOWN = 120
 """Characters of a part of a command that a verdict names."""
 _BARE = re.compile(r"[^\s'\"\\|&;<>()$`*?\[\]#~!{}]+")
+_MAY = "it may change things"
 _NOTHING = By("fact", "it is known to change nothing")
 _LOOKS = By("fact", "the tool changes nothing")
 _PLANNING = (
@@ -101,11 +103,11 @@ def _judge_command(script: str, policy: Policy, paths: Paths) -> Judgement:
         commands = parse(script)
         refused = denied(commands, denials) if denials else None
         if refused is not None:
-            parts = tuple(_with_denials(commands, denials, policy, paths))
+            parts = tuple(_with_denials(script, commands, denials, policy, paths))
             return Judgement(denied_by(refused[1], _written(refused[0])), parts)
         if policy.mode == "full":
             return _whole(script, Allow(policy.by_mode))
-        return _combined(_parts(commands, policy, paths), policy)
+        return _combined(_parts(script, commands, policy, paths), policy)
     except Unclear as unclear:
         ways = "Rules of permissions.deny hold." if policy.mode == "full" else allowed_with(None)
         reason = f"the command can't be judged: {unclear}"
@@ -113,7 +115,7 @@ def _judge_command(script: str, policy: Policy, paths: Paths) -> Judgement:
 
 
 def _with_denials(
-    commands: tuple[Command, ...], denials: tuple[Rule, ...], policy: Policy, paths: Paths
+    script: str, commands: tuple[Command, ...], denials: tuple[Rule, ...], policy: Policy, paths: Paths
 ) -> Iterator[Part]:
     """The parts of a script of which a rule denies some."""
     for command in commands:
@@ -122,7 +124,7 @@ def _with_denials(
         elif policy.mode == "full":
             yield Part(_written(command.words), Allow(policy.by_mode))
         else:
-            yield from _steps(command, policy, paths)
+            yield from _steps(command, policy, paths, folders_of(script, commands))
 
 
 def _whole(script: str, decision: Decision) -> Judgement:
@@ -157,7 +159,9 @@ def _combined(steps: list[_Step], policy: Policy) -> Judgement:
     first = next(found for found in by_kind.values() if found)
     reason, hint = first[0][1].reason, first[0][1].hint
     if commands := by_kind["command"]:
-        reason = f"{', '.join(repr(step.what) for step, _ in commands)} may change things"
+        odd = dict.fromkeys(ask.reason for _, ask in commands if ask.reason != _MAY)
+        why = f": {'; '.join(odd)}" if odd else ""
+        reason = f"{', '.join(repr(step.what) for step, _ in commands)} may change things{why}"
         hint = allowed_with(_settings(rules) if rules else None)
     return Judgement(Ask(reason, hint, policy.by_mode, rules), tuple(steps))
 
@@ -175,11 +179,12 @@ def _settings(rules: tuple[str, ...]) -> str:
     return " and ".join(f"{key} = [{texts}]" for key, texts in lists if texts)
 
 
-def _parts(commands: tuple[Command, ...], policy: Policy, paths: Paths) -> list[_Step]:
+def _parts(script: str, commands: tuple[Command, ...], policy: Policy, paths: Paths) -> list[_Step]:
     moves = any(moves_on(command) for command in commands)
+    folders = folders_of(script, commands)
     steps: list[_Step] = []
     for command in commands:
-        steps += _steps(command, policy, paths)
+        steps += _steps(command, policy, paths, folders)
         steps += [
             _Step(f"> {target.text}", _write(target, policy, paths, moves=moves), "file")
             for target in command.writes
@@ -198,15 +203,18 @@ def _write(target: Word, policy: Policy, paths: Paths, *, moves: bool) -> Decisi
     return edit_verdict(target.text, path, policy, paths)
 
 
-def _steps(command: Command, policy: Policy, paths: Paths, *, depth: int = 0) -> Iterator[_Step]:
-    """The command, or those that a wrapper (`timeout`, `sh -c`) runs in its place, and the variables that it sets."""
+def _steps(
+    command: Command, policy: Policy, paths: Paths, folders: frozenset[str], *, depth: int = 0
+) -> Iterator[_Step]:
+    """The command, or those that a wrapper (`timeout`, `sh -c`) runs in its place, and the variables that it sets. `folders`: where it may run."""
     if command.words:
         rule = _first(policy.rules.allow, "bash", lambda rule: rule.fits_command(command.words))
         inner = None if rule or depth == _MAX_DEPTH else _inside(command.words, policy, paths)
         if inner is None:
-            yield _Step(_written(command.words), _run(command.words, rule, policy, paths))
+            yield _Step(_written(command.words), _run(command.words, rule, policy, paths, folders))
+        within = folders_of(" ".join(word.text for word in command.words), inner or (), folders)
         for each in inner or ():
-            yield from _steps(each, policy, paths, depth=depth + 1)
+            yield from _steps(each, policy, paths, within, depth=depth + 1)
             if each.writes:  # where it would be depends on what runs around it
                 yield _Step(f"> {each.writes[0].text}", _ask(policy, "it redirects inside another command"))
     for variable in unsafe_variables(command):
@@ -221,12 +229,28 @@ def _inside(words: tuple[Word, ...], policy: Policy, paths: Paths) -> tuple[Comm
     return unwrap(Command(words))
 
 
-def _run(words: tuple[Word, ...], rule: Rule | None, policy: Policy, paths: Paths) -> Decision:
+def _run(words: tuple[Word, ...], rule: Rule | None, policy: Policy, paths: Paths, folders: frozenset[str]) -> Decision:
     if rule is not None:
         return Allow(rule.by)
     if _is_editable_program(words[0].text, policy, paths):
         return _ask(policy, "it runs a file that an edit could have put there", words)
-    return Allow(_NOTHING) if is_read_only(words) else _ask(policy, "it may change things", words)
+    if not is_read_only(words):
+        return _ask(policy, _MAY, words)
+    problem = _git_problem(words, paths, folders)
+    return _ask(policy, problem, words) if problem else Allow(_NOTHING)
+
+
+def _git_problem(words: tuple[Word, ...], paths: Paths, folders: frozenset[str]) -> str:
+    """Why a git command that only looks may change things all the same; empty when it doesn't."""
+    place = git_folder(words)
+    if place is None:
+        return ""
+    if not folders and not os.path.isabs(place):
+        return "after cd it is unclear in which repository git runs, whose settings may name programs"
+    for folder in sorted(folders) if folders else [""]:
+        if program := paths.git_program(os.path.join(folder, place)):
+            return f"the repository's own settings may make git run a program: {program}"
+    return ""
 
 
 def _ask(policy: Policy, reason: str, words: tuple[Word, ...] = ()) -> Ask:

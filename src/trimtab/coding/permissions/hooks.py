@@ -9,7 +9,8 @@ Resolving links, reading files and keeping rules touch the disk, so they happen 
 
 import os
 import shutil
-from collections.abc import Awaitable, Callable
+import stat
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -19,8 +20,9 @@ import anyio
 from trimtab.agent.ports import Answer, Proceed, ToolOutput, meanwhile
 from trimtab.coding.permissions.asking import SETTLED, WHY, question
 from trimtab.coding.permissions.decide import judge
+from trimtab.coding.permissions.git_programs import GitSettings
 from trimtab.coding.permissions.grants import Granted, nothing, with_grant
-from trimtab.coding.permissions.places import GO_ON
+from trimtab.coding.permissions.places import GO_ON, real_path
 from trimtab.coding.permissions.policy import Mode, Policy, narrower
 from trimtab.coding.permissions.preview import preview
 from trimtab.coding.permissions.rules import TOOLS, Rule, Rules, parse_rule
@@ -45,10 +47,12 @@ _ROUNDS = 3
 
 @dataclass(frozen=True, slots=True)
 class WorkspacePaths:
-    """Real paths of what a call names in this workspace (a `policy.Paths`). `search` is the PATH of commands."""
+    """Real paths of what a call names in this workspace (a `policy.Paths`). `search` is the PATH of commands, `environment` all that they get (None: what this process has)."""
 
     workspace: Workspace
     search: str = os.defpath
+    environment: Mapping[str, str] | None = None
+    _git: dict[str, str] = field(default_factory=dict, compare=False)
 
     def of_tool(self, text: str, tool: str) -> str | None:
         """As the tool finds it: `edit` takes a file that is there under a like name."""
@@ -60,7 +64,7 @@ class WorkspacePaths:
 
     def of_shell(self, text: str) -> str | None:
         """As a redirection finds it: letter by letter."""
-        return None if "\0" in text else os.path.realpath(self.workspace.cwd / text)
+        return None if "\0" in text else real_path(str(self.workspace.cwd / text))
 
     def of_program(self, name: str) -> str | None:
         """As a shell finds it in the working folder."""
@@ -74,6 +78,22 @@ class WorkspacePaths:
             (above / "HEAD").is_file() and ((above / "objects").is_dir() or (above / "commondir").is_file())
             for above in Path(path).parents
         )
+
+    def has_other_names(self, path: str) -> bool:
+        """By the number of its links."""
+        try:
+            facts = os.lstat(path)
+        except (OSError, ValueError):
+            return False
+        return stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1
+
+    def git_program(self, folder: str) -> str:
+        """By asking git, once for a folder."""
+        if folder not in self._git:
+            git = self.of_program("git")
+            place = str(self.workspace.cwd / folder)
+            self._git[folder] = GitSettings(git, self.environment).program(place) if git else ""
+        return self._git[folder]
 
 
 @dataclass(slots=True)
@@ -92,6 +112,8 @@ class PermissionHooks:
     tell: Callable[[str], Awaitable[None]] | None = None
     stands_for: Callable[[ToolCall], ToolCall] = lambda call: call
     """The call that is judged in place of one that only carries it."""
+    environment: Mapping[str, str] | None = None
+    """What commands get; None: what this process has."""
     answers: tuple[Rule, ...] = ()
     """Rules that answers of a person added in this session, the newest last."""
     above: "PermissionHooks | None" = None
@@ -124,7 +146,7 @@ class PermissionHooks:
 
     def judge(self, call: ToolCall) -> Judgement:
         """Return the verdict on `call` as things are now. Touches the disk."""
-        return judge(self.stands_for(call), self.current, WorkspacePaths(self.workspace, self.search))
+        return judge(self.stands_for(call), self.current, WorkspacePaths(self.workspace, self.search, self.environment))
 
     async def before_tool(self, call: ToolCall) -> Proceed | Answer:
         """Let `call` run, or answer it."""

@@ -1,6 +1,6 @@
 """Where a file may be written: the verdict on one real path.
 
-    denied by a rule? ─▶ mode full? ─▶ allowed by a rule? ─▶ mode ask, plan ─▶ outside the project, or a place whose files make programs run ─▶ allowed
+    denied by a rule? ─▶ mode full? ─▶ allowed by a rule? ─▶ mode ask, plan ─▶ outside the project, or by a second name (hard link), or a place whose files make programs run ─▶ allowed
 
 Some places are kept apart wherever they are: folders of git's own, Trimtab's settings and those of other agents, and the dot files of a home folder. A rule opens
 one of them only if it is the person's own and names it: `write(**)` never does.
@@ -18,6 +18,8 @@ PROTECTED = frozenset({".git", ".husky", ".trimtab", ".agents", ".claude"})
 PROTECTED_FILES = frozenset({".mcp.json", ".envrc"})
 """Files that name programs which a person's tools start with no further question (MCP clients, direnv), wherever they are."""
 GO_ON = "Go on without it, or say what you need."
+_MOST_LINKS = 40
+"""Links that a system follows before it gives a path up."""
 _RUNS = "whose files can make programs run"
 
 
@@ -40,6 +42,8 @@ def edit_verdict(text: str, path: str, policy: Policy, paths: Paths, *, tool: st
     if rule is not None:
         return Allow(rule.by)
     problem = _problem(path, policy, place)
+    if not problem and paths.has_other_names(path):
+        problem = "has other names too (hard links), which may be outside the project"
     if not problem:
         return Allow(policy.by_mode)
     wanted = _rule_for(path)
@@ -73,6 +77,24 @@ def allowed_with(setting: str | None) -> str:
     """What is told where nobody is asked. `setting` would allow the call; None: only a wider mode does."""
     ways = f"--permission full, or the setting {setting}" if setting else "--permission full"
     return f"It isn't asked about in this mode; a person allows it with {ways}. {GO_ON}"
+
+
+def real_path(path: str) -> str:
+    """Return `path` with its links resolved, but those in `/proc`, which lead each process somewhere else: they stay as they are written."""
+    found, rest, links = "/", path.split("/")[::-1], 0
+    while rest:
+        part = rest.pop()
+        if part in ("", ".", ".."):
+            found = os.path.dirname(found) if part == ".." else found
+            continue
+        found = os.path.join(found, part)
+        if found.startswith("/proc/"):
+            return os.path.join(found, *rest[::-1])
+        if os.path.islink(found) and (links := links + 1) <= _MOST_LINKS:
+            target = os.readlink(found)
+            rest += target.split("/")[::-1]
+            found = "/" if target.startswith("/") else os.path.dirname(found)
+    return found
 
 
 def _problem(path: str, policy: Policy, place: _Place | None) -> str:

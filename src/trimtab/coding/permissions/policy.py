@@ -51,6 +51,14 @@ class Paths(Protocol):
         """Whether a folder above the real path is one of git's own, whatever its name is."""
         ...
 
+    def has_other_names(self, path: str) -> bool:
+        """Whether the file has further names (hard links), which may be anywhere."""
+        ...
+
+    def git_program(self, folder: str) -> str:
+        """What in the settings of the repository that git finds from `folder` (as a command in the working folder reads it) can make git run a program; empty when nothing does."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:

@@ -188,7 +188,7 @@ def _outcome(outcome: Outcome) -> Json:
         "turns": list(outcome.turns),
         "talk": outcome.talk,
         "files": [change.path for change in outcome.put_back],
-        "left": [{"path": left.path, "why": left.why} for left in outcome.left],
+        "left": [{"path": left.path, "why": left.why, "remedy": left.remedy} for left in outcome.left],
     }
 
 
