@@ -66,6 +66,9 @@ def tools() -> list[dict[str, Any]]:
             return [tool("a.b"), tool("a b"), tool("a_b"), tool("x" * 100), tool("x" * 99 + "y")]
         case "changing" | "storm":
             return [ECHO, *[tool(f"new_{n}") for n in range(LISTED[0] - 1)]]
+        case "says":
+            with open(os.environ["MCP_SAYS"], encoding="utf-8") as file:
+                return [tool(**entry) for entry in json.load(file)]
         case "other":
             return [tool("other")]
     more = (
@@ -194,7 +197,7 @@ def answered(request: dict[str, Any]) -> None:
             if MODE == "nags":
                 send(FORM)
             # Only then, so that who waits for the change is there by the time it comes.
-            for _ in range({"storm": 5_000, "changing": 1}.get(MODE, 0) if LISTED[0] == 1 else 0):
+            for _ in range({"storm": 5_000, "changing": 1, "says": 1}.get(MODE, 0) if LISTED[0] == 1 else 0):
                 send({"method": "notifications/tools/list_changed"})
         case "prompts/list":
             listed_prompts(request)
