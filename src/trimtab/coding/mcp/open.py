@@ -30,7 +30,6 @@ from trimtab.coding.person import Person
 from trimtab.coding.project import Project
 from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.services import Services
-from trimtab.coding.telling.printable import one_line
 from trimtab.coding.toolset import caps_of, environment_of
 
 

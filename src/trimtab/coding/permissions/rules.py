@@ -46,10 +46,10 @@ class Rule:
 
     tool: str
     argument: str | None = None
-    form: str = ""
-    """The digest of the form that a tool from elsewhere has to have; empty: any."""
     origin: str = field(default="", compare=False)
     of_project: bool = field(default=False, compare=False)
+    form: str = ""
+    """The digest of the form that a tool from elsewhere has to have; empty: any."""
 
     @property
     def text(self) -> str:
@@ -127,7 +127,7 @@ def parse_rule(text: str) -> Rule:
         raise ConfigError(
             f"{text!r} is not a permission rule", hint=f'write "tool" or "tool(argument)", as in "bash(npm test)"{here}'
         )
-    return Rule(match[1], match[3], match[2] or "")
+    return Rule(match[1], match[3], form=match[2] or "")
 
 
 def parse_rules(texts: Sequence[str], *, key: str, origin: str, tools: Collection[str] = TOOLS) -> tuple[Rule, ...]:
