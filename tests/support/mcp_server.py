@@ -213,11 +213,16 @@ def answered(request: dict[str, Any]) -> None:
             send({"id": request["id"], "error": {"code": -32601, "message": f"no method {method}"}})
 
 
-def main() -> None:
-    """Serve until the input ends."""
+def start() -> None:
+    """Print something first, or end."""
     match MODE:
         case "dead-at-start":
             sys.stderr.write("no such luck\n")
+            sys.exit(1)
+        case "silent":
+            sys.exit(7)
+        case "wordy":
+            sys.stderr.write("Traceback:\n  somewhere\nKeyError: " + "x" * 500 + " is not set\n")
             sys.exit(1)
         case "noise":
             while True:
@@ -228,6 +233,11 @@ def main() -> None:
         case "chatty":
             sys.stdout.write("Welcome to the server!\n\x00\xff\n")
             sys.stderr.write("loading…\n" * 50_000)
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    start()
     for line in sys.stdin:
         message = json.loads(line)
         if HEARD:

@@ -173,7 +173,7 @@ class Mcp:
         name = one_line(server.name)
         if server.failure is not None and server.state in ("failed", "login"):
             way = f"/mcp login {name}" if server.state == "login" else f"/mcp {name} shows more"
-            await self._say(f"MCP: {name} failed: {server.failure.text} ({way})")
+            await self._say(f"MCP: {server.named} failed: {server.failure.text} ({way})")
         for remark in server.known().remarks if server.fresh else ():
             await self._say(f"MCP: {name}: {remark}")
         before = self._met_as.get(server.name, server.kept)

@@ -21,6 +21,8 @@ from trimtab.coding.mcp.listings import Listings
 from trimtab.coding.mcp.tail import Tail
 from trimtab.coding.mcp.values import Listing
 from trimtab.coding.services import Services
+from trimtab.coding.telling.printable import one_line
+from trimtab.coding.telling.tables import shortened
 
 T = TypeVar("T")
 MOST_FAILURES = 5
@@ -28,6 +30,7 @@ _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 60.0
 _TIDY_S = 10.0
 """How long one that is lost may take until all that it started is gone."""
+_WHERE = 200
 _TIMEOUTS = 2
 """So many calls in a row without an answer, and the server is started anew."""
 
@@ -65,6 +68,11 @@ class Server:
     def name(self) -> str:
         """Its name in the settings."""
         return self.config.name
+
+    @property
+    def named(self) -> str:
+        """Its name and what it is, in a line for people."""
+        return f"{one_line(self.name)} ({shortened(one_line(self.config.where), _WHERE)})"
 
     @property
     def state(self) -> State:

@@ -109,9 +109,12 @@ def access_of(server: str, *, reads: bool) -> Access:
 
 def failed(server: Server, failure: McpFailure) -> ToolOutput:
     """What the model reads of a failure."""
-    text = f"The server {one_line(server.name)} failed: {failure.text}."
+    gone = server.state == "failed"
+    text = f"The server {server.named if gone else one_line(server.name)} failed: {failure.text}."
     if failure.login:
         text += f" The person can log in with /mcp login {one_line(server.name)}."
+    elif gone and len(last := server.tail.last()) > 1:
+        text += "\nThe last that it printed:\n" + "\n".join(f"  {line}" for line in last)
     return ToolOutput.text(text, is_error=True, details={"mcp": "failed", "server": server.name})
 
 
