@@ -7,10 +7,12 @@ import pytest
 
 from support.cli import Cli, Outcome
 from support.servers import FakeServer, Received, Reply, json_reply
+from trimtab.coding.bug_report import Hiding
+from trimtab.coding.project import open_project
 
 NAMES = (
     *("variable", "key", "header", "bearer", "query", "password", "proxy", "client", "params", "argument"),
-    *("option", "environment", "user", "login", "access", "refresh", "asked"),
+    *("option", "environment", "user", "login", "access", "refresh", "asked", "glued"),
 )
 SECRETS = {name: f"Zq{name}hides{number}Xy" for number, name in enumerate(NAMES)}
 """Of no shape that is known."""
@@ -38,6 +40,9 @@ token_params = {{ more = "{s["params"]}" }}
 command = "true"
 args = ["--token", "{s["argument"]}", "--api-key={s["option"]}"]
 env = {{ PLAIN = "{s["environment"]}" }}
+[mcp.servers.db]
+command = "mysql"
+args = ["-u", "me", "-p{s["glued"]}"]
 [verify]
 commands = ["curl -u me:{s["user"]} https://checks.example"]
 """
@@ -64,9 +69,49 @@ def test_a_report_holds_no_secret_of_settings_variables_and_logins_wherever_it_s
     assert "written to" in outcome.err + outcome.out, outcome.err
     report = (cli.project / "report.md").read_text()
     assert {name for name, secret in SECRETS.items() if secret[:10] in report} == set()
-    for told in ("office/tiny", "proxy.example:3128", "two.example", "error invalid 400", "assistant, 0 characters"):
+    for told in (
+        "office/tiny",
+        "proxy.example:3128",
+        "two.example",
+        "error invalid 400",
+        "assistant, 0 characters",
+        "mcp db",
+    ):
         assert told in report
     assert str(tmp_path) not in report
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Authorization: {}",
+        "-H 'Authorization: {}'",
+        "Cookie: sid={}",
+        "X-Api-Key: {}",
+        "x-auth-token: {}",
+        "password: {}",
+        "passwd={}",
+        '"password": "{}"',
+        '{{\\"password\\": \\"{}\\"}}',
+        "--password {}",
+        "gpg --passphrase {} -d f",
+        "host=h user=u password={} dbname=d",
+        "mysql -p{} db",
+        "redis://:{}@h/0",
+    ],
+)
+def test_a_report_hides_what_is_named_like_a_secret_though_it_looks_like_a_word(tmp_path: Path, text: str) -> None:
+    hide = Hiding(open_project(tmp_path, env={"HOME": "/root"}))
+    shown = hide(text.format("sesame"))
+    assert "sesame" not in shown
+    assert hide(shown) == shown
+
+
+@pytest.mark.parametrize(
+    "text", ["PWD=/tmp/x", "password: string", "the password is wrong", "Authorization header is missing", "mkdir -p a"]
+)
+def test_a_report_leaves_alone_what_only_speaks_of_secrets(tmp_path: Path, text: str) -> None:
+    assert Hiding(open_project(tmp_path, env={"HOME": "/root"}))(text) == text
 
 
 @pytest.mark.parametrize("in_the_way", ["a file", "a link that leads nowhere"])

@@ -1,11 +1,12 @@
 """No server can take a session down: whatever it does, a call has an end, the others go on, and a person is told."""
 
+import sys
 from pathlib import Path
 
 import anyio
 import pytest
 
-from support.mcp_kit import bench, fake, needs_sdk, text_of
+from support.mcp_kit import FAKE, bench, fake, needs_sdk, text_of
 from trimtab.coding.mcp import pipe, server
 from trimtab.coding.mcp.failures import McpFailure
 
@@ -20,13 +21,15 @@ pytestmark = [pytest.mark.anyio, needs_sdk]
         ("noise", {}, "it prints what isn't of the protocol, and won't stop"),
         ("dies-at-prompts", {}, "it ended; its last words: no such luck"),
         ("no-name", {}, "its answer isn't of the protocol"),
+        ("silent", {}, "it ended without a word, with exit code 7"),
     ],
 )
 async def test_a_server_that_does_not_start_is_told_and_the_others_work(
     tmp_path: Path, mode: str, more: dict[str, float], words: str
 ) -> None:
     async with bench(tmp_path, {"bad": fake(mode, **more), "good": fake()}) as made:
-        assert made.told == [f"MCP: bad failed: {words} (/mcp bad shows more)"]
+        command = f"{sys.executable} -I {FAKE} {mode}"
+        assert made.told == [f"MCP: bad ({command}) failed: {words} (/mcp bad shows more)"]
         assert text_of(await made.call("good", "echo", text="x")) == "x"
 
 
@@ -48,7 +51,7 @@ async def test_a_message_without_an_end_is_given_up(tmp_path: Path, monkeypatch:
 async def test_a_command_that_cannot_be_started_is_told_with_the_reason(tmp_path: Path, command: str, why: str) -> None:
     async with bench(tmp_path, {"bad": {"command": command}}) as made:
         assert made.hub.servers[0].state == "failed"
-        assert made.told == [f"MCP: bad failed: {why} (/mcp bad shows more)"]
+        assert made.told == [f"MCP: bad ({command}) failed: {why} (/mcp bad shows more)"]
 
 
 async def test_what_a_server_prints_beside_the_protocol_does_no_harm(tmp_path: Path) -> None:
@@ -115,7 +118,7 @@ async def test_calls_that_wait_when_a_server_dies_hear_of_it(tmp_path: Path) -> 
         with anyio.fail_after(10):
             while not said:
                 await anyio.lowlevel.checkpoint()
-        assert said[0].startswith("The server a failed: it ended")
+        assert " failed: it ended" in said[0]
 
 
 async def test_a_cancelled_call_leaves_the_server_of_use(tmp_path: Path) -> None:

@@ -131,8 +131,10 @@ def test_a_broken_server_costs_a_turn_nothing_but_a_notice(cli: Cli) -> None:
     (ended,), outcome = calls(cli, ECHO, flags=("--permission", "full"))
     assert (text_of(ended), outcome.code) == ("hi", 0)
     notices = [event["message"] for event in outcome.of("notice")]
-    assert "MCP: bad failed: it ended; its last words: no such luck (/mcp bad shows more)" in notices
-    assert any(notice.startswith("MCP: worse failed") for notice in notices)
+    command = f"{sys.executable} -I {FAKE}"
+    why = "it ended; its last words: no such luck"
+    assert f"MCP: bad ({command} dead-at-start) failed: {why} (/mcp bad shows more)" in notices
+    assert any(notice.startswith(f"MCP: worse ({command} noise) failed") for notice in notices)
 
 
 def test_a_server_of_a_project_is_not_used_where_nobody_can_judge_it(cli: Cli) -> None:
@@ -195,7 +197,7 @@ def test_a_prompt_of_a_server_is_said_in_one_turn_though_nobody_knew_the_server(
     [
         ("/mcp:a:plan", "what is missing"),
         ("/mcp:a:plam tea", "Did you mean /mcp:a:plan?"),
-        ("/mcp:gone:plan tea", "gone: it ended; its last words: no such luck"),
+        ("/mcp:gone:plan tea", "dead-at-start) failed: it ended; its last words: no such luck"),
         ("/mcp:off:plan tea", "off isn't used: it is disabled"),
     ],
 )
@@ -229,6 +231,19 @@ def test_the_command_line_lists_tries_and_calls_servers(cli: Cli) -> None:
     assert (called.code, called.out) == (0, "hello\n")
     assert cli.inside("mcp", "call", "a", "error").code == 1
     assert "mcp__a__echo" in cli.inside("mcp", "tools", "a").out
+
+
+@pytest.mark.parametrize("words", [("call", "bad", "echo"), ("tools", "bad")])
+def test_a_server_that_fails_is_named_with_its_command_and_all_that_it_printed(
+    cli: Cli, words: tuple[str, ...]
+) -> None:
+    named(cli, bad="wordy")
+    outcome = cli.inside("mcp", *words)
+    assert outcome.code == 2
+    why = f"the server bad ({sys.executable} -I {FAKE} wordy) failed: it ended; its last words: KeyError: {'x' * 500} is not set"
+    assert why in outcome.err
+    for more in ("Correct its entry in config.toml", "trimtab mcp list --start tries it", "Traceback:\n  somewhere\n"):
+        assert more in outcome.err
 
 
 @pytest.mark.parametrize(

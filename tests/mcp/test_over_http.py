@@ -102,7 +102,9 @@ async def test_a_login_gives_tokens_that_later_sessions_use_and_renew(tmp_path: 
         site.base = server.url
         project = project_of(tmp_path, {"a": {"url": f"{server.url}/mcp"}})
         async with bench(tmp_path, {}, project=project) as made:
-            assert made.told == ["MCP: a failed: it answered 401: it wants to know who asks (/mcp login a)"]
+            assert made.told == [
+                f"MCP: a ({server.url}/mcp) failed: it answered 401: it wants to know who asks (/mcp login a)"
+            ]
             assert made.hub.servers[0].state == "login"
             assert await logged_in(project, made, browser())
             await made.hub.servers[0].restart()

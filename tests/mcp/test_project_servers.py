@@ -230,3 +230,31 @@ async def test_a_server_whose_tools_read_as_those_of_another_one_is_not_used(tmp
     found, _ = await configured(project_of(tmp_path, own, trust="once"), Said([]))
     (brought,) = [config for config, _ in found if config.origin]
     assert brought.problem.startswith("its tools would have names like those of ")
+
+
+LONG = "x" * 50
+
+
+@pytest.mark.parametrize(("one", "other"), [("a.b", "a_b"), ("xä-y", "xé-y"), (f"{LONG}-left", f"{LONG}-right")])
+async def test_of_two_servers_of_a_project_with_like_names_the_second_is_not_used(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    brings(tmp_path, {one: fake(), other: fake(), "c": fake()})
+    problems = {name: why for name, why in (await used(tmp_path, Said(["once"] * 3)))[0].items() if why}
+    assert list(problems) == [other]
+    assert problems[other] == (
+        f"its tools would have names like those of the server {one}; its project has to call it otherwise"
+    )
+
+
+@pytest.mark.parametrize(("one", "other"), [("a.b", "a_b"), ("a", "a__b"), ("a__b", "a")])
+async def test_of_two_servers_of_the_person_with_like_names_the_second_is_not_used(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    found, _ = await configured(project_of(tmp_path, {one: fake(), other: fake(), "c": fake()}), NOBODY)
+    problems = {config.name: config.problem for config, _ in found if config.problem}
+    assert problems == {
+        other: f"its tools would have names like those of your server {one}; call one of them otherwise"
+    }
+    found, _ = await configured(project_of(tmp_path, {one: fake(disabled=True), other: fake()}), NOBODY)
+    assert not any(config.problem for config, _ in found)

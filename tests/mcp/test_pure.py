@@ -62,8 +62,43 @@ def test_the_tail_of_what_is_printed_is_bounded() -> None:
     for _ in range(100):
         tail.feed(b"x" * 100_000 + b"\n\x1b[31mred\n")
     assert len(tail.lines()) == 40
-    assert max(map(len, tail.lines())) == 300
+    assert max(map(len, tail.lines())) == 2_000
     assert "red" in tail.lines()
+
+
+NODE = """node:internal/modules/cjs/loader:1215
+  throw err;
+Error: Cannot find module '/x.js'
+    at Function.executeUserEntryPoint [as runMain] (node:internal/modules/run_main:128:12)
+  code: 'MODULE_NOT_FOUND',
+Node.js v20.1.0
+"""
+NPM = """npm error code E404
+npm error 404 Not Found - GET https://r/x
+npm error 404  The requested resource 'x@*' could not be found
+npm error 404 Note that you can also install from a
+npm error A complete log of this run can be found in: /x.log
+"""
+
+
+@pytest.mark.parametrize(
+    ("printed", "told"),
+    [
+        ("", ""),
+        ("one\ntwo", "two"),
+        (NODE, "Error: Cannot find module '/x.js'"),
+        (NPM, "npm error 404 The requested resource 'x@*' could not be found"),
+        ("Traceback (most recent call last):\n  File x\nKeyError: 'A'\n", "KeyError: 'A'"),
+        ("fatal: no database\nbye\n", "fatal: no database"),
+        ("x" * 500 + " is not set\n", "x" * 500 + " is not set"),
+    ],
+)
+def test_the_line_that_says_why_a_server_failed_is_told_whole(printed: str, told: str) -> None:
+    tail = Tail()
+    tail.feed(b"an error before\n")
+    tail.begin()
+    tail.feed(printed.encode())
+    assert " ".join(tail.telling().split()) == told
 
 
 def test_variables_stand_for_their_values_and_for_a_default_where_there_is_none(tmp_path: Path) -> None:

@@ -66,6 +66,9 @@ def tools() -> list[dict[str, Any]]:
             return [tool("a.b"), tool("a b"), tool("a_b"), tool("x" * 100), tool("x" * 99 + "y")]
         case "changing" | "storm":
             return [ECHO, *[tool(f"new_{n}") for n in range(LISTED[0] - 1)]]
+        case "says":
+            with open(os.environ["MCP_SAYS"], encoding="utf-8") as file:
+                return [tool(**entry) for entry in json.load(file)]
         case "other":
             return [tool("other")]
     more = (
@@ -194,7 +197,7 @@ def answered(request: dict[str, Any]) -> None:
             if MODE == "nags":
                 send(FORM)
             # Only then, so that who waits for the change is there by the time it comes.
-            for _ in range({"storm": 5_000, "changing": 1}.get(MODE, 0) if LISTED[0] == 1 else 0):
+            for _ in range({"storm": 5_000, "changing": 1, "says": 1}.get(MODE, 0) if LISTED[0] == 1 else 0):
                 send({"method": "notifications/tools/list_changed"})
         case "prompts/list":
             listed_prompts(request)
@@ -210,11 +213,16 @@ def answered(request: dict[str, Any]) -> None:
             send({"id": request["id"], "error": {"code": -32601, "message": f"no method {method}"}})
 
 
-def main() -> None:
-    """Serve until the input ends."""
+def start() -> None:
+    """Print something first, or end."""
     match MODE:
         case "dead-at-start":
             sys.stderr.write("no such luck\n")
+            sys.exit(1)
+        case "silent":
+            sys.exit(7)
+        case "wordy":
+            sys.stderr.write("Traceback:\n  somewhere\nKeyError: " + "x" * 500 + " is not set\n")
             sys.exit(1)
         case "noise":
             while True:
@@ -225,6 +233,11 @@ def main() -> None:
         case "chatty":
             sys.stdout.write("Welcome to the server!\n\x00\xff\n")
             sys.stderr.write("loading…\n" * 50_000)
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    start()
     for line in sys.stdin:
         message = json.loads(line)
         if HEARD:

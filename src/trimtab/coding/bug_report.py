@@ -18,7 +18,7 @@ from trimtab.coding.telling.settings_text import setting_lines
 from trimtab.coding.telling.tables import shortened
 from trimtab.coding.toolset import removed_variables
 from trimtab.config.auth_file import KeyLogin, RingLogin, TokenLogin, read_auth
-from trimtab.config.in_force import secret_values
+from trimtab.config.in_force import Row, secret_values
 from trimtab.context.summary.redact import redact
 from trimtab.types.codec import Entry
 from trimtab.types.entries import MessageEntry
@@ -34,11 +34,18 @@ _SHORTEST = 6
 """Characters from which on a secret is replaced wherever it stands: shorter ones are words."""
 _ADDRESS = re.compile(r"(?<=://)([^/\s\"'<>?#]+)[^\s\"'<>]*")
 _OPTION = re.compile(
-    r"""(?P<name> (?<![\w-])--?[\w-]{0,40}?(?:key|token|secret|passw(?:or)?d|pass|auth|credential)s?(?:=|["']?,?\s+)["']?
+    r"""(?P<name> (?<![\w-])--?[\w-]{0,40}?(?:key|token|secret|passw(?:or)?d|pass(?:phrase)?|pwd|auth|credential)s?(?:=|["']?,?\s+)["']?
                | (?<!\S)["']?(?:-u|--user|--proxy-user)["']?,?[\s=]+["']?[^\s:"',]{1,64}: )  [^\s"',\[\]-][^\s"',\[\]]* """,
     re.I | re.X,
 )
 """An option of a command whose value is a secret, as words and as a list of them."""
+_NAMED = re.compile(
+    r"""(?P<name> (?<!\[) (?: \b(?:proxy-)?authorization | \b(?:set-)?cookie | \b(?:[\w-]{0,40}[-_])?(?:api-?key|auth-token|secret|passw(?:or)?d|passphrase|pwd(?!=[/~])) )
+                  \\{0,3}["']? (?: \s?:\s{0,3} | = ) \\{0,3}["']? )
+        (?! \[secret: | (?:str(?:ing)?|text|null|none|true|false|required|missing|wrong|invalid|not|no|is|the|a)\b | (?:basic|bearer|token|digest|apikey)\s ) [^\s"'\\,;{}()\[\]$<]{1,2000} (?![(\[.]) """,
+    re.I | re.X,
+)
+"""A header or a field that is named like a secret, whatever its value looks like."""
 HEAD = """# Trimtab: a report
 
 Read it before you send it: it should hold nothing that you don't want to show. Nothing was sent to anybody.
@@ -54,7 +61,7 @@ def report(session: "Session", checks: Sequence[Check]) -> str:
     parts = (
         ("What runs", _facts(session)),
         ("Doctor", (f"{check.status}: {check.name}: {check.found}" for check in checks)),
-        ("Settings", setting_lines([row for row in rows_of(session.project) if row.origin], origin=True)),
+        ("Settings", setting_lines(_shown(rows_of(session.project)), origin=True)),
         (f"The last entries of the session (of {len(session.log.archive):,})", _entries(session, hide)),
     )
     text = HEAD
@@ -62,6 +69,11 @@ def report(session: "Session", checks: Sequence[Check]) -> str:
         body = "\n".join(hide(one_line(line)) for line in lines) or "none"
         text += f"## {title}\n\n```text\n{body.replace('```', '` ` `')}\n```\n\n"
     return text
+
+
+def _shown(rows: Sequence[Row]) -> Iterator[Row]:
+    """What somebody set, without the arguments of servers: they stand behind their command in the doctor's line, which says what an option means."""
+    return (row for row in rows if row.origin and not (row.key[:2] == ("mcp", "servers") and row.key[-1] == "args"))
 
 
 class Hiding:
@@ -78,7 +90,8 @@ class Hiding:
         for value in self._values:
             text = text.replace(value, "[secret]")
         text = redact(_ADDRESS.sub(_host_alone, text))  # in this order: what redacting puts in ends an address
-        text = _OPTION.sub(lambda found: f"{found['name']}[secret: value]", text)
+        for named in (_OPTION, _NAMED):
+            text = named.sub(lambda found: f"{found['name']}[secret: value]", text)
         for folder in self._homes:
             text = text.replace(folder, "~")
         return text

@@ -13,7 +13,7 @@ from trimtab.coding.permissions.hooks import Where
 from trimtab.coding.permissions.rules import TOOLS, Rule, Rules, command_rules, parse_rules
 from trimtab.coding.project import Project
 from trimtab.config.edit import add_to_list, remove_from_list
-from trimtab.config.load import Layer, load
+from trimtab.config.load import Layer, file_layer, load, sift
 from trimtab.config.settings import PermissionSettings, ProjectPermissions
 from trimtab.types.errors import ConfigError
 
@@ -62,6 +62,11 @@ class RuleKeeper:
         if not all(part.isprintable() for part in key):
             raise ConfigError("the project's path can't stand in a file of settings", hint="Rename the folder.")
         add_to_list(self.file, key, rule)
+        tool, bound, _ = rule.partition("#")
+        if bound:  # the tool as it is now stands in the place of what it was
+            for other in self._allowed(where):
+                if other.startswith(f"{tool}#") and other != rule:
+                    remove_from_list(self.file, key, other)
         return f"{_written(key)}, user config ({self.file})"
 
     def forget(self, rule: str) -> bool:
@@ -73,6 +78,13 @@ class RuleKeeper:
         """Whether `rule`, an allowance, stands where answers are kept."""
         place, _, file = rule.origin.partition(", ")
         return "permissions.allow" in place and file == f"user config ({self.file})"
+
+    def _allowed(self, where: Where) -> tuple[str, ...]:
+        layers, _ = sift([file_layer(self.file, name="")])
+        settings = load(layers).settings
+        if where == "always":
+            return settings.permissions.allow
+        return settings.projects[self.project].permissions.allow if self.project in settings.projects else ()
 
     def _key(self, where: Where) -> tuple[str, ...]:
         above = ("projects", self.project) if where == "here" else ()

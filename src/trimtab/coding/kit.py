@@ -93,6 +93,7 @@ async def make_kit(
     )
     if under is not None:
         permissions.above, permissions.stands_for = under.permissions, under.permissions.stands_for
+        permissions.form_of = under.permissions.form_of
         permissions.set_mode(under.agent.mode or "full")  # the narrower one of this and the parent's holds
     refusals = RefusalRecorder(permissions)
     outputs = PrivateFolder()

@@ -9,6 +9,7 @@
 
 import shlex
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 import anyio
@@ -26,7 +27,7 @@ from trimtab.coding.mcp.tool import resource_line
 from trimtab.coding.mcp.values import RemotePrompt
 from trimtab.coding.session import Session
 from trimtab.coding.telling.nearest import nearest
-from trimtab.coding.telling.printable import one_line, set_in
+from trimtab.coding.telling.printable import one_line
 from trimtab.coding.telling.tables import shortened, table
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Text
@@ -74,6 +75,7 @@ def server_rows(hub: Mcp, window: int, file: object) -> list[str]:
         why = server.off or (server.failure.text if server.failure is not None and server.state != "ready" else "")
         if why:
             lines.append(f"{one_line(server.name)}: {one_line(why)}")
+            lines += printed(server) if server.state == "failed" else ()
     if deferred:
         share = f"{hub.settings.defer_share:.0%} of the window"
         lines.append(
@@ -108,9 +110,23 @@ def _server_lines(server: Server, hub: Mcp) -> Iterator[str]:
     if known.resources:
         yield f"  it may have resources: /mcp resources {one_line(server.name)}"
     yield from (f"  {remark}" for remark in known.remarks)
-    if last := server.tail.lines()[-10:]:
-        yield "  the last that it printed:"
-        yield set_in("\n".join(f"  {line}" for line in last)).rstrip("\n")
+    yield from (f"  {line}" for line in printed(server, least=1))
+
+
+def printed(server: Server, *, least: int = 2) -> tuple[str, ...]:
+    """The last that a server printed, in lines, where those are more than the one that tells why it failed."""
+    last = server.tail.last()
+    return ("  the last that it printed:", *(f"    {line}" for line in last)) if len(last) >= least else ()
+
+
+@contextmanager
+def told(server: Server, then: str) -> Iterator[None]:
+    """A failure of the server as an error that names it and its command; `then` says what to do. Raises `UsageError`."""
+    try:
+        yield
+    except McpFailure as failure:
+        hint = "\n".join((then, *printed(server)))
+        raise UsageError(f"the server {server.named} failed: {failure.text}", hint=hint) from None
 
 
 def _server(hub: Mcp, name: str) -> Server:
@@ -143,7 +159,7 @@ async def _login(desk: Desk, server: Server) -> None:
             asked = await log_in(server.config, ways, show)
             await server.restart()
         except McpFailure as failure:
-            desk.tell(f"{one_line(server.name)}: {failure.text}")
+            desk.tell(f"{server.named}: {failure.text}")
             return
         desk.tell(f"{one_line(server.name)}: {'logged in' if asked else 'it wants no login'}")
 
@@ -166,10 +182,8 @@ async def _resources(desk: Desk, server: Server) -> None:
 
 
 async def _told(desk: Desk, server: Server, work: Callable[[], Awaitable[object]]) -> None:
-    try:
+    with told(server, f"/mcp {one_line(server.name)} shows more."):
         await work()
-    except McpFailure as failure:
-        raise UsageError(f"{server.name}: {failure.text}", hint=f"/mcp {server.name} shows what it printed.") from None
 
 
 _WORK: Mapping[str, Callable[[Desk, Server], Awaitable[None]]] = {
@@ -205,10 +219,8 @@ def _command(server: Server, remote: RemotePrompt) -> Command:
 async def _said(server: Server, remote: RemotePrompt, typed: str) -> Said:
     """A prompt, filled in by its server. Raises `UsageError`."""
     arguments = filled(remote, typed)
-    try:
+    with told(server, f"/mcp {one_line(server.name)} shows more."):
         text = prompt_text(await server.ask(lambda connection: connection.prompt(remote.name, arguments)))
-    except McpFailure as failure:
-        raise UsageError(f"{server.name}: {failure.text}", hint=f"/mcp {server.name} shows more.") from None
     if not text.strip():
         raise UsageError(f"{server.name} gave a prompt without text", hint="Say it in your own words.")
     return Said((Text(text),))
@@ -222,11 +234,12 @@ async def meet_named(session: Session, name: str) -> None:
     if server.off:
         raise UsageError(f"{server.name} isn't used: {server.off}", hint="trimtab mcp list shows all servers.")
     if server.listing is None:
-        try:
-            await server.start()
-        except McpFailure as failure:
-            server.failure = failure
-            raise UsageError(f"{server.name}: {failure.text}", hint=f"/mcp {server.name} shows more.") from None
+        with told(server, f"/mcp {one_line(server.name)} shows more."):
+            try:
+                await server.start()
+            except McpFailure as failure:
+                server.failure = failure
+                raise
 
 
 def _named(session: Session, name: str) -> Server | None:

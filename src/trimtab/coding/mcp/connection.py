@@ -116,8 +116,8 @@ class Connection:
                         await self._follow(client)
                     group.cancel_scope.cancel()
             if scope.cancelled_caught and not self.ready.is_set() and not self._leave.is_set():
-                last = self._tail.lines()[-1:]
-                words = f"; its last words: {last[0]}" if last else ""
+                last = self._tail.telling()
+                words = f"; its last words: {last}" if last else ""
                 self.failure = McpFailure(f"it didn't start within {self._start_timeout_s:g} seconds{words}")
         except Exception as exc:  # noqa: BLE001 - foreign code: how a server or the SDK fails is told, and ends nothing else
             if not self._leave.is_set():

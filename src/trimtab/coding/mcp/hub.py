@@ -7,7 +7,7 @@
 The tools of a turn stay what they are until it ends, so that a provider's cache holds. The one rule: whatever a server does, the turn goes on.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
@@ -18,20 +18,25 @@ from trimtab.agent.ports import Hooks, Tool
 from trimtab.coding.instructions.section import Section
 from trimtab.coding.mcp.carried import CarriedHooks
 from trimtab.coding.mcp.failures import McpFailure
+from trimtab.coding.mcp.forms import ToolForm, difference
 from trimtab.coding.mcp.harmless import described
 from trimtab.coding.mcp.names import tool_names
 from trimtab.coding.mcp.results import Reader
 from trimtab.coding.mcp.server import Server
 from trimtab.coding.mcp.tool import CallTool, FindTool, McpTool, ResourceTool, stands_for
+from trimtab.coding.mcp.values import Listing
 from trimtab.coding.permissions.hooks import PermissionHooks
 from trimtab.coding.services import Services
 from trimtab.coding.telling.printable import one_line
+from trimtab.coding.telling.tables import shortened
 from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.config.settings import McpSettings
+from trimtab.types.messages import ToolCall
 from trimtab.types.models import ModelInfo
 
 _BYTES_A_TOKEN = 4
+_NAMED = 3
 _SAID = 12_000
 """Characters of all servers' instructions together."""
 
@@ -49,6 +54,12 @@ class Mcp:
     enabled: tuple[str, ...] | None = None
     """Names or globs of the tools that are on; None: all."""
     tell: Callable[[str], Awaitable[None]] | None = None
+    held: dict[str, str] = field(default_factory=dict)
+    """In which form of a tool a call was allowed, by its id (`forms.py`)."""
+    _named: Mapping[str, McpTool] = field(default_factory=dict)
+    """The tools of this turn."""
+    _met_as: dict[str, Listing] = field(default_factory=dict)
+    """What servers offered as the last turn began."""
     _images: bool = False
     _changed: bool = False
     _told: set[str] = field(default_factory=set)
@@ -60,6 +71,7 @@ class Mcp:
             server.changed = self._note_change
         if self.servers:
             self.permissions.stands_for = stands_for
+            self.permissions.form_of = self.form_of
         self._let_read()
 
     def carried(self, hooks: Hooks) -> Hooks:
@@ -74,11 +86,17 @@ class Mcp:
         """The tools that a model gets now: a source of the kit."""
         self._images = "image" in info.input
         shown, deferred = self.shared_out(info.context_window)
+        self._named = {tool.name: tool for tool in (*shown, *deferred)}
         found: list[Tool] = [*shown]
         if deferred:
             found += [FindTool(deferred), CallTool(deferred)]
         readable = [server for server in self.servers if not server.off and server.known().resources]
         return (*found, *([ResourceTool(readable, self._reader)] if readable else []))
+
+    def form_of(self, call: ToolCall) -> ToolForm | None:
+        """How the tool that `call` is about is described now; None for what is no tool of a server."""
+        tool = self._named.get(call.name)
+        return ToolForm(tool.server.name, tool.now(), tool.server.allowed, self.held) if tool else None
 
     def shared_out(self, window: int) -> tuple[tuple[McpTool, ...], tuple[McpTool, ...]]:
         """The tools that are shown, and those that are looked up: of the costliest servers, until the rest fits into its share of the window."""
@@ -102,7 +120,9 @@ class Mcp:
             if _wanted(server, tool.name)
         ]
         names = tool_names((server.name, tool.name) for server, tool in wanted)
-        tools = [McpTool(names[server.name, tool.name], server, tool, self._reader) for server, tool in wanted]
+        tools = [
+            McpTool(names[server.name, tool.name], server, tool, self._reader, self.held) for server, tool in wanted
+        ]
         return tuple(sorted((tool for tool in tools if self._is_on(tool.name)), key=lambda tool: tool.name))
 
     def sections(self) -> tuple[Section, ...]:
@@ -153,9 +173,14 @@ class Mcp:
         name = one_line(server.name)
         if server.failure is not None and server.state in ("failed", "login"):
             way = f"/mcp login {name}" if server.state == "login" else f"/mcp {name} shows more"
-            await self._say(f"MCP: {name} failed: {server.failure.text} ({way})")
+            await self._say(f"MCP: {server.named} failed: {server.failure.text} ({way})")
         for remark in server.known().remarks if server.fresh else ():
             await self._say(f"MCP: {name}: {remark}")
+        before = self._met_as.get(server.name, server.kept)
+        if server.listing is not None and server.listing is not before:
+            self._met_as[server.name] = server.listing
+            for change in _changes(before, server.listing) if before else ():
+                await self._say(f"MCP: {name} describes tools otherwise than before: {change}; /mcp {name} shows them")
 
     async def _say(self, text: str) -> None:
         if text not in self._told and self.tell is not None:
@@ -195,6 +220,15 @@ class Mcp:
 def cost_of(tools: Sequence[McpTool]) -> int:
     """About how many tokens the specs of `tools` take."""
     return sum(len(msgspec.json.encode(tool.spec)) for tool in tools) // _BYTES_A_TOKEN
+
+
+def _changes(before: Listing, now: Listing) -> Iterator[str]:
+    """The tools that there were before in another form, in one line; none where there are none."""
+    old = {tool.name: tool for tool in before.tools}
+    pairs = [(old[tool.name], tool) for tool in now.tools if tool.name in old and old[tool.name] != tool]
+    told = [f"{shortened(one_line(new.name), 60)} ({shortened(difference(was, new), 120)})" for was, new in pairs]
+    if told:
+        yield ", ".join(told[:_NAMED]) + (f" and {len(told) - _NAMED:,} more" if len(told) > _NAMED else "")
 
 
 async def _met(server: Server) -> None:

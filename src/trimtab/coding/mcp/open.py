@@ -3,7 +3,7 @@
 settings + .mcp.json (trusted) ──a person is asked about the latter──▶ Server for each ──what was kept of it──▶ Mcp
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from trimtab.coding.mcp.elicit import Form
 from trimtab.coding.mcp.hub import Mcp
 from trimtab.coding.mcp.listings import Listings
 from trimtab.coding.mcp.logins import FileLogins
-from trimtab.coding.mcp.names import server_part
+from trimtab.coding.mcp.names import told_apart
 from trimtab.coding.mcp.oauth import Login
 from trimtab.coding.mcp.project_file import project_servers
 from trimtab.coding.mcp.project_trust import Allowed, allowed_servers, changed_since
@@ -30,7 +30,6 @@ from trimtab.coding.person import Person
 from trimtab.coding.project import Project
 from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.services import Services
-from trimtab.coding.telling.printable import one_line
 from trimtab.coding.toolset import caps_of, environment_of
 
 
@@ -63,14 +62,12 @@ async def configured(project: Project, person: Person) -> tuple[tuple[tuple[Serv
     settings = project.settings.mcp
     if not settings.enabled:
         return (), ()
-    own = own_servers(settings.servers, project.cwd)
+    own = told_apart((), own_servers(settings.servers, project.cwd))
     found: list[tuple[ServerConfig, str]] = [(config, "") for config in own]
     notices: tuple[str, ...] = ()
     if project.trusted and settings.project_file:
         read = await anyio.to_thread.run_sync(project_servers, project.trust.root, project.cwd, project.home.trust_file)
-        brought = [
-            _told_apart(config, settings.servers) for config in read.servers if config.name not in settings.servers
-        ]
+        brought = told_apart(own, [config for config in read.servers if config.name not in settings.servers])
         allowed = await allowed_servers(project, brought, person)
         notices = (*read.remarks, *allowed.notices)
         found += [_as_judged(config, allowed) for config in brought]
@@ -81,17 +78,6 @@ async def configured(project: Project, person: Person) -> tuple[tuple[tuple[Serv
 def _as_judged(config: ServerConfig, allowed: Allowed) -> tuple[ServerConfig, str]:
     judged = allowed.judged.get(config.name)
     return (config, "you haven't said that it may be used") if judged is None else (replace(config, judged=judged), "")
-
-
-def _told_apart(config: ServerConfig, own: Iterable[str]) -> ServerConfig:
-    """A project's server, with a problem where its tools would read as those of a server of the person's: a rule about one may not be one about the other."""
-    part = server_part(config.name)
-    wide = "__" in part or part.endswith("_")
-    alike = [name for name in own if server_part(name) == part or server_part(name).startswith(f"{part}__")]
-    if config.problem or not (wide or alike):
-        return config
-    whose = f"those of your server {one_line(alike[0])}" if alike else "those of another server"
-    return replace(config, problem=f"its tools would have names like {whose}; its project has to call it otherwise")
 
 
 def ways_of(project: Project, confiner: Confiner, person: Person) -> Ways:

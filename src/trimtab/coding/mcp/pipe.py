@@ -33,6 +33,8 @@ MOST_A_SECOND = 2_000
 _WAITING = 8
 """Messages that may wait for a server that reads slowly: one that gives a request up is let go of at once, though the notice of it can't be written yet."""
 _GRACE_S = 0.7
+_LAST_WORDS_S = 0.5
+"""How long is waited for the rest of its stderr, and its exit code, once its stdout has ended."""
 _CHUNK = 1 << 18
 _LINE_COST = 200
 
@@ -78,13 +80,14 @@ async def process_streams(
         raise McpFailure(f"there is no program {one_line(argv[0])}") from None
     to_sdk, from_server = anyio.create_memory_object_stream[Any](0)
     to_server, from_sdk = anyio.create_memory_object_stream[Any](_WAITING)
-    leaving = anyio.Event()
+    leaving, silent = anyio.Event(), anyio.Event()
+    tail.begin()
     try:
         async with anyio.create_task_group() as group:
             if process.stdin is not None and process.stdout is not None and process.stderr is not None:  # all are pipes
-                group.start_soon(_read, process.stdout, to_sdk, tail, lost, leaving)
-                group.start_soon(_write, process.stdin, from_sdk, to_sdk)
-                group.start_soon(_drain, process.stderr, tail)
+                group.start_soon(_read, process, to_sdk, tail, lost, leaving, silent)
+                group.start_soon(_write, process.stdin, from_sdk, to_sdk, lost)
+                group.start_soon(_drain, process.stderr, tail, silent)
             try:
                 yield from_server, to_server
             finally:
@@ -98,33 +101,38 @@ async def process_streams(
             stream.close()
 
 
-async def _read(stdout: ByteReceiveStream, to_sdk: Any, tail: Tail, lost: anyio.Event, leaving: anyio.Event) -> None:
+async def _read(
+    process: Process, to_sdk: Any, tail: Tail, lost: anyio.Event, leaving: anyio.Event, silent: anyio.Event
+) -> None:
     from mcp.shared.message import SessionMessage  # noqa: PLC0415 - of the extra
     from mcp_types import jsonrpc_message_adapter  # noqa: PLC0415
 
     lines, noise, pace = Lines(), 0, _Pace()
     try:
         async with to_sdk:
-            while True:
-                for line in lines.feed(await stdout.receive(_CHUNK)):
-                    if not line.strip():
-                        continue
-                    try:
-                        if not line.lstrip().startswith(b"{"):
-                            raise ValueError
-                        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                    except ValueError:
-                        noise += len(line) + _LINE_COST
-                        tail.say(f"not of the protocol: {line[:400].decode('utf-8', 'replace')}")
-                        if noise > MOST_NOISE:
-                            raise McpFailure("it prints what isn't of the protocol, and won't stop") from None
-                        continue
-                    _mend(message, tail)
-                    await pace.step()
-                    await to_sdk.send(SessionMessage(message))
-                await anyio.lowlevel.checkpoint()
-    except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
-        pass
+            with suppress(anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+                while True:
+                    for line in lines.feed(await process.stdout.receive(_CHUNK)):  # type: ignore[union-attr]  # it is a pipe
+                        if not line.strip():
+                            continue
+                        try:
+                            if not line.lstrip().startswith(b"{"):
+                                raise ValueError
+                            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+                        except ValueError:
+                            noise += len(line) + _LINE_COST
+                            tail.say(f"not of the protocol: {line[:400].decode('utf-8', 'replace')}")
+                            if noise > MOST_NOISE:
+                                raise McpFailure("it prints what isn't of the protocol, and won't stop") from None
+                            continue
+                        _mend(message, tail)
+                        await pace.step()
+                        await to_sdk.send(SessionMessage(message))
+                    await anyio.lowlevel.checkpoint()
+            if not leaving.is_set():
+                with anyio.move_on_after(_LAST_WORDS_S):
+                    await silent.wait()
+                    tail.code = await process.wait()
     finally:
         if not leaving.is_set():
             lost.set()
@@ -166,20 +174,23 @@ class _Pace:
             await anyio.sleep(1 - (now - self._since))
 
 
-async def _write(stdin: ByteSendStream, from_sdk: Any, to_sdk: Any) -> None:
+async def _write(stdin: ByteSendStream, from_sdk: Any, to_sdk: Any, lost: anyio.Event) -> None:
     try:
         async with from_sdk:
             async for sent in from_sdk:
                 text = sent.message.model_dump_json(by_alias=True, exclude_unset=True)
                 await stdin.send(text.encode("utf-8", "replace") + b"\n")
     except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+        with anyio.move_on_after(2 * _LAST_WORDS_S):  # most have ended, and say why
+            await lost.wait()
         to_sdk.close()  # who waits for an answer is told that none comes
 
 
-async def _drain(stderr: ByteReceiveStream, tail: Tail) -> None:
+async def _drain(stderr: ByteReceiveStream, tail: Tail, silent: anyio.Event) -> None:
     with suppress(anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
         while True:
             tail.feed(await stderr.receive(_CHUNK))
+    silent.set()
 
 
 async def _end(process: Process, marker: str) -> None:

@@ -7,19 +7,22 @@ A call that was under way when its server was lost is never sent again: whether 
 `McpFailure`, and nothing waits without an end.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import anyio
 
 from trimtab.coding.mcp.config import ServerConfig
-from trimtab.coding.mcp.connection import Connection, McpTimeout, Progress
+from trimtab.coding.mcp.connection import Connection, McpTimeout
 from trimtab.coding.mcp.failures import McpFailure
+from trimtab.coding.mcp.forms import AllowedForms
 from trimtab.coding.mcp.listings import Listings
 from trimtab.coding.mcp.tail import Tail
 from trimtab.coding.mcp.values import Listing
 from trimtab.coding.services import Services
+from trimtab.coding.telling.printable import one_line
+from trimtab.coding.telling.tables import shortened
 
 T = TypeVar("T")
 MOST_FAILURES = 5
@@ -27,6 +30,7 @@ _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 60.0
 _TIDY_S = 10.0
 """How long one that is lost may take until all that it started is gone."""
+_WHERE = 200
 _TIMEOUTS = 2
 """So many calls in a row without an answer, and the server is started anew."""
 
@@ -46,6 +50,8 @@ class Server:
     off: str = ""
     changed: Callable[[], None] = lambda: None
     listing: Listing | None = None
+    kept: Listing | None = None
+    """What was kept of it from earlier sessions."""
     tail: Tail = field(default_factory=Tail)
     fresh: bool = False
     """Whether the listing was made in this session."""
@@ -64,6 +70,11 @@ class Server:
         return self.config.name
 
     @property
+    def named(self) -> str:
+        """Its name and what it is, in a line for people."""
+        return f"{one_line(self.name)} ({shortened(one_line(self.config.where), _WHERE)})"
+
+    @property
     def state(self) -> State:
         """What it does now."""
         if self.off:
@@ -76,13 +87,18 @@ class Server:
             return "login" if self.failure.login else "failed"
         return "idle"
 
+    @property
+    def allowed(self) -> AllowedForms:
+        """The forms of tools that people allowed."""
+        return AllowedForms(self.listings.folder / "allowed")
+
     def known(self) -> Listing:
         """What it offers, as far as that is known."""
         return self.listing or Listing()
 
     def recollect(self) -> None:
         """Take what was kept of it. Touches the disk."""
-        self.listing = self.listings.read(self.config.key)
+        self.listing = self.kept = self.listings.read(self.config.key)
 
     async def start(self) -> Connection:
         """A connection that can be asked; starts the server if need be. Raises `McpFailure`."""
@@ -101,10 +117,6 @@ class Server:
                 return await self._started()
             finally:
                 self._starting = False
-
-    async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
-        """Call one of its tools. Raises `McpFailure`."""
-        return await self.ask(lambda connection: connection.call(tool, arguments, progress))
 
     async def ask(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """Ask it something. Raises `McpFailure`."""

@@ -8,8 +8,8 @@ What a call through `mcp_call` or `mcp_resource` is judged by is what it stands 
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
@@ -17,12 +17,14 @@ from msgspec.structs import replace
 
 from trimtab.agent.ports import Access, ToolOutput, ToolRun
 from trimtab.agent.schema import fit
+from trimtab.coding.mcp.connection import Connection
 from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.finding import Entry, found, nearest_names
+from trimtab.coding.mcp.forms import difference, digest_of
 from trimtab.coding.mcp.names import server_part
 from trimtab.coding.mcp.results import Reader
 from trimtab.coding.mcp.server import Server
-from trimtab.coding.mcp.values import RemoteTool
+from trimtab.coding.mcp.values import Listing, RemoteTool
 from trimtab.coding.telling.printable import one_line
 from trimtab.types.messages import ToolCall
 from trimtab.types.tools import ToolSpec
@@ -40,6 +42,12 @@ class McpTool:
     server: Server
     remote: RemoteTool
     reader: Callable[[], Reader]
+    held: MutableMapping[str, str] = field(default_factory=dict)
+    """In which form a call was allowed, by its id: it goes to no tool of another form."""
+
+    def now(self) -> RemoteTool:
+        """The tool as its server describes it now; as it was where it isn't listed any more."""
+        return _listed(self.server.known(), self.remote.name) or self.remote
 
     @property
     def spec(self) -> ToolSpec:
@@ -61,12 +69,37 @@ class McpTool:
         return access_of(self.server.name, reads=self.remote.reads)
 
     async def run(self, arguments: Mapping[str, Any], run: ToolRun) -> ToolOutput:
-        """Ask the server."""
+        """Ask the server, unless the tool isn't the one for which the call was allowed: a server may be another one by the time that it is started."""
+        agreed = self.held.pop(run.call_id, "")
+
+        async def send(connection: Connection) -> Mapping[str, Any] | ToolOutput:
+            found = _listed(connection.listing, self.remote.name) if agreed else None
+            if agreed and (found is None or digest_of(found) != agreed):
+                return _not_sent(self, found)
+            return await connection.call(self.remote.name, arguments, run.update)
+
         try:
-            result = await self.server.call(self.remote.name, arguments, run.update)
+            result = await self.server.ask(send)
         except McpFailure as failure:
             return failed(self.server, failure)
+        if isinstance(result, ToolOutput):
+            return result
         return await anyio.to_thread.run_sync(self.reader().call, result)
+
+
+def _listed(listing: Listing, name: str) -> RemoteTool | None:
+    return next((tool for tool in listing.tools if tool.name == name), None)
+
+
+def _not_sent(tool: McpTool, now: RemoteTool | None) -> ToolOutput:
+    """What the model reads of a call that was allowed for another tool than there is."""
+    if now is None:
+        text = f"Not sent: the server {one_line(tool.server.name)} doesn't list {tool.name} any more."
+    else:
+        changed = difference(tool.remote, now) or "its server describes it otherwise"
+        shown = _shown(tool.name, now)
+        text = f"Not sent: {tool.name} isn't what it was when this call was allowed ({changed}). Call it again if it is still what you want; it is now\n{shown}"
+    return ToolOutput.text(text, is_error=True, details={"mcp": "changed", "server": tool.server.name})
 
 
 def access_of(server: str, *, reads: bool) -> Access:
@@ -76,9 +109,12 @@ def access_of(server: str, *, reads: bool) -> Access:
 
 def failed(server: Server, failure: McpFailure) -> ToolOutput:
     """What the model reads of a failure."""
-    text = f"The server {one_line(server.name)} failed: {failure.text}."
+    gone = server.state == "failed"
+    text = f"The server {server.named if gone else one_line(server.name)} failed: {failure.text}."
     if failure.login:
         text += f" The person can log in with /mcp login {one_line(server.name)}."
+    elif gone and len(last := server.tail.last()) > 1:
+        text += "\nThe last that it printed:\n" + "\n".join(f"  {line}" for line in last)
     return ToolOutput.text(text, is_error=True, details={"mcp": "failed", "server": server.name})
 
 
@@ -143,8 +179,12 @@ class FindTool:
 
 
 def _described(tool: McpTool) -> str:
-    schema = json.dumps(tool.remote.parameters, ensure_ascii=False, separators=(",", ":"))
-    return f"{tool.name}: {tool.remote.description}\narguments: {schema}"
+    return _shown(tool.name, tool.remote)
+
+
+def _shown(name: str, remote: RemoteTool) -> str:
+    schema = json.dumps(remote.parameters, ensure_ascii=False, separators=(",", ":"))
+    return f"{name}: {remote.description}\narguments: {schema}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,8 +71,9 @@ class Ways:
         def why() -> McpFailure | None:
             if not lost.is_set():
                 return None
-            last = tail.lines()[-1:]
-            return McpFailure(f"it ended; its last words: {last[0]}" if last else "it ended without a word")
+            last, code = tail.telling(), tail.code
+            how = "" if code is None else f", by signal {-code}" if code < 0 else f", with exit code {code}"
+            return McpFailure(f"it ended; its last words: {last}" if last else f"it ended without a word{how}")
 
         return Way(opened, lost, why)
 

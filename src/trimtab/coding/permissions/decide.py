@@ -15,6 +15,7 @@ from typing import Any
 
 from trimtab.coding.permissions.commands import SYSTEM_FOLDERS, git_folder, is_read_only, unsafe_variables, unwrap
 from trimtab.coding.permissions.denials import denied
+from trimtab.coding.permissions.forms import Form
 from trimtab.coding.permissions.offers import offer
 from trimtab.coding.permissions.places import allowed_with, denied_by, edit_verdict, is_edited_unasked, path_rule
 from trimtab.coding.permissions.policy import Paths, Policy
@@ -43,15 +44,15 @@ def decide(call: ToolCall, policy: Policy, paths: Paths) -> Decision:
     return judge(call, policy, paths).decision
 
 
-def judge(call: ToolCall, policy: Policy, paths: Paths) -> Judgement:
-    """Return the verdict on `call`, with those on its parts."""
+def judge(call: ToolCall, policy: Policy, paths: Paths, form: Form | None = None) -> Judgement:
+    """Return the verdict on `call`, with those on its parts. `form` is that of a tool from elsewhere."""
     if policy.mode == "plan":
         policy = replace(policy, rules=replace(policy.rules, allow=()))
     arguments = call.arguments or {}
     if call.name == "bash":
         judged = _judge_command(str(arguments.get("command", "")), policy, paths)
     else:
-        whole = _edit(call.name, arguments, policy, paths) if call.name in WRITING else _tool(call.name, policy)
+        whole = _edit(call.name, arguments, policy, paths) if call.name in WRITING else _tool(call.name, policy, form)
         judged = Judgement(whole, (Part(_subject(call.name, arguments), whole),))
     return _planned(judged) if policy.mode == "plan" else judged
 
@@ -70,17 +71,28 @@ def _subject(tool: str, arguments: dict[str, Any]) -> str:
     return f"{tool} {arguments.get('path', '')}".strip() if tool in WRITING else tool
 
 
-def _tool(tool: str, policy: Policy) -> Decision:
+def _tool(tool: str, policy: Policy, form: Form | None) -> Decision:
     if denial := _first(policy.rules.deny, tool):
         return denied_by(denial, tool)
     if tool in policy.reading:
         return Allow(_LOOKS)
-    if rule := _first(policy.rules.allow, tool):
+    digest = form.digest if form else None
+    if rule := _first(policy.rules.allow, tool, lambda rule: rule.fits_form(digest)):
         return Allow(rule.by)
     if policy.mode == "full":
         return Allow(policy.by_mode)
+    if form and (before := _first(policy.rules.allow, tool)):
+        return _changed(tool, form, before, policy)
     hint = allowed_with(f'permissions.allow = ["{tool}"]')
     return Ask(f"the tool {tool!r} may change things", hint, policy.by_mode, (tool,))
+
+
+def _changed(tool: str, form: Form, before: Rule, policy: Policy) -> Ask:
+    """A rule allows the tool in another form than it has now."""
+    now = f"{tool}#{form.digest}"
+    reason = f"the tool {tool!r} isn't what it was when {before.origin or 'a rule'} allowed it: {form.change_since(before.form)}"
+    ways = allowed_with(f'permissions.allow = ["{now}"]')
+    return Ask(reason, f"A talk shows the difference and asks. {ways}", policy.by_mode, (now,))
 
 
 def _edit(tool: str, arguments: dict[str, Any], policy: Policy, paths: Paths) -> Decision:

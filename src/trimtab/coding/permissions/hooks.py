@@ -20,6 +20,7 @@ import anyio
 from trimtab.agent.ports import Answer, Proceed, ToolOutput, meanwhile
 from trimtab.coding.permissions.asking import SETTLED, WHY, question
 from trimtab.coding.permissions.decide import judge
+from trimtab.coding.permissions.forms import Form, FormOf, no_form
 from trimtab.coding.permissions.git_programs import GitSettings
 from trimtab.coding.permissions.grants import Granted, nothing, with_grant
 from trimtab.coding.permissions.places import GO_ON, real_path
@@ -114,6 +115,8 @@ class PermissionHooks:
     """The call that is judged in place of one that only carries it."""
     environment: Mapping[str, str] | None = None
     """What commands get; None: what this process has."""
+    form_of: FormOf = no_form
+    """What answers about a tool from elsewhere are bound to."""
     answers: tuple[Rule, ...] = ()
     """Rules that answers of a person added in this session, the newest last."""
     above: "PermissionHooks | None" = None
@@ -146,15 +149,23 @@ class PermissionHooks:
 
     def judge(self, call: ToolCall) -> Judgement:
         """Return the verdict on `call` as things are now. Touches the disk."""
-        return judge(self.stands_for(call), self.current, WorkspacePaths(self.workspace, self.search, self.environment))
+        return self._judged(call)[0]
+
+    def _judged(self, call: ToolCall) -> tuple[Judgement, Form | None]:
+        """The verdict, and the form of the tool on which it was given."""
+        meant = self.stands_for(call)
+        form = self.form_of(meant)
+        return judge(meant, self.current, WorkspacePaths(self.workspace, self.search, self.environment), form), form
 
     async def before_tool(self, call: ToolCall) -> Proceed | Answer:
         """Let `call` run, or answer it."""
-        judgement = await anyio.to_thread.run_sync(self.judge, call)
+        judgement, form = await anyio.to_thread.run_sync(self._judged, call)
         if isinstance(judgement.decision, Ask) and self.person is not NOBODY:
             meanwhile()
             async with self._top._turn:
                 return await self._ask(call)
+        if form and isinstance(judgement.decision, Allow) and judgement.decision.by.name.endswith(f"#{form.digest}"):
+            form.agreed(call.id)
         return _verdict(judgement)
 
     async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
@@ -163,35 +174,43 @@ class PermissionHooks:
 
     async def _ask(self, call: ToolCall) -> Proceed | Answer:
         """Ask until the verdict on which an answer was given is the one that still holds: links, rules and the mode may change meanwhile."""
-        judgement = await anyio.to_thread.run_sync(self.judge, call)
+        judgement, form = await anyio.to_thread.run_sync(self._judged, call)
         for _ in range(_ROUNDS):
             if not isinstance(judgement.decision, Ask):
                 break
-            key = await self._put(call, judgement)
+            key = await self._put(call, judgement, form)
             if key == "tell":
                 return _refused((await self.person.ask(WHY) or "").strip())
             if key == "no":
                 return _refused("")
             if key not in SETTLED:
                 return _unanswered(judgement.decision)
-            now = await anyio.to_thread.run_sync(self.judge, call)
-            if now == judgement:
-                await self._remember(judgement.decision.rules, key)
+            now, as_now = await anyio.to_thread.run_sync(self._judged, call)
+            if now == judgement and _digest(as_now) == _digest(form):
+                await self._remember(judgement.decision.rules, key, form)
+                if form:
+                    form.agreed(call.id)
                 return Proceed()
-            judgement = now
+            judgement, form = now, as_now
         return _verdict(judgement)
 
-    async def _put(self, call: ToolCall, judgement: Judgement) -> str | None:
+    async def _put(self, call: ToolCall, judgement: Judgement, form: Form | None) -> str | None:
         """The answer to the question about `call`; None when nobody gave one that was offered, or there is too much to read."""
         call = self.stands_for(call)
         lines = await anyio.to_thread.run_sync(preview, call, self.workspace)
+        if form:
+            before = [rule.form for rule in self.current.rules.allow if rule.form and rule.is_about(call.name)]
+            lines += await anyio.to_thread.run_sync(form.lines, before[0] if before else "")
         kept = self.keep is not None and (call.name in TOOLS or "__" in call.name)
         asked = question(call, judgement, self.current, lines, kept=kept)
         key = await self.person.ask(asked) if asked else None
         return key if asked and key in {option.key for option in asked.options} else None
 
-    async def _remember(self, rules: tuple[str, ...], key: str) -> None:
-        """Let `rules` hold from now on, and beyond the session, as the answer says."""
+    async def _remember(self, rules: tuple[str, ...], key: str, form: Form | None) -> None:
+        """Let `rules` hold from now on, and beyond the session, as the answer says; those about a tool from elsewhere for the form that was shown."""
+        if form and key != "once":
+            await anyio.to_thread.run_sync(form.keep)
+            rules = tuple(text if "#" in text else f"{text}#{form.digest}" for text in rules)
         for text in () if key == "once" else rules:
             origin = SESSION
             where: Where | None = "here" if key == "here" else "always" if key == "always" else None
@@ -208,6 +227,10 @@ class PermissionHooks:
     def _top(self) -> "PermissionHooks":
         """Those of the session that works for no other."""
         return self if self.above is None else self.above._top
+
+
+def _digest(form: Form | None) -> str:
+    return form.digest if form else ""
 
 
 def _verdict(judgement: Judgement) -> Proceed | Answer:

@@ -4,6 +4,7 @@
     bash(rm a $)       this command and no more words: `$` is the end
     write(docs/**)     files by glob, relative to the project; /absolute and ~ too; `edit` and `write` are one tool here
     grep               every call of that tool; `mcp__files__*` of every tool with such a name
+    mcp__a__b#DIGEST   that tool of a server for as long as it describes itself so (`forms.py`); a denial holds for each form
 
 Setting `tools.bash.allow = ["npm test"]` is `permissions.allow = ["bash(npm test)"]`. A denial wins over everything.
 
@@ -27,7 +28,7 @@ from trimtab.coding.permissions.verdicts import By
 from trimtab.coding.tools.glob import compile_glob, is_wild
 from trimtab.types.errors import ConfigError
 
-_RULE = re.compile(r"\s*([\w*-]+)\s*(?:\(\s*(\S(?:.*?\S)?)\s*\))?\s*", re.DOTALL)
+_RULE = re.compile(r"\s*([\w*-]+)(?:#([0-9a-f]{32}))?\s*(?:\(\s*(\S(?:.*?\S)?)\s*\))?\s*", re.DOTALL)
 END = "$"
 """As the last word of a rule for commands: nothing follows."""
 WRITING = frozenset({"write", "edit"})
@@ -47,11 +48,14 @@ class Rule:
     argument: str | None = None
     origin: str = field(default="", compare=False)
     of_project: bool = field(default=False, compare=False)
+    form: str = ""
+    """The digest of the form that a tool from elsewhere has to have; empty: any."""
 
     @property
     def text(self) -> str:
         """The rule as it is written."""
-        return self.tool if self.argument is None else f"{self.tool}({self.argument})"
+        tool = f"{self.tool}#{self.form}" if self.form else self.tool
+        return tool if self.argument is None else f"{tool}({self.argument})"
 
     @property
     def by(self) -> By:
@@ -61,6 +65,10 @@ class Rule:
     def is_about(self, tool: str) -> bool:
         """Tell whether the rule speaks of this tool; whoever may write may edit."""
         return fnmatchcase(tool, self.tool) or (self.tool in WRITING and tool in WRITING)
+
+    def fits_form(self, digest: str | None) -> bool:
+        """Tell whether the rule is about a tool of this form; None: nobody knows which one it has."""
+        return self.argument is None and (not self.form or digest is None or digest == self.form)
 
     def fits_command(self, words: tuple[Word, ...]) -> bool:
         """Tell whether a command with these words begins as the rule says."""
@@ -119,7 +127,7 @@ def parse_rule(text: str) -> Rule:
         raise ConfigError(
             f"{text!r} is not a permission rule", hint=f'write "tool" or "tool(argument)", as in "bash(npm test)"{here}'
         )
-    return Rule(match[1], match[2])
+    return Rule(match[1], match[3], form=match[2] or "")
 
 
 def parse_rules(texts: Sequence[str], *, key: str, origin: str, tools: Collection[str] = TOOLS) -> tuple[Rule, ...]:
@@ -171,6 +179,9 @@ def _checked(text: str, place: str, tools: Collection[str]) -> Rule:
         if not close and rule.argument is None:
             hint += f'; for a command write "bash({rule.tool})"'
         raise ConfigError(f"{place}: there is no tool {rule.tool!r}{nearest}", hint=hint)
+    if rule.form and ("__" not in rule.tool or "*" in rule.tool or rule.argument is not None):
+        hint = 'only a rule for one tool of a server has such an end, as in "mcp__SERVER__TOOL#…"'
+        raise ConfigError(f"{place}: {text!r} can't be bound to a tool's form", hint=hint)
     if rule.tool == "bash" and rule.argument is not None:
         _refuse_line(rule.argument, place)
     if rule.argument is not None and rule.tool not in WITH_ARGUMENT:

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from trimtab.context.strings import Kept
+from trimtab.context.summary.typed_secrets import without_typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +39,13 @@ _SHAPES = (
 )
 _NAME = r"(?:pass(?:word|wd|phrase)|secret|credential|(?:api|access|private|auth|secret)[_-]?key|token)(?:[_-]?(?:key|value|id|s))?"
 _NAME_HINTS = ("passw", "pwd", "passphrase", "secret", "credential", "key", "token")
-_GIVEN = r"""["']?\s{0,3}(?:[:=]>?|\bis\b)\s{0,3}"""
+_GIVEN = r"""\\{0,3}["']?\s{0,3}(?:[:=]>?|\bis\b)\s{0,3}"""
 _BEGUN = re.compile(_NAME + _GIVEN)
 _ASSIGNED = re.compile(
     rf"""
     (?P<name> {_NAME} {_GIVEN} ) (?!["']?\[secret:)
-    (?: "(?P<double> [^"\n]{{4,200}} )" | '(?P<single> [^'\n]{{4,200}} )' | (?P<bare> [^\s"'(){{}}\[\]<>,;$`]{{6,200}} ) )
+    (?: (?P<open> \\{{1,3}}["'] ) (?P<within> [^"'\\\n]{{4,200}} ) (?P<close> \\{{1,3}}["'] )
+      | "(?P<double> [^"\n]{{4,200}} )" | '(?P<single> [^'\n]{{4,200}} )' | (?P<bare> [^\s"'(){{}}\[\]<>,;$`]{{6,200}} ) )
     """,
     re.I | re.X,
 )
@@ -82,6 +84,7 @@ def _redacted(text: str) -> str:
     for shape in _SHAPES:
         if any(hint in lower for hint in shape.hints):
             text = shape.pattern.sub(f"[secret: {shape.kind}]", text)
+    text = without_typed(text, lower)
     if not any(hint in lower for hint in _NAME_HINTS):
         return text
     # A letter that only folds to a plain one, such as a long s, stands in no hint.
@@ -99,6 +102,9 @@ def _without_value(match: re.Match[str]) -> str:
 
 def _hide(match: re.Match[str]) -> str:
     name = match["name"]
+    if match["within"] is not None:
+        kept = " " in match["within"].strip()
+        return match[0] if kept else f"{name}{match['open']}[secret: value]{match['close']}"
     for group, quote in (("double", '"'), ("single", "'")):
         if match[group] is not None:
             return match[0] if " " in match[group].strip() else f"{name}{quote}[secret: value]{quote}"

@@ -12,8 +12,7 @@ import click
 from trimtab.agent.ports import ToolRun
 from trimtab.agent.schema import fit
 from trimtab.coding.auth.browser import opener
-from trimtab.coding.commands.mcp import server_lines, server_rows
-from trimtab.coding.mcp.failures import McpFailure
+from trimtab.coding.commands.mcp import server_lines, server_rows, told
 from trimtab.coding.mcp.hub import cost_of
 from trimtab.coding.mcp.login import log_in
 from trimtab.coding.mcp.offline import Offline, servers_alone
@@ -72,7 +71,8 @@ def tools(name: str, *, as_json: bool, sets: tuple[str, ...]) -> int:
 
     async def work(found: Offline, project: Project) -> int:
         server = _server(found, name)
-        await server.start()
+        with told(server, _try_again(server)):
+            await server.start()
         if as_json:
             mine = [tool for tool in found.hub.every_tool() if tool.server is server]
             rows = [{"name": t.name, "description": t.spec.description, "parameters": t.spec.parameters} for t in mine]
@@ -100,7 +100,8 @@ def call(name: str, tool: str, arguments: str, *, sets: tuple[str, ...]) -> int:
 
     async def work(found: Offline, project: Project) -> int:
         server = _server(found, name)
-        await server.start()
+        with told(server, _try_again(server)):
+            await server.start()
         every = {t.remote.name: t for t in found.hub.every_tool() if t.server is server}
         one = every.get(tool) or next((t for t in every.values() if t.name == tool), None)
         if one is None:
@@ -136,7 +137,9 @@ def login(name: str, *, sets: tuple[str, ...]) -> int:
         click.echo(f"Open this in your browser; it comes back by itself:\n  {strip_terminal(address)}", err=True)
 
     async def work(found: Offline, project: Project) -> int:
-        asked = await log_in(_server(found, name).config, found.ways, show)
+        server = _server(found, name)
+        with told(server, _try_again(server)):
+            asked = await log_in(server.config, found.ways, show)
         click.echo(f"{one_line(name)}: {'logged in' if asked else 'it wants no login'}")
         return 0
 
@@ -191,10 +194,7 @@ async def _with_servers(project: Project, work: Callable[[Offline, Project], Awa
     async with servers_alone(project) as found:
         for notice in (*project.notices, *found.notices):
             click.echo(f"note: {strip_terminal(notice)}", err=True)
-        try:
-            return await work(found, project)
-        except McpFailure as failure:
-            raise UsageError(failure.text, hint="trimtab mcp list shows what there is.") from None
+        return await work(found, project)
 
 
 def _server(found: Offline, name: str) -> Server:
@@ -205,6 +205,11 @@ def _server(found: Offline, name: str) -> Server:
         guess = f"Did you mean {meant}? " if meant else ""
         raise UsageError(f"no server {name!r}", hint=f"{guess}Servers: {', '.join(map(one_line, names)) or 'none'}.")
     return server
+
+
+def _try_again(server: Server) -> str:
+    where = one_line(server.config.origin) or "config.toml (trimtab config path)"
+    return f"Correct its entry in {where}; trimtab mcp list --start tries it."
 
 
 def _json(server: Server, found: Offline) -> dict[str, Any]:
