@@ -46,6 +46,7 @@ async def test_a_background_command_is_not_waited_for_and_its_end_is_told_to_the
 
 async def test_one_that_fails_at_once_is_an_error_that_says_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trimtab.coding.jobs.background._AT_ONCE_S", 30.0)
+    monkeypatch.setattr("trimtab.coding.jobs.background._GOES_ON_S", 30.0)
     async with world.session() as hand:
         output = await hand.start("echo no such port >&2; exit 1")
         assert (said(output), output.is_error) == ("no such port\n[job j1 is over: exit 1]", True)
@@ -365,6 +366,7 @@ async def test_a_closed_session_starts_nothing(world: World) -> None:
 async def test_old_jobs_are_forgotten(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "REMEMBERED", 2)
     monkeypatch.setattr("trimtab.coding.jobs.background._AT_ONCE_S", 30.0)
+    monkeypatch.setattr("trimtab.coding.jobs.background._GOES_ON_S", 30.0)
     async with world.session() as hand:
         for _ in range(5):
             await hand.start("true")

@@ -46,7 +46,9 @@ class Job:
     took_s: float = 0.0
     ended: anyio.Event = field(default_factory=anyio.Event)
     news: anyio.Event = field(default_factory=anyio.Event)
-    """Set, and replaced by another, when it prints."""
+    """Set, and replaced by another, when it prints, and when it ends."""
+    printed_once: bool = False
+    """Whether it printed anything while `capture` took it."""
     asked: str = ""
     """Who asked for its end, in words; the model isn't told of an end that it asked for."""
 
@@ -74,6 +76,15 @@ class Job:
 
     def see(self, data: bytes) -> None:
         """It printed."""
+        self.printed_once = True
+        self._stir()
+
+    def end(self) -> None:
+        """It runs no more."""
+        self.ended.set()
+        self._stir()
+
+    def _stir(self) -> None:
         news, self.news = self.news, anyio.Event()
         news.set()
 
