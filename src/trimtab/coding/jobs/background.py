@@ -39,7 +39,10 @@ class BackgroundJobs:
         if not job.running:
             lines = [printed or "(no output)", f"[job {job.id} is over: {job.ending}]"]
             return ToolOutput.text("\n".join(lines), is_error=job.failed, details=details)
-        where = f"; it prints to {job.file}" if job.file else ""
+        why = job.capture.failure if job.capture else ""
+        where = (
+            f"; it prints to {job.file}" if job.file else f"; its output can't be kept in a file: {why}" if why else ""
+        )
         lines = [
             f"job {job.id} runs in the background (pid {job.group.leader}){where}",
             "You are told when it ends; the session's end ends it.",

@@ -4,6 +4,8 @@ pipe ──Pump──▶ Capture, the whole in a file at once       kept, or lef
 """
 
 import math
+import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +15,6 @@ import anyio
 from trimtab.coding.telling.printable import one_line
 from trimtab.coding.telling.tables import shortened
 from trimtab.coding.tools.capture import Capture
-from trimtab.coding.tools.disk import open_regular
-from trimtab.coding.tools.failures import ToolFailure
 from trimtab.coding.tools.process import Group
 from trimtab.coding.tools.terminal import plain
 
@@ -113,13 +113,16 @@ def told_s(seconds: float) -> str:
 
 
 def _end_of(file: Path) -> str:
-    """The end of a file's text, from the start of a line on."""
+    """The end of a file's text, from the start of a line on. What a command put in its place, a link to what it may not read, is none."""
     try:
-        with open_regular(file, str(file)) as (opened, status):
+        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW), "rb") as opened:
+            status = os.fstat(opened.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_nlink > 1:
+                return ""
             size = status.st_size
             opened.seek(max(size - _END, 0))
             data = opened.read(_END)
-    except (OSError, ToolFailure):
+    except OSError:
         return ""
     cut = size > _END
     start = data.find(b"\n") + 1 if cut else 0

@@ -165,7 +165,8 @@ class Jobs:
         for path, record in await anyio.to_thread.run_sync(_left_behind, self.records):
             group = record.group
             if not (left := await group.look()):
-                self.records.drop(path)
+                if left is not None:
+                    self.records.drop(path)
                 continue
             again = record.carried and record.session == here.session
             job = self._add(record.command, group, record.by if again else "an earlier session", record.id)
@@ -385,6 +386,6 @@ async def _gone(group: Group, process: "subprocess.Popen[bytes] | None" = None) 
     """Wait until the command's shell, where it is a child of ours, and all that it started are gone."""
     if process is not None:
         await exited(process)
-    while left := await group.look():
-        await wait_all(one.pid for one in left)
+    while (left := await group.look()) != ():
+        await wait_all(one.pid for one in left or ())
         await anyio.sleep(_LOOK_AGAIN_S)

@@ -79,7 +79,7 @@ async def recorded_jobs(project: Project, *, everywhere: bool = False) -> tuple[
     for records, path, record in await anyio.to_thread.run_sync(partial(_all, project, everywhere=everywhere)):
         if left := await record.group.look():
             found.append((records, path, record, tuple(one.pid for one in left)))
-        elif record.kept or not record.is_owned:
+        elif left is not None and (record.kept or not record.is_owned):
             await anyio.to_thread.run_sync(records.drop, path)
     found.sort(key=lambda one: (one[2].began, len(one[2].id), one[2].id))
     ids = [record.id for _, _, record, _ in found]
