@@ -109,7 +109,7 @@ def test_of_two_with_one_id_each_is_said_by_its_mark_and_those_of_other_folders_
     assert len(every.splitlines()) == 4
     assert every.splitlines()[0].endswith("FOLDER")
     assert str(other) in every
-    assert cli.inside("jobs", "kill", third.stem[:8], third.stem).out == "j1 (elsewhere): ended\n"
+    assert cli.inside("jobs", "kill", third.stem[:8], third.stem).out == f"{third.stem[:8]}: j1 (elsewhere): ended\n"
     assert process.wait() == -15
     assert first.exists()
     assert second.exists()

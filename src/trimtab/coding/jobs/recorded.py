@@ -48,6 +48,11 @@ class Recorded:
     records: Records
 
     @property
+    def name(self) -> str:
+        """What it is called, and its command."""
+        return self.job.name if self.ref == self.job.id else f"{self.ref}: {self.job.name}"
+
+    @property
     def state_told(self) -> str:
         """In words."""
         return _STATES[self.state]

@@ -63,7 +63,7 @@ def list_(*, everywhere: bool, as_json: bool) -> int:
 def tail(job: str, lines: int) -> int:
     """Show the last LINES that a job printed, and where all of it stands."""
     one = _named(open_project(Path(".")), job)
-    note(f"{one.job.name}: {one.state_told}, runs {one.runs}" + ("" if one.job.file else "; no file with its output"))
+    note(f"{one.name}: {one.state_told}, runs {one.runs}" + ("" if one.job.file else "; no file with its output"))
     if printed := one.job.last_lines(lines):
         click.echo(strip_terminal(printed))
     return 0
@@ -91,7 +91,7 @@ def _end(jobs: Sequence[Recorded]) -> int:
         ended = anyio.run(one.end)
         failed |= not ended
         pids = ", ".join(map(str, one.pids[:5]))
-        click.echo(f"{one_line(one.job.name)}: " + ("ended" if ended else f"some of it can't be ended (pid {pids})"))
+        click.echo(f"{one_line(one.name)}: " + ("ended" if ended else f"some of it can't be ended (pid {pids})"))
     return 1 if failed else 0
 
 
