@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from agents.conftest import agent, call, project_of, task
@@ -135,6 +136,29 @@ async def test_a_childs_question_goes_to_the_parents_person_and_names_the_child_
     )  # fmt: skip
     assert [question.text for question in person.asked] == ["Agent w: Run this command?"]
     assert (cli.project / "a").exists()
+
+
+async def test_of_several_children_that_ask_one_is_heard_at_a_time_and_says_for_which_task(cli: Cli) -> None:
+    agent(cli, "w", call("bash", command="touch $$"), {"text": "x"})
+    tasks = ["the first", "the \x1b[31msecond", "the\u202e third"]
+    asking, most = 0, 0
+
+    class Slow(Typist):
+        async def ask(self, question: Question) -> str | None:
+            nonlocal asking, most
+            asking, most = asking + 1, max(most, asking + 1)
+            await anyio.lowlevel.checkpoint()
+            asking -= 1
+            return await super().ask(question)
+
+    person = Slow(["once"] * 3)
+    await run(cli, task(*tasks, agent="w"), {"text": "done"}, person=person, permissions={"mode": "ask"})
+    assert {question.details[-1] for question in person.asked} == {
+        "for its task: the first",
+        "for its task: the \\x1b[31msecond",
+        "for its task: the\\u202e third",
+    }
+    assert most == 1
 
 
 async def test_an_agent_has_the_tools_that_its_file_names_and_no_task_of_its_own(cli: Cli) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -15,13 +16,16 @@ from support.cli import Cli
 from trimtab.agent.ports import ToolOutput, ToolRun
 from trimtab.coding.jobs.background import BackgroundJobs
 from trimtab.coding.jobs.jobs import Jobs, Surroundings
-from trimtab.coding.jobs.records import Records
+from trimtab.coding.jobs.records import Record, Records, boot_id
 from trimtab.coding.jobs.tool import jobs_tool
 from trimtab.coding.services import services
 from trimtab.coding.tools.bash import BashTool
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.tools.environment import command_environment
 from trimtab.types.messages import Text
+
+MINE = "0123456789abcdef"
+"""The mark of a process that `sleeper` starts, where it is said."""
 
 
 @dataclass
@@ -113,6 +117,24 @@ def alive(pid: int) -> bool:
     except OSError:
         return False
     return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def sleeper(**variables: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(["sleep", "81"], start_new_session=True, env={**os.environ, **variables})
+
+
+def record(pid: int, born: int | None, marker: str = MINE, **more: object) -> Record:
+    facts = {
+        "id": "j1",
+        "command": "server",
+        "session": "s0",
+        "began": 0.0,
+        "boot": boot_id(),
+        "owner": 2**22 + 5,
+        "owner_born": 1,
+        "kept": True,
+    }
+    return Record(pid=pid, born=born, marker=marker, **{**facts, **more})  # type: ignore[arg-type]
 
 
 @pytest.fixture

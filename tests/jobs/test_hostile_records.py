@@ -11,9 +11,8 @@ import anyio
 import msgspec
 import pytest
 
-from jobs.conftest import World
-from trimtab.coding.jobs import records as on_disk
-from trimtab.coding.jobs.records import Record, Records
+from jobs.conftest import MINE, World, record, sleeper
+from trimtab.coding.jobs.records import Records
 from trimtab.coding.tools import process_tree
 from trimtab.coding.tools.process import Group
 
@@ -21,11 +20,6 @@ pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform != "linux", reason="jobs are found again by /proc alone"),
 ]
-MINE = "0123456789abcdef"
-
-
-def sleeper(**variables: str) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(["sleep", "81"], start_new_session=True, env={**os.environ, **variables})
 
 
 @pytest.fixture
@@ -42,20 +36,6 @@ def marked() -> Iterator["subprocess.Popen[bytes]"]:
     yield process
     process.kill()
     process.wait()
-
-
-def record(pid: int, born: int | None, marker: str = MINE, **more: object) -> Record:
-    facts = {
-        "id": "j1",
-        "command": "server",
-        "session": "s0",
-        "began": 0.0,
-        "boot": on_disk.boot_id(),
-        "owner": 2**22 + 5,
-        "owner_born": 1,
-        "kept": True,
-    }
-    return Record(pid=pid, born=born, marker=marker, **{**facts, **more})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("marker", [MINE, "", "m", "0123456789ABCDEF", MINE + "\n"])

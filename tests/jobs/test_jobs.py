@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 import anyio
@@ -15,6 +14,7 @@ from jobs.conftest import World, alive, said, until
 from trimtab.coding.jobs import jobs as module
 from trimtab.coding.jobs import records as on_disk
 from trimtab.coding.tools import capture, process_tree
+from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.types.errors import UsageError
 
 pytestmark = [
@@ -46,6 +46,7 @@ async def test_a_background_command_is_not_waited_for_and_its_end_is_told_to_the
 
 async def test_one_that_fails_at_once_is_an_error_that_says_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trimtab.coding.jobs.background._AT_ONCE_S", 30.0)
+    monkeypatch.setattr("trimtab.coding.jobs.background._GOES_ON_S", 30.0)
     async with world.session() as hand:
         output = await hand.start("echo no such port >&2; exit 1")
         assert (said(output), output.is_error) == ("no such port\n[job j1 is over: exit 1]", True)
@@ -204,13 +205,13 @@ async def test_a_kept_job_that_was_not_touched_stays_through_a_second_session(wo
 async def test_what_a_job_prints_while_its_file_is_made_goes_to_that_file(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make = tempfile.mkstemp
+    make = PrivateFolder.create
 
-    def slowly(**more: object) -> object:
+    def slowly(folder: PrivateFolder, prefix: str, suffix: str) -> object:
         time.sleep(0.2)
-        return make(**more)  # type: ignore[call-overload]
+        return make(folder, prefix, suffix)
 
-    monkeypatch.setattr(capture.tempfile, "mkstemp", slowly)
+    monkeypatch.setattr(PrivateFolder, "create", slowly)
     async with world.session() as hand:
         await hand.start("echo hello; echo x > printed; sleep 66")
         await hand.written("printed")
@@ -365,6 +366,7 @@ async def test_a_closed_session_starts_nothing(world: World) -> None:
 async def test_old_jobs_are_forgotten(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "REMEMBERED", 2)
     monkeypatch.setattr("trimtab.coding.jobs.background._AT_ONCE_S", 30.0)
+    monkeypatch.setattr("trimtab.coding.jobs.background._GOES_ON_S", 30.0)
     async with world.session() as hand:
         for _ in range(5):
             await hand.start("true")

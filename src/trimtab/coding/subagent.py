@@ -7,7 +7,7 @@ The one rule: of what a child read and did nothing reaches the parent but its la
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 
@@ -19,6 +19,7 @@ from trimtab.coding.agents.agent_file import BUILT_IN, Subagent
 from trimtab.coding.agents.crew import Worker
 from trimtab.coding.choose import AtFile, Choice, Ephemeral
 from trimtab.coding.opening import open_session
+from trimtab.coding.permissions.asking import visible
 from trimtab.coding.session import Session
 from trimtab.coding.telling.printable import one_line
 from trimtab.coding.telling.tables import shortened
@@ -75,7 +76,8 @@ async def run_subagent(
     `open_session` does.
     """
     worker = worker or Worker(agent.name, prompt)
-    under = parent.lend(agent)
+    title = shortened(visible(" ".join(prompt.split())), _TITLE)
+    under = replace(parent.lend(agent), task=title)
     choice = await anyio.to_thread.run_sync(_beside, parent)
     async with open_session(
         parent.project, choice, provider=provider, extra_tools=under.tools, person=under.person, under=under
@@ -90,7 +92,6 @@ async def run_subagent(
             child.agent.thinking = parent.agent.thinking
         worker.session_id = child.log.header.id
         worker.session_file = str(child.log.path) if child.log.path else None
-        title = one_line(shortened(" ".join(prompt.split()), _TITLE))
         await anyio.to_thread.run_sync(child.log.set_title, f"agent {agent.name}: {title}")
         async with anyio.create_task_group() as watching:
             watching.start_soon(_follow, child.feed.subscribe(), parent, worker, update)

@@ -13,9 +13,10 @@ from trimtab.coding.context.chosen import CONTEXT_TOOLS
 from trimtab.coding.guard import workspace_of
 from trimtab.coding.jobs.background import BackgroundJobs
 from trimtab.coding.jobs.jobs import Jobs
+from trimtab.coding.jobs.recorded import records_folder
 from trimtab.coding.jobs.records import Records
 from trimtab.coding.jobs.tool import jobs_tool
-from trimtab.coding.logs import now, session_folder
+from trimtab.coding.logs import now
 from trimtab.coding.project import Project
 from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.tools.bash import BashTool
@@ -94,8 +95,7 @@ def jobs_of(project: Project, outputs: PrivateFolder, confiner: Confiner | None)
         if confiner is not None:
             await anyio.to_thread.run_sync(partial(confiner.look_after, "", failed=False))
 
-    folder = project.home.jobs / session_folder(project).folder_of(str(project.cwd)).name
-    records = Records(folder, (project.home.sessions,))
+    records = Records(records_folder(project), (project.home.sessions,), str(project.cwd))
     clock = lambda: now().timestamp()  # noqa: E731
     return Jobs(outputs, records, clock, caps_of(project.settings.tools), project.settings.jobs.most, look_after)
 

@@ -31,14 +31,16 @@ _NEVER = frozenset({"memory"})
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The parent's person, who hears in each question which agent asks."""
+    """The parent's person, who hears in each question which agent asks, and for which of its tasks: several may work on one each."""
 
     person: Person
     name: str
+    task: str
 
     async def ask(self, question: Question) -> str | None:
         """Ask them."""
-        return await self.person.ask(replace(question, text=f"Agent {self.name}: {question.text}"))
+        details = (*question.details, f"for its task: {self.task}") if self.task else question.details
+        return await self.person.ask(replace(question, text=f"Agent {self.name}: {question.text}", details=details))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ class Under:
     """What of others guards its calls."""
     hooks: Hooks | None
     """What looks at each call before ours do."""
+    task: str = ""
+    """What it was asked to do, as it may stand in a line."""
 
     @property
     def mcp(self) -> "Mcp":
@@ -86,7 +90,7 @@ class Under:
     def person(self) -> Person:
         """Who can be asked."""
         person = self.permissions.person
-        return person if person is NOBODY else Named(person, self.agent.name)
+        return person if person is NOBODY else Named(person, self.agent.name, self.task)
 
     def sections(self) -> tuple[Section, ...]:
         """What the agent's file says."""

@@ -7,13 +7,17 @@ import anyio
 
 from trimtab.coding.commands.command import Command, Completion, Desk
 from trimtab.coding.jobs.job import Job
-from trimtab.coding.jobs.tool import LINES, job_lines
+from trimtab.coding.jobs.jobs import Jobs
+from trimtab.coding.jobs.tool import LINES
 from trimtab.coding.session import Session
-from trimtab.coding.telling.printable import one_line, set_in
+from trimtab.coding.telling.printable import one_line, one_path, set_in
+from trimtab.coding.telling.tables import shortened, table
 from trimtab.types.errors import UsageError
 
 _BY_PERSON = "ended by the person"
 _MOST_LINES = 10_000
+_COMMAND = 44
+"""Signs of a command that a row names."""
 _HINT = "/jobs, or /jobs tail ID [LINES], /jobs wait ID, /jobs kill ID|all, /jobs keep ID."
 
 
@@ -22,7 +26,7 @@ async def _run(desk: Desk, rest: str) -> None:
     words = rest.split()
     match words:
         case []:
-            desk.tell("\n".join(map(one_line, job_lines(jobs))) or "no command runs in the background")
+            desk.tell("\n".join(_listed(jobs)) or "no command runs in the background")
         case ["tail", name]:
             await _tail(desk, jobs.get(name), LINES)
         case ["tail", name, number] if number.isdecimal() and 0 < int(number) <= _MOST_LINES:
@@ -40,9 +44,21 @@ async def _run(desk: Desk, rest: str) -> None:
             raise UsageError(f"/jobs doesn't know {rest!r}", hint=_HINT)
 
 
+def _listed(jobs: Jobs) -> list[str]:
+    """A line for each, which fits a narrow terminal."""
+    if not jobs.all:
+        return []
+    rows = []
+    for job in jobs.all.values():
+        who = f"{one_line(job.by)}: " if job.by else ""
+        rows.append((job.id, job.state_now(), shortened(one_line(f"{who}{job.command}"), _COMMAND)))
+    return [*table(rows, None), "/jobs tail ID shows the last lines of one, and where all of it stands"]
+
+
 async def _tail(desk: Desk, job: Job, number: int) -> None:
     printed = await anyio.to_thread.run_sync(job.last_lines, number)
-    desk.tell(f"{one_line(job.name)} {job.state_now()}\n{set_in(printed or '(no output)')}".rstrip("\n"))
+    where = f"\nall of it: {one_path(job.file)}" if job.file and not printed.startswith("[all of it: ") else ""
+    desk.tell(f"{one_line(job.name)} {job.state_now()}{where}\n{set_in(printed or '(no output)')}".rstrip("\n"))
 
 
 async def _wait(desk: Desk, job: Job) -> None:

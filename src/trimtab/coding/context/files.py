@@ -4,7 +4,6 @@ A body leaves the window only after its file was written and read back.
 """
 
 import hashlib
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,23 +27,13 @@ class ArchiveFiles:
                 path = folder / file_name(name)
                 data = text.encode("utf-8", "surrogateescape")
                 if not _holds(path, data):
-                    _write(path, data)
+                    path = self.folder.put(path.name, data)
                     if not _holds(path, data):
                         return Failed(f"{path} can't be read back")
                 paths[name] = str(path)
         except (OSError, ValueError) as problem:
             return Failed(str(problem))
         return Kept(paths)
-
-
-def _write(path: Path, data: bytes) -> None:
-    temporary = path.with_name(path.name + ".new")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
 
 
 def _holds(path: Path, data: bytes) -> bool:

@@ -1,7 +1,7 @@
 """Front matter: a few YAML fields in front of a Markdown text, between two lines of three dashes.
 
 ---                         every value is text, a list or a table of texts: no type is guessed and no tag means anything,
-name: pdf-processing        so nothing in it can act; without anchors (which can stand for gigabytes), not deep, not long
+name: pdf-processing        so nothing in it can act; without anchors (which can stand for gigabytes), without escapes that spell what nobody sees, not deep, not long
 description: |
   Fills forms.
 ---
@@ -10,7 +10,10 @@ The text.
 
 import json
 import re
+from collections.abc import Iterator
 from typing import TypeAlias
+
+from trimtab.coding.telling.hidden import invisible_text
 
 Field: TypeAlias = "str | list[Field] | dict[str, Field]"
 
@@ -50,7 +53,21 @@ def _fields(block: str) -> dict[str, Field]:
             raise first from None
     if not isinstance(value, dict):
         raise BadFrontMatter("its front matter is no table of fields")
+    if any(map(invisible_text, _texts(value))):
+        raise BadFrontMatter("its front matter spells text that nobody sees, in escapes")
     return value
+
+
+def _texts(value: Field) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+    else:
+        for key, one in value.items():
+            yield key
+            yield from _texts(one)
 
 
 def _as_text(line: re.Match[str]) -> str:

@@ -4,6 +4,8 @@ pipe ──Pump──▶ Capture, the whole in a file at once       kept, or lef
 """
 
 import math
+import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +15,6 @@ import anyio
 from trimtab.coding.telling.printable import one_line
 from trimtab.coding.telling.tables import shortened
 from trimtab.coding.tools.capture import Capture
-from trimtab.coding.tools.disk import open_regular
-from trimtab.coding.tools.failures import ToolFailure
 from trimtab.coding.tools.process import Group
 from trimtab.coding.tools.terminal import plain
 
@@ -46,7 +46,9 @@ class Job:
     took_s: float = 0.0
     ended: anyio.Event = field(default_factory=anyio.Event)
     news: anyio.Event = field(default_factory=anyio.Event)
-    """Set, and replaced by another, when it prints."""
+    """Set, and replaced by another, when it prints, and when it ends."""
+    printed_once: bool = False
+    """Whether it printed anything while `capture` took it."""
     asked: str = ""
     """Who asked for its end, in words; the model isn't told of an end that it asked for."""
 
@@ -74,6 +76,15 @@ class Job:
 
     def see(self, data: bytes) -> None:
         """It printed."""
+        self.printed_once = True
+        self._stir()
+
+    def end(self) -> None:
+        """It runs no more."""
+        self.ended.set()
+        self._stir()
+
+    def _stir(self) -> None:
         news, self.news = self.news, anyio.Event()
         news.set()
 
@@ -102,13 +113,16 @@ def told_s(seconds: float) -> str:
 
 
 def _end_of(file: Path) -> str:
-    """The end of a file's text, from the start of a line on."""
+    """The end of a file's text, from the start of a line on. What a command put in its place, a link to what it may not read, is none."""
     try:
-        with open_regular(file, str(file)) as (opened, status):
+        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW), "rb") as opened:
+            status = os.fstat(opened.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_nlink > 1:
+                return ""
             size = status.st_size
             opened.seek(max(size - _END, 0))
             data = opened.read(_END)
-    except (OSError, ToolFailure):
+    except OSError:
         return ""
     cut = size > _END
     start = data.find(b"\n") + 1 if cut else 0

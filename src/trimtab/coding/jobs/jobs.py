@@ -40,6 +40,8 @@ _LOOK_AGAIN_S = 0.02
 """What ended is still being cleared away for a moment."""
 _PATIENCE_S = 10.0
 """How long the end of the session waits for its jobs, in seconds: SIGTERM, a grace, SIGKILL."""
+_LONGEST_KNOWN = 4
+"""Digits of an id that is taken from a record; with more, the ids that follow it would be none any more."""
 _ENDED_WITH = "ended with the session"
 BY_MODEL = "ended as asked"
 """What is said of a job that the model ended: it knows."""
@@ -137,9 +139,16 @@ class Jobs:
         def write() -> Path:
             known_as = f"j{self.ever + 1}"
             record = record_of(
-                known_as, group, command=command, session=here.session, began=self.now(), by=by, file=None
+                known_as,
+                group,
+                command=command,
+                session=here.session,
+                began=self.now(),
+                by=by,
+                file=None,
+                project=self.records.project,
             )
-            return self.records.write(record)
+            return self.records.write(msgspec.structs.replace(record, waited=True))
 
         try:
             with anyio.CancelScope(shield=True), suppress(OSError):
@@ -156,12 +165,11 @@ class Jobs:
         for path, record in await anyio.to_thread.run_sync(_left_behind, self.records):
             group = record.group
             if not (left := await group.look()):
-                self.records.drop(path)
+                if left is not None:
+                    self.records.drop(path)
                 continue
             again = record.carried and record.session == here.session
-            job = self._add(
-                record.command, group, record.by if again else "an earlier session", record.id if again else ""
-            )
+            job = self._add(record.command, group, record.by if again else "an earlier session", record.id)
             job.began, job.kept, job.record = record.began, not again, path
             job.file = await anyio.to_thread.run_sync(self.records.output_of, record, self.folder.path)
             here.services.run(partial(self._watch, job))
@@ -228,7 +236,7 @@ class Jobs:
 
     def _add(self, command: str, group: Group, by: str, known: str = "") -> Job:
         """A job more; `known` is the id that it had before."""
-        taken = not known.removeprefix("j").isdecimal() or known in self.all
+        taken = known in self.all or not 0 < len(known.removeprefix("j")) <= _LONGEST_KNOWN
         self.ever = self.ever + 1 if taken else max(self.ever, int(known.removeprefix("j")))
         job = Job(f"j{self.ever}" if taken else known, command, group, self.now(), self.now, by=by)
         self.all[job.id] = job
@@ -245,7 +253,14 @@ class Jobs:
 
         def write() -> Path:
             record = record_of(
-                job.id, job.group, command=job.command, session=here.session, began=job.began, by=job.by, file=job.file
+                job.id,
+                job.group,
+                command=job.command,
+                session=here.session,
+                began=job.began,
+                by=job.by,
+                file=job.file,
+                project=self.records.project,
             )
             return self.records.write(msgspec.structs.replace(record, kept=job.kept, carried=carried), job.record)
 
@@ -350,7 +365,7 @@ class Jobs:
                     here.note(words)
             if self.after is not None:
                 await self.after()
-            job.ended.set()
+            job.end()
 
 
 def _left_behind(records: Records) -> list[tuple[Path, Record]]:
@@ -371,6 +386,6 @@ async def _gone(group: Group, process: "subprocess.Popen[bytes] | None" = None) 
     """Wait until the command's shell, where it is a child of ours, and all that it started are gone."""
     if process is not None:
         await exited(process)
-    while left := await group.look():
-        await wait_all(one.pid for one in left)
+    while (left := await group.look()) != ():
+        await wait_all(one.pid for one in left or ())
         await anyio.sleep(_LOOK_AGAIN_S)

@@ -26,13 +26,20 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _LARGEST = 256 * 1024
 _MOST = 200
 _ID = re.compile(r"j[1-9][0-9]{0,8}")
+_NAME = re.compile(r"[0-9a-f]{16}")
+"""What a record is called: nothing that has to be made harmless, and nothing that anybody would have to guess."""
 _LARGEST_PID = 2**31 - 1
+_LAST_S = 1e11
+"""Nothing began later, in seconds since 1970."""
 _COMMAND = 8_000
 """Characters of a command that are kept."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One job. `boot` names the run of the machine; `owner` and `owner_born` are the Trimtab that started it; `carried`: the same session is about to be opened again."""
+    """One job. `boot` names the run of the machine; `owner` and `owner_born` are the Trimtab that started it; `carried`: the same session is about to be opened again.
+
+    `waited`: it is no job yet, but a command that its session waits for. `project` is the folder in which it was started.
+    """
 
     id: str
     command: str
@@ -46,8 +53,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     owner_born: int | None
     kept: bool = False
     carried: bool = False
+    waited: bool = False
     by: str = ""
     file: str | None = None
+    project: str = ""
 
     @property
     def group(self) -> Group:
@@ -62,10 +71,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """The records of one project. `outputs` are the folders below which sessions keep outputs, beside those of their own in the system's temp folder."""
+    """The records of one project, whose folder is `project`. `outputs` are the folders below which sessions keep outputs, beside those of their own in the system's temp folder."""
 
     folder: Path
     outputs: tuple[Path, ...] = ()
+    project: str = ""
 
     def write(self, record: Record, path: Path | None = None) -> Path:
         """Write one, in place of the one at `path`. Raises `OSError`."""
@@ -109,7 +119,7 @@ class Records:
         except OSError:
             return
         for path in paths[:_MOST]:
-            record = _read(path)
+            record = _read(path) if _NAME.fullmatch(path.stem) else None
             if record is not None and record.boot == boot:
                 yield path, record
             else:
@@ -117,7 +127,7 @@ class Records:
 
 
 def record_of(
-    job_id: str, group: Group, *, command: str, session: str, began: float, by: str, file: Path | None
+    job_id: str, group: Group, *, command: str, session: str, began: float, by: str, file: Path | None, project: str
 ) -> Record:
     """The record of a job that this process starts. Reads `/proc`."""
     return Record(
@@ -133,6 +143,7 @@ def record_of(
         owner_born=process_tree.born_at(os.getpid()),
         by=by,
         file=str(file) if file else None,
+        project=project,
     )
 
 
@@ -150,5 +161,5 @@ def _read(path: Path) -> Record | None:
             record = msgspec.json.decode(file.read(_LARGEST), type=Record)
     except (OSError, ToolFailure, msgspec.DecodeError):
         return None
-    sound = 1 < record.pid <= _LARGEST_PID and process_tree.is_marker(record.marker) and _ID.fullmatch(record.id)
-    return record if sound else None
+    sound = 1 < record.pid <= _LARGEST_PID and 0 <= record.began < _LAST_S
+    return record if sound and process_tree.is_marker(record.marker) and _ID.fullmatch(record.id) else None

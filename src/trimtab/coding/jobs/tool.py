@@ -103,15 +103,8 @@ async def wait_for_text(job: Job, text: str) -> None:
         printed, _ = await anyio.to_thread.run_sync(job.printed)
         if text in printed:
             return
-        async with anyio.create_task_group() as group:
-            group.start_soon(_then, news.wait, group.cancel_scope.cancel)
-            group.start_soon(_then, job.ended.wait, group.cancel_scope.cancel)
+        await news.wait()
         await anyio.sleep(_PAUSE_S)
-
-
-async def _then(wait: Callable[[], Awaitable[object]], act: Callable[[], None]) -> None:
-    await wait()
-    act()
 
 
 async def _told(job: Job, number: int) -> str:

@@ -10,7 +10,6 @@ import base64
 import binascii
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -144,8 +143,7 @@ class _Gathered:
 
     def _kept(self, raw: bytes, kind: str) -> str:
         try:
-            folder = self.reader.outputs.ensure()
-            fd, name = tempfile.mkstemp(prefix="mcp-", suffix=_SUFFIXES.get(kind, ".bin"), dir=folder)
+            fd, name = self.reader.outputs.create("mcp-", _SUFFIXES.get(kind, ".bin"))
             with os.fdopen(fd, "wb") as out:
                 out.write(raw)
         except OSError as e:

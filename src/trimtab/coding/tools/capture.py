@@ -8,8 +8,12 @@ touches the disk until the output outgrows memory or somebody asks for the file.
 the session that holds the result: beside its file; for one without a file, in a temp folder of its own, which the system clears.
 """
 
+import errno
+import os
+import secrets
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -20,23 +24,70 @@ from trimtab.types.tools import Cut
 
 MAX_FILE_BYTES = 1 << 30
 _FLUSH_BYTES = 1 << 20
+_TRIES = 100
 
 
 @dataclass(slots=True)
 class PrivateFolder:
-    """A folder (mode 0700) made when first needed: `path` if given, else a fresh one under the system's temp folder."""
+    """A folder (mode 0700) made when first needed, and again when it is gone: `path` if given, else a fresh one under the system's temp folder.
+
+    Commands may write in that one, so files are made in the folder that was opened, never by a path that somebody may have turned elsewhere.
+    """
 
     path: Path | None = None
     _ready: bool = False
+    _own: bool = False
+    """Whether it is one of those under the temp folder."""
+    _known: tuple[int, int] | None = None
+    """Device and inode of the one that was made."""
 
     def ensure(self) -> Path:
         """Return the folder, made if need be. Raises `OSError`."""
-        if self.path is None:
-            self.path = Path(tempfile.mkdtemp(prefix="trimtab-"))
-        elif not self._ready:
+        with self._opened():
+            assert self.path is not None
+            return self.path
+
+    def create(self, prefix: str, suffix: str) -> tuple[int, Path]:
+        """Make a file with a name that nobody can guess; return its descriptor, which appends, and its path. Raises `OSError`."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        with self._opened() as folder:
+            assert self.path is not None
+            for _ in range(_TRIES):
+                name = f"{prefix}{secrets.token_hex(4)}{suffix}"
+                with suppress(FileExistsError):
+                    return os.open(name, flags, 0o600, dir_fd=folder), self.path / name
+        raise OSError(errno.EEXIST, "no name is free")
+
+    def put(self, name: str, data: bytes) -> Path:
+        """Write `data` to the file `name`, durably, in place of what has that name; return its path. Raises `OSError`."""
+        fd, made = self.create(".", ".new")
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        with self._opened() as folder:
+            os.replace(made.name, name, src_dir_fd=folder, dst_dir_fd=folder)
+        return made.with_name(name)
+
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        """The folder that was made."""
+        if self.path is None or (self._own and not self.path.exists()):
+            self.path, self._own, self._known = Path(tempfile.mkdtemp(prefix="trimtab-")), True, None
+        elif not self._ready or not os.path.lexists(self.path):
             make_private(self.path)
+            self._known = None
         self._ready = True
-        return self.path
+        folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            status = os.fstat(folder)
+            found = (status.st_dev, status.st_ino)
+            if self._known not in (None, found):
+                raise OSError(errno.ESTALE, "another folder stands in the place of the one that was made")
+            self._known = found
+            yield folder
+        finally:
+            os.close(folder)
 
     def close(self) -> None:
         """Remove the folder when it is empty. A file in it may be named in a result that somebody still reads."""
@@ -114,6 +165,16 @@ class Capture:
         self._flush()
         return self._path
 
+    @property
+    def failure(self) -> str:
+        """Why the file can't be written; empty while it can, or isn't needed."""
+        return self._failed
+
+    @property
+    def handle(self) -> int | None:
+        """The descriptor of the file, while it is open and can be written."""
+        return None if self._file is None or self._failed or self._file.closed else self._file.fileno()
+
     def close(self) -> None:
         """Close the file; what is captured stays readable."""
         if self._file is not None:
@@ -174,8 +235,8 @@ class Capture:
 
     def _open(self) -> None:
         try:
-            handle, name = tempfile.mkstemp(prefix="output-", suffix=".txt", dir=self.folder.ensure())
-            self._file, self._path = open(handle, "wb"), Path(name)  # noqa: SIM115 - closed by `close`
+            handle, self._path = self.folder.create("output-", ".txt")
+            self._file = open(handle, "wb")  # noqa: SIM115 - closed by `close`
         except OSError as exc:
             self._failed = exc.strerror or str(exc)
 

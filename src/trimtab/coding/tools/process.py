@@ -68,8 +68,8 @@ class Group:
     born: int | None = None
     doubted: bool = False
 
-    async def look(self) -> tuple[Proc, ...]:
-        """Those that run."""
+    async def look(self) -> tuple[Proc, ...] | None:
+        """Those that run; None where that can't be found out in time."""
         return await process_tree.look(self.leader, self.marker, born=self.born, doubted=self.doubted)
 
     async def stop(self) -> tuple[Proc, ...]:
@@ -188,7 +188,7 @@ async def _follow(
             if not pump.ended:
                 await pump.run()
         if exited:
-            left = await group.look()
+            left = await group.look() or ()
             if left:
                 await anyio.to_thread.run_sync(hand_over, pump)
     except BaseException:
@@ -221,16 +221,18 @@ async def stop_process(process: Process, group: Group) -> tuple[Proc, ...]:
 def hand_over(pump: Pump) -> None:
     """Let what still runs go on printing: a keeper of its own takes the pipe, writes as much as a file may hold, and ends with the last writer."""
     shell = None if pump.ended else shutil.which("sh")
-    path = pump.capture.to_file() if shell else None
-    if shell is None or path is None:
+    if shell is None:
         return
     os.set_blocking(pump.pipe, True)
+    # The file as it was opened, never by its name: what was printed before may have put something else there. Without one, what is printed is thrown away.
+    pump.capture.to_file()
+    file = pump.capture.handle
     # Without a keeper (no process to be had) what still runs can print no more; the command itself is done all the same.
-    with suppress(OSError), path.open("ab") as file:
+    with suppress(OSError):
         subprocess.run(
             [shell, "-c", _KEEP % (MAX_FILE_BYTES // _BLOCK)],
             stdin=pump.pipe,
-            stdout=file,
+            stdout=subprocess.DEVNULL if file is None else file,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
             check=False,

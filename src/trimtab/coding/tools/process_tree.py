@@ -7,7 +7,8 @@ leaves the session *and* outlives its parent can't be found.
 Signals go to groups, not to processes: the kernel then reaches a group's every member at once, while a list of processes is
 old by the time it is read. Whatever was in one session is a group of this command alone, so no stranger is hit. What is only
 known from a file (`doubted`) is not believed: there the marker has to be seen, and a group is signalled only where its leader is
-one of the command's; others one by one. Every look at `/proc` has a time limit (a process that the kernel holds can block who reads about it), and so has the whole.
+one of the command's; others one by one. Every look at `/proc` has a time limit (a process that the kernel holds can block who reads about it), and so has the whole;
+looks that are asked for at the same time share one reading.
 """
 
 import os
@@ -15,7 +16,9 @@ import re
 import secrets
 import signal
 import sys
-from collections.abc import Iterable
+import threading
+import time
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,6 +30,8 @@ MARKER = "TRIMTAB_COMMAND"
 _PROC = Path("/proc")
 _LOOK_S = 2.0
 _KILL_S = 5.0
+_SHARED_S = 0.5
+"""How long one waits for the reading of somebody else, in seconds: it may be stuck."""
 _NO_ONE = -1
 _WELL_FORMED = re.compile(r"[0-9a-f]{16}")
 
@@ -44,6 +49,37 @@ class Proc:
     """When it started, in ticks since the machine did: with it a pid names one process, without it whichever has the number now."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """All live processes as they were read, from `began` on the clock of this process; `marks` are the values of `MARKER` that each has in its environment."""
+
+    began: float
+    table: Mapping[int, Proc]
+    marks: Mapping[int, frozenset[str]]
+
+
+class _Readings:
+    """Reads `/proc` for all who ask: one that began after a question was asked answers it, too."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._latest: _Reading | None = None
+
+    def since(self, asked: float) -> _Reading:
+        """A reading that began at `asked` or later."""
+        if not self._lock.acquire(timeout=_SHARED_S):
+            return _read_all()
+        try:
+            if self._latest is None or self._latest.began < asked:
+                self._latest = _read_all()
+            return self._latest
+        finally:
+            self._lock.release()
+
+
+_readings = _Readings()
+
+
 def new_marker() -> str:
     """A value of `MARKER` that no other command has."""
     return secrets.token_hex(8)
@@ -54,18 +90,21 @@ def is_marker(text: str) -> bool:
     return _WELL_FORMED.fullmatch(text) is not None
 
 
-def members(leader: int, marker: str, *, born: int | None = None, doubted: bool = False) -> tuple[Proc, ...]:
+def members(
+    leader: int, marker: str, *, born: int | None = None, doubted: bool = False, asked: float | None = None
+) -> tuple[Proc, ...]:
     """Return the live processes of the command whose session leader is (or was) `leader`, by pid. Reads `/proc`.
 
     `born` is when that leader started: a process that has its number but started at another time is a stranger, with all of its session.
-    `doubted`: the leader's session counts only where `born` is right and one of it carries the marker; else only who carries it, and their children.
+    `asked`: as it was then, on the monotonic clock, or later; without it, now. `doubted`: the leader's session counts only where `born` is right and one of it carries the marker; else only who carries it, and their children.
     """
     if doubted and not is_marker(marker):
         return ()
-    table = {p.pid: p for p in _all_processes()}
+    reading = _readings.since(time.monotonic() if asked is None else asked)
+    table = reading.table
     if born is not None and leader in table and table[leader].born != born:
         leader = _NO_ONE
-    marked = {p.pid for p in table.values() if _is_marked(p.pid, marker)}
+    marked = {pid for pid, marks in reading.marks.items() if marker in marks}
     near = {p.pid for p in table.values() if leader in (p.pid, p.group, p.session)}
     if doubted and (born is None or leader <= 1 or not marked & near):
         near = set()
@@ -89,7 +128,7 @@ async def stop(
     sure = leader if born is None and not doubted else 0
     send = _signal_each if doubted else partial(_signal, sure)
     found = await look(leader, marker, born=born, doubted=doubted)
-    send(found, signal.SIGTERM)
+    send(found or (), signal.SIGTERM)
     with anyio.move_on_after(grace_s):
         if found:
             await wait_all(p.pid for p in found)
@@ -97,21 +136,22 @@ async def stop(
             await anyio.sleep(grace_s if sure and _group_lives(sure) else 0)
     end = anyio.current_time() + _KILL_S
     while True:  # what is in no group that we know may start something between the look and the kill
-        send(found, signal.SIGKILL)
+        send(found or (), signal.SIGKILL)
         found = await look(leader, marker, born=born, doubted=doubted)
-        if not found or anyio.current_time() >= end:
-            return found
-        send(found, signal.SIGKILL)
+        if found == () or anyio.current_time() >= end:
+            return found or ()
+        send(found or (), signal.SIGKILL)
         with anyio.move_on_after(grace_s):
-            await wait_all(p.pid for p in found)
+            await wait_all(p.pid for p in found or ())
 
 
-async def look(leader: int, marker: str, *, born: int | None = None, doubted: bool = False) -> tuple[Proc, ...]:
-    """`members` in a thread, for two seconds at most; empty when that wasn't enough."""
+async def look(leader: int, marker: str, *, born: int | None = None, doubted: bool = False) -> tuple[Proc, ...] | None:
+    """`members` in a thread, for two seconds at most; None when that wasn't enough, so that nobody takes it for nothing."""
+    asked = time.monotonic()
     with anyio.move_on_after(_LOOK_S):
-        find = partial(members, leader, marker, born=born, doubted=doubted)
+        find = partial(members, leader, marker, born=born, doubted=doubted, asked=asked)
         return await anyio.to_thread.run_sync(find, abandon_on_cancel=True)
-    return ()
+    return None
 
 
 def born_at(pid: int) -> int | None:
@@ -160,6 +200,12 @@ def _group_lives(leader: int) -> bool:
     return True
 
 
+def _read_all() -> _Reading:
+    began = time.monotonic()
+    table = {p.pid: p for p in _all_processes()}
+    return _Reading(began, table, {pid: marks for pid in table if (marks := _marks(pid))})
+
+
 def _all_processes() -> Iterable[Proc]:
     try:
         names = os.listdir(_PROC)
@@ -181,11 +227,14 @@ def _process(name: str) -> Proc | None:
         return None
 
 
-def _is_marked(pid: int, marker: str) -> bool:
+def _marks(pid: int) -> frozenset[str]:
+    """The values of `MARKER` in the environment of a process, mostly none."""
+    name = f"{MARKER}=".encode()
     try:
-        return f"{MARKER}={marker}".encode() in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        variables = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:
-        return False
+        return frozenset()
+    return frozenset(one[len(name) :].decode("ascii", "replace") for one in variables if one.startswith(name))
 
 
 def _command(pid: int) -> str:

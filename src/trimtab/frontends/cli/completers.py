@@ -59,6 +59,19 @@ def sessions(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
     return [CompletionItem(name, help=title) for name, title in named if name.startswith(incomplete)]
 
 
+def jobs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Jobs of this folder that run, with their commands."""
+    import anyio
+
+    from trimtab.coding.jobs.recorded import recorded_jobs
+
+    try:
+        found = anyio.run(recorded_jobs, _project(ctx))
+    except TrimtabError:
+        return []
+    return [CompletionItem(one.ref, help=one.job.name) for one in found if one.ref.startswith(incomplete)]
+
+
 def settings(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Keys of settings, with what each is for."""
     from trimtab.coding.settings.names import setting_names
