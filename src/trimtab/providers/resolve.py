@@ -21,6 +21,7 @@ from trimtab.providers.wire import AUTHORISING, Endpoint
 from trimtab.types.config import ModelConfig, ProviderConfig
 from trimtab.types.errors import ConfigError, UnknownModel
 from trimtab.types.models import Api, ModelInfo, Price
+from trimtab.types.near import near
 
 THINKING_LEVELS = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
 """From least to most; in a reference, `none` is another spelling of `off`."""
@@ -196,7 +197,7 @@ def _take_level(text: str) -> tuple[str, str | None]:
 
 def _candidates(ref: str, known: _Known) -> str:
     head, slash, _ = ref.partition("/")
-    names = difflib.get_close_matches(head, known.provider_names(), n=3) if slash else []
+    names = near(head, known.provider_names(), most=3) if slash else []
     models = nearest_refs(_take_level(ref)[0], known.refs(), n=5)
     if not names and not models:
         return "list what is known: trimtab models; or declare the provider: [providers.NAME] base_url = …"

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from trimtab.coding.telling.nearest import nearest
 from trimtab.frontends.rpc.framing import TooLong
 from trimtab.frontends.rpc.verbs import REPLY, VERBS, Request, Verb
+from trimtab.types.near import nearest
 from trimtab.types.text import scrub_deep
 
 Id: TypeAlias = str | int
