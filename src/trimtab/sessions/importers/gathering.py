@@ -36,6 +36,10 @@ CUT = "the archive is cut or damaged: what follows that place is missing"
 """What is said of a recording that could only be unpacked in part."""
 
 
+_LONGEST_KIND = 60
+_MOST_KINDS = 20
+
+
 @dataclass(slots=True)
 class Answer:
     """An API message while its pieces come in."""
@@ -126,8 +130,10 @@ class Gathering:
         self.events.append(Compacted(summary, replacement, time, before_tokens or None, trigger))
 
     def leave_out(self, what: str) -> None:
-        """Count something that is no part of the conversation, or can't be read as one."""
-        self.left_out[what] += 1
+        """Count something that is no part of the conversation, or can't be read as one. The file may have named the kind: long names are cut, and there is room for a few."""
+        kind = what if len(what) <= _LONGEST_KIND else what[:_LONGEST_KIND] + "…"
+        room = kind in self.left_out or len(self.left_out) < _MOST_KINDS
+        self.left_out[kind if room else "things of other kinds"] += 1
 
     @property
     def open_calls(self) -> int:
