@@ -36,8 +36,22 @@ CUT = "the archive is cut or damaged: what follows that place is missing"
 """What is said of a recording that could only be unpacked in part."""
 
 
+LEFT_OUT = "left out: "
+"""How a note begins that says what is missing from a recording."""
 _LONGEST_KIND = 60
 _MOST_KINDS = 20
+
+
+_SINGULAR = {"entries": "entry", "lines": "line", "messages": "message", "items": "item", "attachments": "attachment", "things": "thing", "counts": "count", "edits": "edit", "branches": "branch"}  # fmt: skip
+
+
+def left_out(count: int, what: str) -> str:
+    """The note about things that were left out, of a kind that is named in the plural."""
+    words = what.split(" ")
+    at = next((n for n, word in enumerate(words) if word in _SINGULAR), None)
+    if count == 1 and at is not None:
+        words[at] = _SINGULAR[words[at]]
+    return f"{LEFT_OUT}{count:,} {' '.join(words)}"
 
 
 @dataclass(slots=True)
@@ -154,7 +168,7 @@ class Gathering:
     ) -> Recording:
         """Return what was gathered. `model` is for files that name one for the whole session."""
         (named, provider), _ = self._models.most_common(1)[0] if self._models else (("", ""), 0)
-        said = [*notes, *(f"left out: {n} {what}" for what, n in sorted(self.left_out.items()))]
+        said = [*notes, *(left_out(n, what) for what, n in sorted(self.left_out.items()))]
         if source.cut:
             said.append(CUT)
         events = per_call(self.events)
