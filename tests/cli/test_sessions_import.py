@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -202,3 +203,26 @@ def test_what_was_left_out_and_what_else_there_is_to_know_are_told_apart(cli: Cl
         "  left out: 1 entry of abandoned branches",
         "  note: branched from another session",
     ]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_an_import_or_export_whole_or_not_there(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    def told(*_: Any, **__: Any) -> Any:
+        yield b"half of it\n"
+        signal.raise_signal(number)
+        yield b"the rest\n"
+
+    pi(cli.root / "pi.jsonl")
+    monkeypatch.setattr("trimtab.sessions.imported._lines", told)
+    code = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}[number]
+    stopped = cli.inside("sessions", "import", str(cli.root / "pi.jsonl"))
+    assert (stopped.code, stopped.err) == (code, "stopped; what was taken over so far stays (0 sessions)\n")
+    assert [path for path in (cli.home / "sessions").rglob("*") if path.is_file()] == []
+    monkeypatch.undo()
+    assert cli.inside("sessions", "import", str(cli.root / "pi.jsonl")).code == 0
+    monkeypatch.setattr("trimtab.frontends.cli.sessions_export.export", told)
+    stopped = cli.inside("sessions", "export", "last", "out.html")
+    assert (stopped.code, stopped.err) == (code, "stopped; out.html is not written\n")
+    assert list(cli.project.iterdir()) == []
