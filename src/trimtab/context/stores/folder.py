@@ -68,11 +68,14 @@ class SessionFolder:
             return Bodies(self.bodies, others=(beside,))
         return Bodies(beside, others=(self.bodies,))
 
-    def begin(self, cwd: str) -> tuple[SessionLog, str | None]:
-        """Make a new session; where the disk refuses, one in memory and the notice that says so."""
+    def begin(self, cwd: str, *, parent_session: str | None = None) -> tuple[SessionLog, str | None]:
+        """Make a new session, that comes from another one perhaps; where the disk refuses, one in memory and the notice that says so."""
         session_id = new_id()
         path = self.new_path(cwd, session_id)
-        return create_or_memory(path, cwd, now=self._now, session_id=session_id, bodies=self.bodies_of(path))
+        bodies = self.bodies_of(path)
+        return create_or_memory(
+            path, cwd, now=self._now, session_id=session_id, parent_session=parent_session, bodies=bodies
+        )
 
     def open_or_create(self, path: Path, cwd: str, *, takeover: bool = False) -> SessionLog:
         """Open the session file that a user named, or make it. Raises as `SessionLog.open` and `SessionLog.create` do."""
