@@ -126,6 +126,10 @@ class ChatLoop:
             self._person.hear(line)
         elif (command := parse(line.rstrip(), commands_of(self.session))) is not None:
             await run_command(self, *command)
+        elif self._person.late(line, working=self.working):
+            self.tell(
+                "that question is over, so nothing was answered, and the model wasn't told; to tell it, type it again"
+            )
         elif (own := read_own(line)) is not None:
             self.work(partial(run_line, self, own[0], shared=own[1]), is_turn=False)
         elif text := line.strip():
