@@ -60,7 +60,7 @@ class Override(Protocol):
 class Resolved:
     """A model that can be asked. `endpoint.api_key` is set only when the settings spell the key out; else `api_key_env` names its variable.
 
-    `notes` are for a person (stderr), not errors.
+    `notes` are for a person (stderr), not errors; `assumed` are those of them that say no more than what is taken for granted of this model.
     """
 
     model: ModelInfo
@@ -68,6 +68,7 @@ class Resolved:
     api_key_env: str
     thinking: str | None
     notes: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
     @property
     def needs_key(self) -> bool:
@@ -86,7 +87,8 @@ class Resolved:
             return self
         model = msgspec.structs.replace(self.model, context_window=tokens, source="probe")
         said = f"{model.ref}: a window of {tokens:,} tokens, as its server says"
-        return replace(self, model=model, notes=(said, *self.notes[1:]))  # the first note was the assumption
+        notes = (said, *(note for note in self.notes if note not in self.assumed))
+        return replace(self, model=model, notes=notes, assumed=(said,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ def resolve(
     model, notes = _model(provider, model_id, endpoint.api, known)
     level = level or known.default_level(model.ref) or (thinking and _LEVELS.get(thinking, thinking))
     fitted, level_notes = _fit_thinking(model, level, certain=known.knows_thinking(provider, model_id))
-    return Resolved(model, endpoint, api_key_env, fitted, (*notes, *level_notes))
+    return Resolved(model, endpoint, api_key_env, fitted, (*notes, *level_notes), notes)
 
 
 def _split(ref: str, known: _Known) -> tuple[str, str, str | None]:
