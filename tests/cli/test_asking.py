@@ -1,10 +1,12 @@
 """Questions at the keyboard of the line loop."""
 
+from contextlib import nullcontext
+
 import anyio
 import anyio.lowlevel
 import pytest
 
-from trimtab.coding.person import NOBODY, Option, Question
+from trimtab.coding.person import NOBODY, Kind, Option, Question
 from trimtab.frontends.cli.asking import LinePerson, chosen_key, shown
 
 pytestmark = pytest.mark.anyio
@@ -151,3 +153,68 @@ async def test_where_nobody_types_nothing_is_asked() -> None:
     assert await LinePerson(said.append, interactive=False).ask(QUESTION) is None
     assert await NOBODY.ask(QUESTION) is None
     assert said == []
+
+
+async def over(question: Question, *typed: str) -> LinePerson:
+    """A person whose question is over: answered by a line, or, without one, because whoever asked has gone."""
+    person = LinePerson(lambda _: None, interactive=True, hide=nullcontext)
+    async with anyio.create_task_group() as group:
+        group.start_soon(person.ask, question)
+        while not person.waiting:
+            await anyio.lowlevel.checkpoint()
+        for line in typed:
+            person.hear(line)
+        if not typed:
+            group.cancel_scope.cancel()
+    assert not person.waiting
+    return person
+
+
+@pytest.mark.parametrize(
+    ("line", "late"),
+    [
+        ("y", True),
+        ("NO", True),
+        ("2", True),
+        ("ses", True),
+        ("q", True),
+        ("yes, go on", False),
+        ("7", False),
+        ("", False),
+    ],
+)
+@pytest.mark.parametrize("working", [True, False])
+async def test_what_would_have_answered_a_question_that_is_over_is_late(line: str, late: bool, working: bool) -> None:
+    assert (await over(QUESTION)).late(line, working=working) is late
+
+
+@pytest.mark.parametrize("kind", ["text", "secret"])
+@pytest.mark.parametrize("line", ["sk-abc", "!sk-abc", "two words"])
+async def test_words_for_a_question_that_is_over_are_late_whatever_they_are(kind: Kind, line: str) -> None:
+    person = await over(Question(kind, "your key?"))
+    assert (person.late(line, working=False), person.late(line, working=False)) == (True, False)
+
+
+async def test_an_answer_that_is_typed_twice_is_late_only_while_the_work_goes_on() -> None:
+    assert (await over(QUESTION, "y")).late("y", working=True)
+    assert not (await over(QUESTION, "y")).late("y", working=False)
+    assert not (await over(QUESTION, "y")).late("and be quick", working=True)
+    assert not (await over(Question("text", "?"), "words")).late("more words", working=True)
+
+
+async def test_only_the_first_line_behind_a_question_is_late_and_a_new_question_ends_that() -> None:
+    person = await over(QUESTION)
+    assert [person.late(line, working=True) for line in ("go on", "y")] == [False, False]
+    assert not LinePerson(print, interactive=True).late("y", working=True)
+
+
+async def test_a_question_whose_asker_has_gone_is_said_to_be_over() -> None:
+    said: list[str] = []
+    person = LinePerson(said.append, interactive=True)
+    with anyio.CancelScope() as scope:
+        async with anyio.create_task_group() as group:
+            group.start_soon(person.ask, QUESTION)
+            while not person.waiting:
+                await anyio.lowlevel.checkpoint()
+            scope.cancel()
+    assert said[1:] == ["that is asked no more"]

@@ -1,6 +1,7 @@
 """What a talk shows when it goes on, and what its commands are."""
 
 import io
+import os
 
 import anyio
 import anyio.lowlevel
@@ -13,8 +14,12 @@ from trimtab.coding.commands import registry
 from trimtab.coding.commands.help import help_text
 from trimtab.coding.commands.registry import COMMANDS, parse
 from trimtab.coding.opening import open_session
+from trimtab.coding.person import Question
 from trimtab.coding.project import open_project
+from trimtab.frontends.cli.asking import LinePerson
 from trimtab.frontends.cli.chat import recalled
+from trimtab.frontends.cli.chat_loop import ChatLoop
+from trimtab.frontends.cli.lines import Lines
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.messages import Assistant, Text, User, user
 
@@ -112,3 +117,29 @@ async def test_ctrl_c_on_the_way_to_a_turn_stops_it(cli: Cli, monkeypatch: pytes
             await anyio.lowlevel.checkpoint()
         assert err.getvalue() == "stopped before it began\n> "
         assert [loop.interrupt(), loop.interrupt()] == [True, False]
+
+
+@pytest.mark.anyio
+async def test_an_answer_that_comes_when_its_question_is_over_is_no_prompt(cli: Cli) -> None:
+    script = cli.script({"text": "heard"})
+    project = open_project(cli.project, overrides={"model": script}, env={"TRIMTAB_HOME": str(cli.home)})
+    err, (there, here) = io.StringIO(), os.pipe()
+    secret = Question("text", "your key?")
+    async with open_session(project, Ephemeral()) as session, anyio.create_task_group() as group:
+        printer = TextPrinter(out=io.StringIO(), err=err, live=True, progress=True)
+        person = LinePerson(printer.say, interactive=True)
+        loop = ChatLoop(session, printer, person, start=group.start_soon)
+        with anyio.CancelScope() as asking:
+            async with anyio.create_task_group() as askers:
+                askers.start_soon(person.ask, secret)
+                while not person.waiting:
+                    await anyio.lowlevel.checkpoint()
+                asking.cancel()
+        os.write(here, b"sk-0123456789\nhello\n")
+        os.close(here)
+        await loop.run(Lines(there))
+        os.close(there)
+        said = [message.text for message in session.agent.messages]
+    assert said == ["hello", "heard"]
+    assert "that is asked no more" in err.getvalue()
+    assert "that question is over, so nothing was answered, and the model wasn't told" in err.getvalue()

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -83,7 +85,7 @@ def test_a_session_of_another_agent_goes_on_here(cli: Cli) -> None:
     assert (outcome.code, outcome.err) == (0, "")
     assert "is a session now" in outcome.out
     assert "(pi, 3 messages)" in outcome.out
-    assert "left behind: 1 compaction" in outcome.out
+    assert "left out: 1 compaction" in outcome.out
     (session,) = cli.sessions
     assert (source.read_bytes(), check(session).damage, session.stat().st_mode & 0o777) == (before, (), 0o600)
     assert session.name.startswith("20260304T050607Z_")
@@ -136,3 +138,91 @@ def test_an_import_that_is_cut_off_leaves_no_session(cli: Cli, monkeypatch) -> N
     outcome = cli.inside("sessions", "import", str(pi(cli.root / "pi.jsonl")))
     assert (outcome.code, cli.sessions) == (1, [])
     assert list((cli.home / "sessions").rglob("*.part")) == []
+
+
+def test_what_a_folder_holds_and_nobody_can_read_is_said(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = cli.root / "theirs"
+    claude(theirs / "c.jsonl")
+    pi(theirs / "secret.jsonl")
+    pi(theirs / "closed" / "pi.jsonl")
+    opened, listed = os.open, os.scandir
+
+    def open_(path: Any, *rest: Any, **more: Any) -> int:
+        if str(path).endswith("secret.jsonl"):
+            raise PermissionError(13, "Permission denied", path)
+        return opened(path, *rest, **more)
+
+    def scandir(path: Any = ".") -> Any:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "open", open_)
+    monkeypatch.setattr(os, "scandir", scandir)
+    outcome = cli.inside("sessions", "import", str(theirs))
+    monkeypatch.undo()
+    assert (outcome.code, len(cli.sessions)) == (1, 1)
+    for name in ("secret.jsonl", "closed"):
+        assert f"can't read {str(theirs / name)!r}: Permission denied" in outcome.err.replace("\n  ", " ")
+
+
+@pytest.mark.parametrize("format", ["html", "md"])
+def test_a_text_for_people_names_the_exports_that_come_back(cli: Cli, format: str) -> None:
+    assert cli.inside("-p", "greet", "--model", cli.script({"text": "hello"})).code == 0
+    assert cli.inside("sessions", "export", "last", f"out.{format}").code == 0
+    refused = cli.inside("sessions", "import", f"out.{format}")
+    assert refused.code == 1
+    assert "jsonl comes back whole (--format jsonl), openai and anthropic as messages" in refused.err
+
+
+@pytest.mark.parametrize("format", ["jsonl", "openai.jsonl", "anthropic.jsonl"])
+def test_an_export_for_programs_comes_back(cli: Cli, format: str) -> None:
+    assert cli.inside("-p", "greet", "--model", cli.script({"text": "hello"})).code == 0
+    assert cli.inside("sessions", "export", "last", f"out.{format}").code == 0
+    (row,) = json.loads(cli.inside("sessions", "import", "--json", f"out.{format}").out)
+    assert (row["messages"], row["lost"]) == (2, [])
+    shown = cli.inside("sessions", "show", row["session"]).out
+    assert shown.index("greet") < shown.index("hello")
+
+
+def test_what_was_left_out_and_what_else_there_is_to_know_are_told_apart(cli: Cli) -> None:
+    time = {"timestamp": TIME}
+    words = {"role": "user", "content": "one"}
+    source = jsonl(
+        cli.root / "pi.jsonl",
+        {"type": "session", "version": 3, "id": "p", "cwd": "/e", "parentSession": "q.jsonl", **time},
+        {"type": "message", "id": "a", "parentId": None, "message": words, **time},
+        {"type": "message", "id": "b", "parentId": "a", "message": words, **time},
+        {"type": "message", "id": "c", "parentId": "a", "message": {"role": "user", "content": "two"}, **time},
+    )
+    with source.open("ab") as file:
+        file.write(b'{"type": "message", "id": "d", "par')
+    outcome = cli.inside("sessions", "import", str(source))
+    assert outcome.out.splitlines()[1:] == [
+        "  left out: what nobody can read of 1 damaged line",
+        "  left out: 1 entry of abandoned branches",
+        "  note: branched from another session",
+    ]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_an_import_or_export_whole_or_not_there(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    def told(*_: Any, **__: Any) -> Any:
+        yield b"half of it\n"
+        signal.raise_signal(number)
+        yield b"the rest\n"
+
+    pi(cli.root / "pi.jsonl")
+    monkeypatch.setattr("trimtab.sessions.imported._lines", told)
+    code = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}[number]
+    stopped = cli.inside("sessions", "import", str(cli.root / "pi.jsonl"))
+    assert (stopped.code, stopped.err) == (code, "stopped; what was taken over so far stays (0 sessions)\n")
+    assert [path for path in (cli.home / "sessions").rglob("*") if path.is_file()] == []
+    monkeypatch.undo()
+    assert cli.inside("sessions", "import", str(cli.root / "pi.jsonl")).code == 0
+    monkeypatch.setattr("trimtab.frontends.cli.sessions_export.export", told)
+    stopped = cli.inside("sessions", "export", "last", "out.html")
+    assert (stopped.code, stopped.err) == (code, "stopped; out.html is not written\n")
+    assert list(cli.project.iterdir()) == []

@@ -16,7 +16,7 @@ from support.typed_talk import typing_loop
 from trimtab.coding.choose import Ephemeral
 from trimtab.coding.opening import open_session
 from trimtab.coding.project import open_project
-from trimtab.frontends.cli import chat
+from trimtab.frontends.cli import chat_loop
 from trimtab.frontends.cli.text import TextPrinter
 
 SHELL = "echo $$ > job; exec sleep 75"
@@ -103,7 +103,7 @@ async def test_ctrl_c_gives_up_a_switch_that_takes_long_and_the_session_goes_on(
         opening.set()
         await anyio.sleep_forever()
 
-    monkeypatch.setattr(chat, "prepare", slow)
+    monkeypatch.setattr(chat_loop, "prepare", slow)
     overrides = {"model": cli.script({"text": "x"})}
     project = open_project(cli.project, overrides=overrides, env={"TRIMTAB_HOME": str(cli.home)})
     err = io.StringIO()

@@ -70,8 +70,8 @@ def test_attachments_are_injected_and_those_that_a_summary_brings_back_are_left_
         "compacted: So far.",
     ]
     assert recording.notes == (
-        "left out: 1 attachments for people",
-        "left out: 1 attachments that a summary brought back",
+        "left out: 1 attachment for people",
+        "left out: 1 attachment that a summary brought back",
     )
 
 
@@ -119,7 +119,7 @@ def test_lines_of_subagents_are_left_out_unless_the_file_is_one() -> None:
     own = cc("user", "u1", None, {"role": "user", "content": "go"})
     side = cc("user", "s1", None, {"role": "user", "content": "explore"}, isSidechain=True)
     both = read_recording(lines(side, own))
-    assert (story(both), both.notes) == (["user: go"], ("left out: 1 lines of subagents",))
+    assert (story(both), both.notes) == (["user: go"], ("left out: 1 line of subagents",))
     assert story(read_recording(lines(side))) == ["user: explore"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.transcripts import CHAT, CLAUDE_CODE, CODEX, GEMINI, SESSIONS, packed, story
+from support.transcripts import CHAT, CLAUDE_CODE, CODEX, GEMINI, SESSIONS, lines, packed, story
 from trimtab.context.window.pairs import pair
 from trimtab.sessions.chain import answers, conversation, messages
 from trimtab.sessions.detect import FORMATS, read_recording, read_recordings
@@ -164,9 +164,10 @@ def test_a_backslash_that_escapes_nothing_is_read_as_itself() -> None:
     assert recording.bad_lines > 0
 
 
-def test_absurd_nesting_is_no_session_and_no_crash() -> None:
+def test_absurd_nesting_is_cut_where_nobody_looks_and_no_crash() -> None:
     deep = b'{"role": "user", "content": ' + b'{"a":' * 5000 + b"1" + b"}" * 5000 + b"}"
-    assert _read(b"[" + deep + b"]") == []
+    (recording,) = _read(b"[" + deep + b"]")
+    assert (recording.bad_lines, len(recording.events)) == (1, 1)
     assert isinstance(document(b"[" * 100_000)[0], list)
 
 
@@ -198,3 +199,105 @@ def _rows(data: bytes) -> list[bytes]:
         return [json.dumps(json.loads(data)).encode()]
     except ValueError:
         return data.splitlines()
+
+
+def _tangled(kind: str) -> tuple[bytes, list[str]]:
+    """A session of that agent whose entries hang on themselves, on each other, on what isn't there, on values of another type."""
+    parents: list[Any] = ["a", "c", "b", "gone", 7, [], {"a": 1}, "h"]
+    names = "abcdefgh"
+    time: Any = "2026-04-01T10:00:00.000Z" if kind != "tau" else 1775037600.0
+    entries: list[dict[str, Any]] = []
+    for name, parent in zip(names, parents, strict=True):
+        message = {"role": "user", "content": f"say {name}"}
+        if kind == "claude-code":
+            entry = {"type": "user", "uuid": name, "parentUuid": parent, "sessionId": "s"}
+        else:
+            entry = {"type": "message", "id": name, "parent_id" if kind == "tau" else "parentId": parent}
+        entries.append({**entry, "timestamp": time, "message": message})
+    if kind == "pi":
+        entries.insert(0, {"type": "session", "id": "p", "timestamp": time, "cwd": "/p"})
+    return lines(*entries), [f"user: say {name}" for name in names]
+
+
+@pytest.mark.parametrize("kind", ["pi", "tau", "claude-code"])
+def test_entries_that_hang_on_each_other_in_a_ring_are_all_read_in_the_order_of_the_file(kind: str) -> None:
+    data, said = _tangled(kind)
+    (recording,) = _read(data)
+    assert (recording.format, story(recording)) == (kind, said)
+    assert recording.notes == ()
+
+
+@pytest.mark.parametrize("kind", ["pi", "tau", "claude-code"])
+def test_an_id_that_stands_there_twice_is_a_copy_only_with_the_same_words(kind: str) -> None:
+    data, said = _tangled(kind)
+    rows = data.splitlines(keepends=True)
+    other = rows[-1].replace(b"say h", b"say more")
+    (recording,) = _read(b"".join([*rows, rows[-1], other, rows[-2]]))
+    assert story(recording) == [*said, "user: say more"]
+    what = "lines" if kind == "claude-code" else "entries"
+    assert recording.notes == (f"left out: 2 repeated {what}",)
+
+
+@pytest.mark.parametrize("kind", ["pi", "tau", "claude-code"])
+def test_content_of_another_type_is_kept_as_it_stands(kind: str) -> None:
+    data, _ = _tangled(kind)
+    record = json.loads(data.splitlines()[-1])
+    for wrong, said in ((7, "7"), (True, "true"), ({"text": "in"}, "in"), ([7, None, {"text": "in"}], "7in")):
+        record["message"]["content"] = wrong
+        (recording,) = _read(data + lines(record))
+        assert story(recording)[-1] == f"user: {said}"
+
+
+@pytest.mark.parametrize("wrong", [7, "x" * 500, None, ["message"]])
+def test_entries_of_a_kind_that_nobody_knows_are_counted_not_passed_over(wrong: Any) -> None:
+    data, said = _tangled("pi")
+    record = {**json.loads(data.splitlines()[-1]), "id": "new", "type": wrong}
+    (recording,) = _read(data + lines(record))
+    assert story(recording) == said
+    (note,) = recording.notes
+    assert note.startswith("left out: 1 ")
+    assert len(note) < 100
+
+
+def test_a_file_cannot_make_its_report_endless() -> None:
+    data, _ = _tangled("pi")
+    record = json.loads(data.splitlines()[-1])
+    odd = [{**record, "id": f"n{n}", "parentId": "lost", "type": f"kind {n}"} for n in range(500)]
+    (recording,) = _read(data + lines(*odd))
+    assert len(recording.notes) <= 21
+    assert "left out: 480 things of other kinds" in recording.notes
+
+
+@pytest.mark.parametrize("kind", ["pi, a list", "pi, a tree", "tau", "claude-code", "codex"])
+def test_a_time_that_no_session_has_is_no_time(kind: str) -> None:
+    format, data = SESSIONS[kind]
+    records = [json.loads(row) for row in data.splitlines()]
+    for time in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59Z", 1e300, -5, 10**30, "soon", True):
+        late = lines(*(record if n < 2 else {**record, "timestamp": time} for n, record in enumerate(records)))
+        recording = read_recording(late, format)
+        assert {event.time for event in recording.events[1:]} <= {None, recording.events[0].time}
+
+
+def test_a_line_longer_than_any_session_has_is_passed_over_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trimtab.sessions.source._LONGEST_LINE", 4_000)
+    rows = CODEX.splitlines(keepends=True)
+    bomb = b'{"type":"response_item","payload":"' + b"0" * 50_000 + b'"}\n'
+    for data in (b"".join([*rows[:3], bomb, *rows[3:]]), CODEX + bomb.rstrip()):
+        for whole in (data, packed(data)):
+            recording = read_recording(whole, "codex")
+            assert (recording.bad_lines, recording.events) == (1, read_recording(CODEX).events)
+
+
+def test_a_document_larger_than_anybody_reads_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trimtab.sessions.source._MOST", 5_000)
+    with pytest.raises(ImportFailed, match="which nobody reads at once"):
+        read_recordings(packed(b'{"messages":[' + b" " * 10_000), "gemini")
+
+
+@pytest.mark.parametrize("kind", SESSIONS)
+def test_fields_that_an_agent_has_not_change_nothing(kind: str) -> None:
+    format, data = SESSIONS[kind]
+    more = {"parent": [], "above": 7, "places": None, "lines": "x"}
+    records = [json.loads(row) for row in _rows(data)]
+    said = lines(*({**more, **record} if isinstance(record, dict) else record for record in records))
+    assert story(read_recording(said, format)) == story(read_recording(data))

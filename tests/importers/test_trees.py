@@ -52,7 +52,7 @@ def test_the_chain_is_that_of_the_last_entry_and_a_lost_parent_is_the_entry_befo
     )
     recording = read_recording(data)
     assert story(recording) == ["user: one", "user: two", "user: three"]
-    assert recording.notes == ("left out: 1 entries of abandoned branches",)
+    assert recording.notes == ("left out: 1 entry of abandoned branches",)
 
 
 def test_messages_of_extensions_and_summaries_of_branches_are_injected() -> None:
@@ -65,7 +65,7 @@ def test_messages_of_extensions_and_summaries_of_branches_are_injected() -> None
     )
     recording = read_recording(data)
     assert story(recording) == ["injected: from an extension", "injected: tried the other way"]
-    assert recording.notes == ("left out: 1 bashExecution messages",)
+    assert recording.notes == ("left out: 1 bashExecution message",)
 
 
 def _ours(*entries: dict[str, Any]) -> bytes:

@@ -1,11 +1,12 @@
 """Going elsewhere: another session is whole before this one is let go, and nothing of it is lost."""
 
+import json
 import os
 import stat
 from pathlib import Path
 
 from support.cli import Cli, Json
-from support.rpc_wire import wired
+from support.rpc_wire import notices, wired
 
 READS: list[Json] = [{"tool_calls": [{"name": "read", "arguments": {"path": f"f{n}.txt"}}]} for n in range(4)]
 WORDS = " ".join(f"/srv/data/part_{n % 4}_{n}.csv was read" for n in range(12))
@@ -256,3 +257,31 @@ def test_a_session_is_opened_again_with_what_its_folder_says_now(cli: Cli) -> No
         assert wire.ask("get_state")["sessionId"] == before["sessionId"]
         assert "late" in [c["name"] for c in wire.ask("get_commands")["commands"]]
         assert len(wire.ask("get_messages")["messages"]) == 2
+
+
+def test_a_new_session_keeps_which_one_it_comes_from(cli: Cli) -> None:
+    with wired(cli, model=cli.script({"text": "one"}, {"text": "two"})) as wire:
+        wire.prompt("first")
+        old = wire.ask("get_state")
+        for ref in (old["sessionFile"], old["sessionId"], old["sessionId"][:9]):
+            assert wire.ask("new_session", parentSession=ref) == {"cancelled": False}
+            new = Path(wire.ask("get_state")["sessionFile"])
+            assert json.loads(new.read_bytes().splitlines()[0])["parent_session"] == old["sessionId"]
+        assert wire.ask("get_messages")["messages"] == []
+
+
+def test_a_session_that_is_none_is_no_parent_and_told(cli: Cli) -> None:
+    cli.file("notes.jsonl", "not a session\n")
+    with wired(cli, model=cli.script({"text": "one"})) as wire:
+        for ref, why in (
+            ("gone0000", "no session 'gone0000'"),
+            ("notes.jsonl", "is no session"),
+            ("a\0b/", "no session"),
+        ):
+            wire.read = len(wire.seen)
+            assert wire.ask("new_session", parentSession=ref) == {"cancelled": False}
+            (told,) = [text for text in notices(wire.seen[wire.read :]) if "parentSession" in text]
+            assert told.startswith("parentSession isn't kept: ")
+            assert why in told
+            new = Path(wire.ask("get_state")["sessionFile"])
+            assert json.loads(new.read_bytes().splitlines()[0]).get("parent_session") is None

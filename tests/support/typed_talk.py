@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from trimtab.coding.session import Session
 from trimtab.frontends.cli.asking import LinePerson
-from trimtab.frontends.cli.chat import ChatLoop
+from trimtab.frontends.cli.chat_loop import ChatLoop
 from trimtab.frontends.cli.text import TextPrinter
 
 

@@ -3,7 +3,6 @@
 Pure. A call that can't run becomes a text that the model can act on: it names what was wrong and what to do instead.
 """
 
-import difflib
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from msgspec.structs import replace
 from trimtab.agent.ports import Tool, ToolOutput
 from trimtab.agent.schema import fit
 from trimtab.types.messages import Assistant, Part, ToolCall
+from trimtab.types.near import near
 from trimtab.types.stream import parse_arguments
 
 QUOTE_CHARS = 500
@@ -73,9 +73,8 @@ def _turned_off(name: str, names: tuple[str, ...]) -> str:
 
 
 def _no_such_tool(name: str, names: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    if near:
-        return f"There is no tool named {name!r}. Nearest: {', '.join(near)}."
+    if close := near(name, names, most=3):
+        return f"There is no tool named {name!r}. Nearest: {', '.join(close)}."
     return f"There is no tool named {name!r}. " + (f"Tools: {', '.join(names)}." if names else "No tool is on.")
 
 

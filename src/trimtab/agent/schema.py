@@ -7,10 +7,11 @@ Models get types wrong in a few known ways; each is mended once, here, and only 
 object or list, one object for a list of them, `"3"` for 3, `"true"` for true, 3 for `"3"`, and null for an optional argument (left out).
 """
 
-import difflib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
+
+from trimtab.types.near import nearest
 
 Schema: TypeAlias = Mapping[str, Any]
 _MISFIT = object()
@@ -68,8 +69,8 @@ def _object(schema: Schema, value: dict[str, Any], path: str, problems: list[str
                 continue
             out[name] = _value(properties[name], item, f"{here}{name}", problems)
         elif extra is False:
-            near = difflib.get_close_matches(name, list(properties), n=1)
-            problems.append(f"{here}{name}: unknown argument" + (f" (did you mean {near[0]}?)" if near else ""))
+            near = nearest(name, properties)
+            problems.append(f"{here}{name}: unknown argument" + (f" (did you mean {near}?)" if near else ""))
         else:
             out[name] = _value(extra, item, f"{here}{name}", problems)
     return out
@@ -77,15 +78,15 @@ def _object(schema: Schema, value: dict[str, Any], path: str, problems: list[str
 
 def _any_of(branches: Sequence[Any], value: Any, path: str, problems: list[str]) -> Any:
     """The first branch that fits wins; when none does, the complaint is that of the nearest one."""
-    nearest: list[str] | None = None
+    closest: list[str] | None = None
     for branch in branches:
         found: list[str] = []
         mended = _value(branch, value, path, found)
         if not found:
             return mended
-        if nearest is None or len(found) < len(nearest):
-            nearest = found
-    problems.extend(nearest or ())
+        if closest is None or len(found) < len(closest):
+            closest = found
+    problems.extend(closest or ())
     return value
 
 

@@ -4,9 +4,9 @@ from collections.abc import Collection
 
 from trimtab.coding.permissions.policy import CONTEXT_TOOLS
 from trimtab.coding.permissions.rules import TOOLS, WRITING
-from trimtab.coding.telling.nearest import nearest
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import ToolCall
+from trimtab.types.near import nearest
 
 
 def call_in_words(tool: str, argument: str, *, tools: Collection[str] = ()) -> ToolCall:

@@ -16,6 +16,7 @@ from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.open import OpenContext
 from trimtab.coding.extensions.acting import Acting
 from trimtab.coding.fallback import Standby
+from trimtab.coding.heard import is_news
 from trimtab.coding.kit import Kit
 from trimtab.coding.logs import record_choices
 from trimtab.coding.model_preview import Preview, preview_of
@@ -115,7 +116,7 @@ class Choices:
         settings = context_settings(self._project, opened.info)
         await self._context.use_model(opened.info, settings, departed=departed)
         for note in opened.notes:
-            await self.tell_once(note)
+            await self.tell_once(note, ever=note in opened.assumed)
 
     def set_thinking(self, level: str | None) -> None:
         """Let the model think at another of its levels from the next turn on; None: its default. Raises `UsageError` for one that it hasn't, and then nothing changes."""
@@ -140,11 +141,14 @@ class Choices:
         """Look again which tools there are: another model, or a source has others. A running turn keeps those it began with."""
         self._agent.tools = (*self._kit.tools_for(self._agent.model), *self._context.tools)
 
-    async def tell_once(self, text: str) -> None:
-        """Tell a notice that the person hasn't read yet."""
+    async def tell_once(self, text: str, *, ever: bool = False) -> None:
+        """Tell a notice that the person hasn't read yet in this talk; with `ever`, in this home. A session that is kept nowhere keeps nothing of that either."""
         about = (str(self._project.cwd), text)
-        if about not in self.told:
-            self.told.add(about)
+        if about in self.told:
+            return
+        self.told.add(about)
+        file, keep = self._project.home.heard, self._log.path is not None
+        if not ever or await anyio.to_thread.run_sync(lambda: is_news(file, text, keep=keep)):
             await self._tell(text)
 
     def _refit(self) -> None:

@@ -7,7 +7,9 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """A fresh session in the folder of this project."""
+    """A fresh session in the folder of this project; `parent_session` is the id of one that it comes from, and holds nothing of."""
+
+    parent_session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,8 +50,8 @@ def open_log(project: Project, choice: Choice, *, takeover: bool = False) -> Ope
     match choice:
         case Ephemeral():
             return Opened(project, SessionLog.in_memory(str(project.cwd), now=now))
-        case New():
-            log, refusal = folder.begin(str(project.cwd))
+        case New(parent_session=parent):
+            log, refusal = folder.begin(str(project.cwd), parent_session=parent)
             return Opened(project, log, notices=(refusal,) if refusal else ())
         case AtFile(path=path):
             absolute = Path(project.cwd, path.expanduser())

@@ -23,12 +23,13 @@ from trimtab.types.models import ModelInfo
 
 @dataclass(frozen=True, slots=True)
 class OpenModel:
-    """A model with its provider. `notes` are for a person."""
+    """A model with its provider. `notes` are for a person; `assumed` are those that one needs once."""
 
     info: ModelInfo
     provider: Provider
     thinking: str | None
     notes: tuple[str, ...]
+    assumed: tuple[str, ...] = ()
 
 
 def resolve_model(project: Project, ref: str | None, *, catalogue: Catalogue | None = None) -> Resolved:
@@ -65,7 +66,7 @@ async def open_model(project: Project, ref: str | None) -> OpenModel:
     provider = open_provider(
         found.endpoint, errors_file=project.home.errors_file, credentials=credentials_of(project, found)
     )
-    return OpenModel(found.model, provider, found.thinking, found.notes)
+    return OpenModel(found.model, provider, found.thinking, found.notes, found.assumed)
 
 
 async def pick_model(

@@ -217,7 +217,10 @@ class Session:
             )
         )
         for text in self._notices:
-            await (self.choices.tell_once if text in self._once else self.tell)(text)
+            if text in self._once:
+                await self.choices.tell_once(text, ever=text in self._kit.model.assumed)
+            else:
+                await self.tell(text)
 
     async def tell(self, text: str) -> None:
         """Publish a notice."""

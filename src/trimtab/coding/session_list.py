@@ -24,6 +24,11 @@ class Row:
     cost_usd: float | None
 
 
+def ended_in_words(summary: SessionSummary) -> str:
+    """How a session ended, where a person who looks for one should know; empty where it was answered, or nothing was said."""
+    return "" if summary.ended in ("answered", "empty") else summary.ended
+
+
 Tell = Callable[[str], None]
 
 
@@ -44,6 +49,9 @@ def list_sessions(
 def search_sessions(project: Project, query: str, *, everywhere: bool, limit: int, tell: Tell | None = None) -> Hits:
     """What was said in the sessions of this folder (or of all) that fits `query`. Raises `TrimtabError` where this Python can't search."""
     index = session_index(project, tell=tell)
+    if tell is not None:
+        for note in index.folder.unread(None if everywhere else str(project.cwd)):
+            tell(note)
     return index.search(parse(query), None if everywhere else str(project.cwd), limit=limit)
 
 

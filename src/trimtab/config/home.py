@@ -75,6 +75,11 @@ class Home:
         return self.cache / "index.sqlite"
 
     @property
+    def heard(self) -> Path:
+        """What a person was told and needs no second time; told again when it is gone."""
+        return self.cache / "heard"
+
+    @property
     def mcp_listings(self) -> Path:
         """What servers of the Model Context Protocol said that they offer; asked again when it is gone."""
         return self.cache / "mcp"

@@ -6,7 +6,6 @@ msgspec decides whether a value fits; the walk finds the first place where it do
 need no knowledge of Python. The one rule: the walk finds a mistake exactly when msgspec refuses the tree.
 """
 
-import difflib
 import re
 import types
 import typing
@@ -17,6 +16,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from trimtab.config.toml_text import quoted
+from trimtab.types.near import nearest
 
 Path: TypeAlias = tuple[str | int, ...]
 """Keys and places in lists, from the root."""
@@ -114,7 +114,7 @@ def _same(name: str, known: Iterable[str]) -> str:
 
 def _nearest(name: str, known: Iterable[str]) -> str:
     """The key that `name` probably misspells; empty when none is near."""
-    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), "")
+    return nearest(name, known) or ""
 
 
 def _mistakes(value: Any, kind: Any, path: Path, root: Any) -> Iterator[Mistake]:

@@ -7,11 +7,11 @@ What is nearly right is meant, so it is refused; what is far from everything may
 read elsewhere; the table here says which names that is.
 """
 
-import difflib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from trimtab.context.actions import FIELDS
+from trimtab.types.near import nearest
 
 PARAMS: Mapping[str, tuple[str, ...]] = {
     "elide": ("summary", "said_in", "names"),
@@ -25,8 +25,6 @@ PARAMS: Mapping[str, tuple[str, ...]] = {
     "compact": ("summary", "keep_tokens", "whole", "instructions", "mode", "names"),
 }
 """The parameters of each action that has some."""
-_NEAR = 0.75
-"""How alike two names are, as `difflib` counts it, for one to be a slip of the other."""
 _LISTED = 80
 """Characters of a name that is told."""
 
@@ -60,10 +58,10 @@ def _slips(given: Iterable[str], known: Collection[str], wrong: str, passed: str
     for name in given:
         if name in known:
             continue
-        near = difflib.get_close_matches(name[:_LISTED].casefold(), known, n=1, cutoff=_NEAR)
+        near = nearest(name[:_LISTED], known)
         told = repr(name[:_LISTED])
         if near:
-            problems.append(f"{wrong.format(told)}; did you mean {near[0]!r}?")
+            problems.append(f"{wrong.format(told)}; did you mean {near!r}?")
         else:
             notes.append(passed.format(told) + (f"; there are {', '.join(known)}" if known else ""))
     return Slips(tuple(problems), tuple(notes))

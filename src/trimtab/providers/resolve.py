@@ -21,6 +21,7 @@ from trimtab.providers.wire import AUTHORISING, Endpoint
 from trimtab.types.config import ModelConfig, ProviderConfig
 from trimtab.types.errors import ConfigError, UnknownModel
 from trimtab.types.models import Api, ModelInfo, Price
+from trimtab.types.near import near
 
 THINKING_LEVELS = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
 """From least to most; in a reference, `none` is another spelling of `off`."""
@@ -59,7 +60,7 @@ class Override(Protocol):
 class Resolved:
     """A model that can be asked. `endpoint.api_key` is set only when the settings spell the key out; else `api_key_env` names its variable.
 
-    `notes` are for a person (stderr), not errors.
+    `notes` are for a person (stderr), not errors; `assumed` are those of them that say no more than what is taken for granted of this model.
     """
 
     model: ModelInfo
@@ -67,6 +68,7 @@ class Resolved:
     api_key_env: str
     thinking: str | None
     notes: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
     @property
     def needs_key(self) -> bool:
@@ -85,7 +87,8 @@ class Resolved:
             return self
         model = msgspec.structs.replace(self.model, context_window=tokens, source="probe")
         said = f"{model.ref}: a window of {tokens:,} tokens, as its server says"
-        return replace(self, model=model, notes=(said, *self.notes[1:]))  # the first note was the assumption
+        notes = (said, *(note for note in self.notes if note not in self.assumed))
+        return replace(self, model=model, notes=notes, assumed=(said,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +163,7 @@ def resolve(
     model, notes = _model(provider, model_id, endpoint.api, known)
     level = level or known.default_level(model.ref) or (thinking and _LEVELS.get(thinking, thinking))
     fitted, level_notes = _fit_thinking(model, level, certain=known.knows_thinking(provider, model_id))
-    return Resolved(model, endpoint, api_key_env, fitted, (*notes, *level_notes))
+    return Resolved(model, endpoint, api_key_env, fitted, (*notes, *level_notes), notes)
 
 
 def _split(ref: str, known: _Known) -> tuple[str, str, str | None]:
@@ -196,7 +199,7 @@ def _take_level(text: str) -> tuple[str, str | None]:
 
 def _candidates(ref: str, known: _Known) -> str:
     head, slash, _ = ref.partition("/")
-    names = difflib.get_close_matches(head, known.provider_names(), n=3) if slash else []
+    names = near(head, known.provider_names(), most=3) if slash else []
     models = nearest_refs(_take_level(ref)[0], known.refs(), n=5)
     if not names and not models:
         return "list what is known: trimtab models; or declare the provider: [providers.NAME] base_url = …"

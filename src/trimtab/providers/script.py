@@ -3,7 +3,6 @@
 A line per request attempt. Every mistake is found when the script is read, before anything runs.
 """
 
-import difflib
 import json
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -15,6 +14,7 @@ import msgspec
 
 from trimtab.types.errors import ConfigError
 from trimtab.types.messages import StopReason
+from trimtab.types.near import nearest
 
 _Positive = Annotated[int, msgspec.Meta(gt=0)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -148,8 +148,7 @@ def _stranger(value: Any) -> tuple[str, str] | None:
         known = [field for field in kind.__struct_fields__ if field != "number"]
         if isinstance(here, dict) and here and not any(field in known for field in here):
             field = next(iter(here))
-            near = difflib.get_close_matches(field, known, n=1)
-            meant = f" (did you mean {near[0]!r}?)" if near else ""
+            meant = f" (did you mean {near!r}?)" if (near := nearest(field, known)) else ""
             what = f"of {name!r}" if name else "of an answer"
             return f".{name}.{field}", f"unknown field {field!r}{meant}, and no field {what}: {', '.join(known)}"
     return None

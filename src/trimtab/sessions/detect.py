@@ -108,7 +108,7 @@ def read_recordings(origin: Path | str | bytes, format: str | None = None, *, na
     if chosen is None:
         raise ImportFailed(
             f"{_shown(source)} is no session of a known agent",
-            hint=f"name the format, if it has one of these: {known}",
+            hint=_way_back(head) or f"name the format, if it has one of these: {known}",
         )
     recordings = [recording for recording in chosen.read(source) if recording.events]
     if not recordings:
@@ -127,23 +127,33 @@ def read_recording(origin: Path | str | bytes, format: str | None = None, *, nam
     return recordings[0]
 
 
-def find_recordings(folder: Path) -> list[Path]:
-    """Return the session files below a folder, in the same order each time. Files that are no session, or can't be read, are passed over."""
+def find_recordings(folder: Path, *, tell: Callable[[str], object] = lambda _: None) -> list[Path]:
+    """Return the session files below a folder, in the same order each time. Files that are no session are passed over; what can't be read, too, and `tell` is told."""
     found: list[Path] = []
-    for place, folders, names in os.walk(folder):
+
+    def unread(problem: OSError) -> None:
+        tell(f"can't read {os.fsdecode(problem.filename or folder)!r}: {problem.strerror}")
+
+    for place, folders, names in os.walk(folder, onerror=unread):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED)
         for name in sorted(names):
             path = Path(place, name)
-            if name.endswith(_SESSION_ENDINGS) and _is_session(path):
-                found.append(path)
+            try:
+                if name.endswith(_SESSION_ENDINGS) and path.is_file() and detect(Source(path).head(), name):
+                    found.append(path)
+            except ImportFailed as problem:
+                tell(problem.message)
+            except OSError as problem:
+                unread(problem)
     return found
 
 
-def _is_session(path: Path) -> bool:
-    try:
-        return path.is_file() and detect(Source(path).head(), path.name) is not None
-    except ImportFailed:
-        return False
+def _way_back(head: bytes) -> str:
+    """What to do about a page or Markdown, which people read and nothing reads back; empty for what is neither."""
+    begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:200].lower()
+    if not begin.startswith((b"<!doctype html", b"<html", b"# ", b"---\n", b"<?xml")):
+        return ""
+    return "it is a text for people; of what trimtab sessions export writes, jsonl comes back whole (--format jsonl), openai and anthropic as messages"
 
 
 def _shown(source: Source) -> str:

@@ -19,6 +19,7 @@ from trimtab.context.stores.bodies import BodyStore, spill
 from trimtab.context.stores.disk import make_folder, store_errors, sync_folder, timestamp
 from trimtab.context.stores.folder import SessionFolder
 from trimtab.context.stores.jsonl import SessionFile, id_from_name
+from trimtab.sessions.importers.gathering import CUT, LEFT_OUT
 from trimtab.sessions.recorded import Compacted, Event, Recording
 from trimtab.types.codec import encode_entry, encode_message
 from trimtab.types.entries import FORMAT, CustomEntry, Header, MessageEntry
@@ -30,7 +31,7 @@ KIND = "import"
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What came of one recording. `path` is where it lies, or would; `known`: it was there already. `lost` says what was left behind."""
+    """What came of one recording. `path` is where it lies, or would; `known`: it was there already. `lost` says what was left out, `notes` what else there is to know."""
 
     recording: Recording
     id: str
@@ -38,6 +39,7 @@ class Imported:
     messages: int
     known: bool
     lost: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 def import_recording(recording: Recording, folder: SessionFolder, cwd: str, *, dry_run: bool = False) -> Imported:
@@ -47,9 +49,10 @@ def import_recording(recording: Recording, folder: SessionFolder, cwd: str, *, d
     path = folder.folder_of(cwd) / f"{_stamp(began)}_{session_id}.jsonl"
     messages = [event for event in recording.events if not isinstance(event, Compacted)]
     lost = tuple(_lost(recording))
+    notes = tuple(note for note in recording.notes if not note.startswith(LEFT_OUT) and note != CUT)
     there = next((one for one in folder.paths(None) if id_from_name(one) == session_id), None)
     if there is not None or dry_run:
-        return Imported(recording, session_id, there or path, len(messages), there is not None, lost)
+        return Imported(recording, session_id, there or path, len(messages), there is not None, lost, notes)
     make_folder(path.parent)
     header = Header(session_id, cwd, timestamp(_moment(began)), FORMAT)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -60,7 +63,7 @@ def import_recording(recording: Recording, folder: SessionFolder, cwd: str, *, d
     finally:
         part.unlink(missing_ok=True)
     sync_folder(path.parent)
-    return Imported(recording, session_id, path, len(messages), known=False, lost=lost)
+    return Imported(recording, session_id, path, len(messages), known=False, lost=lost, notes=notes)
 
 
 def _lines(recording: Recording, session_id: str, lost: tuple[str, ...], bodies: BodyStore) -> Iterator[bytes]:
@@ -113,10 +116,11 @@ def _lost(recording: Recording) -> Iterator[str]:
     if recording.system:
         yield "the system prompt: Trimtab's own takes its place"
     if recording.bad_lines:
-        yield f"{recording.bad_lines} damaged lines that nobody can read"
+        many = "1 damaged line" if recording.bad_lines == 1 else f"{recording.bad_lines:,} damaged lines"
+        yield f"what nobody can read of {many}"
     if recording.cut:
         yield "the end of a file that is cut short"
-    yield from recording.notes
+    yield from (note.removeprefix(LEFT_OUT) for note in recording.notes if note.startswith(LEFT_OUT))
 
 
 def _stamp(began: float | None) -> str:

@@ -23,6 +23,10 @@ HEAD = 256 * 1024
 
 _LONGEST = 1 << 26
 """Bytes of the longest first line that is looked at: a person may begin with a large paste."""
+_LONGEST_LINE = 1 << 28
+"""Bytes of a line that no session of anybody has: a longer one is passed over, as damage. A small archive may hold one that fills the memory."""
+_MOST = 1 << 31
+"""Bytes of the largest document, or session of ours, that is read into memory."""
 _GZIP = b"\x1f\x8b"
 _MEMBER = 16 + zlib.MAX_WBITS
 _CHUNK = 1 << 18
@@ -59,10 +63,18 @@ class Source:
 
     def data(self) -> bytes:
         """Return everything, unpacked. Raises `ImportFailed`."""
-        return self._read(-1)
+        with self._open() as file:
+            try:
+                data = file.read(_MOST + 1)
+            except OSError as exc:
+                raise self._refusal(exc) from exc
+        if len(data) > _MOST:
+            why = f"it has more than {_MOST >> 30} GB, which nobody reads at once"
+            raise ImportFailed(f"can't read {self.name!r}: {why}", hint="give the path of a session file or folder")
+        return data
 
     def records(self, kind: type[T]) -> Iterator[T]:
-        """Return each line as a `kind`, a struct of optional fields. Raises `ImportFailed`."""
+        """Return each line as a `kind`, a struct of optional fields that may have any type. Raises `ImportFailed`."""
         return self._read_records(self._lines(), kind)
 
     def values(self) -> list[Any]:
@@ -91,14 +103,13 @@ class Source:
     def _lines(self) -> Iterator[bytes]:
         with self._open() as file:
             try:
-                yield from file
-            except OSError as exc:
-                raise self._refusal(exc) from exc
-
-    def _read(self, size: int) -> bytes:
-        with self._open() as file:
-            try:
-                return file.read(size)
+                while line := file.readline(_LONGEST_LINE):
+                    if len(line) < _LONGEST_LINE or line.endswith(b"\n"):
+                        yield line
+                        continue
+                    self.bad_lines += 1
+                    while (rest := file.readline(_LONGEST_LINE)) and not rest.endswith(b"\n"):
+                        pass
             except OSError as exc:
                 raise self._refusal(exc) from exc
 

@@ -18,7 +18,6 @@ from trimtab.coding.auth.found import Source, in_use, oauth_of, origin_of, provi
 from trimtab.coding.auth.means import Means
 from trimtab.coding.person import Option, Person, Question
 from trimtab.coding.project import Project
-from trimtab.coding.telling.nearest import nearest
 from trimtab.coding.telling.printable import one_line
 from trimtab.config.auth_file import KeyLogin, Login, TokenLogin, read_auth
 from trimtab.config.logins import drop_login, keep_login, require_keyring
@@ -26,6 +25,7 @@ from trimtab.context.summary.redact import redact
 from trimtab.providers.catalogue import Catalogue
 from trimtab.types.config import ProviderConfig
 from trimtab.types.errors import UsageError
+from trimtab.types.near import nearest
 
 _LONGEST_KEY = 32 * 1024
 _NO_LOGIN = ("scripted", "recorded", "bridge")

@@ -40,7 +40,8 @@ def _lines(session: Session, name: str) -> list[str]:
         lines.append(
             one_line(f"{name} {what}: /resume {done.id} goes on with it ({counted(done.messages, 'message')})")
         )
-        lines += [indented(f"  left behind: {lost}") for lost in done.lost]
+        lines += [indented(f"  left out: {lost}") for lost in done.lost]
+        lines += [indented(f"  note: {text}") for text in done.notes]
     return lines or [one_line(f"{name} holds no session of a known agent")]
 
 

@@ -26,11 +26,11 @@ from trimtab.coding.mcp.server import Server
 from trimtab.coding.mcp.tool import resource_line
 from trimtab.coding.mcp.values import RemotePrompt
 from trimtab.coding.session import Session
-from trimtab.coding.telling.nearest import nearest
 from trimtab.coding.telling.printable import one_line
 from trimtab.coding.telling.tables import shortened, table
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Text
+from trimtab.types.near import nearest
 
 MCP = "mcp:"
 """What stands before a prompt's server and name in a command."""

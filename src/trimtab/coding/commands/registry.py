@@ -65,8 +65,8 @@ from trimtab.coding.commands.mcp import mcp_commands
 from trimtab.coding.commands.prompts import template_commands
 from trimtab.coding.commands.skills import skill_commands
 from trimtab.coding.session import Session
-from trimtab.coding.telling.nearest import nearest
 from trimtab.types.errors import UsageError
+from trimtab.types.near import nearest
 
 AS_TEXT = "To send it as text, put a space before it."
 """What a person does whose words only look like a command."""

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from trimtab.coding.commands.command import Command, Completion, Desk
 from trimtab.coding.instructions.section import Section
 from trimtab.coding.session import Session
-from trimtab.coding.telling.nearest import nearest
 from trimtab.coding.telling.printable import one_line, set_in
 from trimtab.coding.telling.tables import table
 from trimtab.types.errors import UsageError
+from trimtab.types.near import nearest
 
 
 async def _run(desk: Desk, rest: str) -> None:

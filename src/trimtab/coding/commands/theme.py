@@ -8,10 +8,10 @@ import anyio
 from trimtab.coding.commands.abilities import Themed
 from trimtab.coding.commands.command import Command, Completion, Desk
 from trimtab.coding.session import Session
-from trimtab.coding.telling.nearest import nearest
 from trimtab.coding.telling.printable import one_line
 from trimtab.config.settings import THEMES
 from trimtab.types.errors import UsageError
+from trimtab.types.near import nearest
 
 
 async def _run(desk: Desk, rest: str) -> None:

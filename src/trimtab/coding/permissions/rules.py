@@ -15,7 +15,6 @@ script or another program runs, options between or behind the words, or in anoth
 The one rule: a rule that could never act is an error, not silence.
 """
 
-import difflib
 import os.path
 import re
 from collections.abc import Collection, Sequence
@@ -27,6 +26,7 @@ from trimtab.coding.permissions.shell import Word
 from trimtab.coding.permissions.verdicts import By
 from trimtab.coding.tools.glob import compile_glob, is_wild
 from trimtab.types.errors import ConfigError
+from trimtab.types.near import nearest
 
 _RULE = re.compile(r"\s*([\w*-]+)(?:#([0-9a-f]{32}))?\s*(?:\(\s*(\S(?:.*?\S)?)\s*\))?\s*", re.DOTALL)
 END = "$"
@@ -173,12 +173,12 @@ def _checked(text: str, place: str, tools: Collection[str]) -> Rule:
     except ConfigError as exc:
         raise ConfigError(f"{place}: {exc.message}", hint=exc.hint) from None
     if "__" not in rule.tool and not any(fnmatchcase(tool, rule.tool) for tool in tools):
-        close = difflib.get_close_matches(rule.tool, list(tools), n=1)
-        nearest = f" (did you mean {close[0]!r}?)" if close else ""
+        close = nearest(rule.tool, tools)
+        guess = f" (did you mean {close!r}?)" if close else ""
         hint = f"a rule begins with a tool: {', '.join(sorted(tools))}"
         if not close and rule.argument is None:
             hint += f'; for a command write "bash({rule.tool})"'
-        raise ConfigError(f"{place}: there is no tool {rule.tool!r}{nearest}", hint=hint)
+        raise ConfigError(f"{place}: there is no tool {rule.tool!r}{guess}", hint=hint)
     if rule.form and ("__" not in rule.tool or "*" in rule.tool or rule.argument is not None):
         hint = 'only a rule for one tool of a server has such an end, as in "mcp__SERVER__TOOL#…"'
         raise ConfigError(f"{place}: {text!r} can't be bound to a tool's form", hint=hint)

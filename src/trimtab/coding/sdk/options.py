@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from trimtab.coding.choose import AtFile, Choice, Ephemeral, Fork, New, Resume
 from trimtab.coding.permissions.policy import Mode
 from trimtab.coding.person import Person
-from trimtab.coding.telling.nearest import nearest
 from trimtab.coding.trust.answers import TrustAnswer
 from trimtab.types.errors import UsageError
+from trimtab.types.near import nearest
 
 if TYPE_CHECKING:
     from trimtab.agent.ports import Hooks, Provider, Tool

@@ -74,13 +74,15 @@ def leftovers(folder: SessionFolder, checkpoints: Path, *, now: Now) -> tuple[Le
     """What lies in the folders of all sessions, among the bodies and among the `checkpoints`, and belongs to nothing."""
     me = this_process(now)
     found = [one for place in _folders(folder.sessions) for one in _in_folder(place, me)]
-    inhabited = {path.parent.name for path in folder.paths(None)}
-    undoable = [
-        Leftover(path, "for /undo in a project that has no session here any more", size_of(path))
-        for path in _folders(checkpoints)
-        if path.name not in inhabited
-    ]
-    return tuple(sorted([*found, *undoable, *_bodies(folder)], key=lambda one: str(one.path)))
+    if not folder.unread(None):  # else nobody knows what the sessions there still need
+        inhabited = {path.parent.name for path in folder.paths(None)}
+        found += [
+            Leftover(path, "for /undo in a project that has no session here any more", size_of(path))
+            for path in _folders(checkpoints)
+            if path.name not in inhabited
+        ]
+        found += _bodies(folder)
+    return tuple(sorted(found, key=lambda one: str(one.path)))
 
 
 def _folders(root: Path) -> list[Path]:
@@ -122,15 +124,17 @@ def _left(lock: Path, me: Owner) -> bool:
 
 
 def _bodies(folder: SessionFolder) -> Iterator[Leftover]:
-    """Bodies that no session names: those of sessions that are gone."""
+    """Bodies that no session names: those of sessions that are gone. None, where a session can't be read."""
     kept = [path for path in _entries(folder.bodies) if not path.is_dir()]
     if not kept:
         return
     named: set[str] = set()
     for path in folder.paths(None):
-        with suppress(OSError):
+        try:
             if path.is_file():
                 named.update(address.decode() for address in _ADDRESS.findall(path.read_bytes()))
+        except OSError:
+            return
     for path in kept:
         if path.name not in named:
             yield Leftover(path, "a body that no session names", size_of(path))

@@ -11,7 +11,6 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Collection, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
@@ -25,7 +24,7 @@ from trimtab.context.stores.log import SessionLog, bodies_beside, create_or_memo
 from trimtab.context.stores.summary import SessionSummary, modified_at, summarise
 from trimtab.types.codec import Entry, copy_line
 from trimtab.types.entries import LabelEntry
-from trimtab.types.errors import SessionError, UnknownSession, UsageError
+from trimtab.types.errors import SessionError, TrimtabError, UnknownSession, UsageError
 from trimtab.types.ids import new_id
 from trimtab.types.text import scrub
 
@@ -69,11 +68,14 @@ class SessionFolder:
             return Bodies(self.bodies, others=(beside,))
         return Bodies(beside, others=(self.bodies,))
 
-    def begin(self, cwd: str) -> tuple[SessionLog, str | None]:
-        """Make a new session; where the disk refuses, one in memory and the notice that says so."""
+    def begin(self, cwd: str, *, parent_session: str | None = None) -> tuple[SessionLog, str | None]:
+        """Make a new session, that comes from another one perhaps; where the disk refuses, one in memory and the notice that says so."""
         session_id = new_id()
         path = self.new_path(cwd, session_id)
-        return create_or_memory(path, cwd, now=self._now, session_id=session_id, bodies=self.bodies_of(path))
+        bodies = self.bodies_of(path)
+        return create_or_memory(
+            path, cwd, now=self._now, session_id=session_id, parent_session=parent_session, bodies=bodies
+        )
 
     def open_or_create(self, path: Path, cwd: str, *, takeover: bool = False) -> SessionLog:
         """Open the session file that a user named, or make it. Raises as `SessionLog.open` and `SessionLog.create` do."""
@@ -96,12 +98,17 @@ class SessionFolder:
             except SessionError as exc:
                 notes.append(exc.message)
         found.sort(key=lambda s: (s.modified, s.path.name), reverse=True)
-        return Listing(tuple(found), tuple(notes))
+        return Listing(tuple(found), (*notes, *self.unread(cwd)))
+
+    def unread(self, cwd: str | None = None) -> tuple[str, ...]:
+        """A sentence for each folder whose sessions nobody can see, of one project or all: there being none is something else."""
+        folders = [self.folder_of(cwd)] if cwd is not None else [self.sessions, *_entries_of(self.sessions)]
+        return tuple(note for folder in folders if (note := _unread(folder)))
 
     def find(self, ref: str, cwd: str) -> Path:
         """Return the file that `ref` means: an id, the start of one, a path, or `last` (of the project in `cwd`).
 
-        Raises `UnknownSession`, with the candidates when there are several.
+        Raises `UnknownSession`, with the candidates when there are several, and `SessionError` where nobody can look.
         """
         if ref == "last":
             return self._last(cwd)
@@ -119,7 +126,7 @@ class SessionFolder:
         if hits:
             names = ", ".join(id_from_name(p) for p in hits[:_SHOWN]) + (", …" if len(hits) > _SHOWN else "")
             raise UnknownSession(f"{ref!r} fits {len(hits)} sessions: {names}", hint="give more of the id, or a path")
-        raise UnknownSession(f"no session {ref!r}", hint="`trimtab sessions list` shows what there is")
+        raise self._none(f"no session {ref!r}", None, hint="`trimtab sessions list` shows what there is")
 
     def fork(self, source: Path, *, cwd: str, at: str | None = None, to: Path | None = None) -> Path:
         """Copy the path to entry `at` (id, start of one, or label; default: the leaf) to a new session and return its file.
@@ -158,20 +165,36 @@ class SessionFolder:
     def _last(self, cwd: str) -> Path:
         """The session of this project that was written last; one that was moved here is found by what it says."""
         real = scrub(os.path.realpath(cwd))  # as a file can say it: a name that isn't UTF-8 loses its odd bytes there
+        refused = ""
         for scope in (cwd, None):
             for path in sorted(self.paths(scope), key=modified_at, reverse=True):
-                with suppress(SessionError):
+                try:
                     summary = summarise(path)
-                    if (
-                        not is_child(path)
-                        and summary.entries
-                        and summary.cwd
-                        and scrub(os.path.realpath(summary.cwd)) == real
-                    ):
-                        return path
-        raise UnknownSession(
+                except SessionError as exc:
+                    refused = refused or (exc.message if scope is not None else "")
+                    continue
+                if (
+                    not is_child(path)
+                    and summary.entries
+                    and summary.cwd
+                    and scrub(os.path.realpath(summary.cwd)) == real
+                ):
+                    return path
+        raise self._none(
             f"no session in {cwd!r} yet",
+            cwd,
+            refused=refused,
             hint='trimtab -p "…" starts one; `trimtab sessions list --all` shows those of other folders',
+        )
+
+    def _none(self, what: str, cwd: str | None, *, refused: str = "", hint: str) -> TrimtabError:
+        """The error that there is no such session, or that nobody can say so."""
+        why = next(iter(self.unread(cwd)), refused)
+        if not why:
+            return UnknownSession(what, hint=hint)
+        return SessionError(
+            f"no session can be gone on with: {why}",
+            hint="make it readable for you, or name a session file by its path",
         )
 
     def paths(self, cwd: str | None) -> Iterator[Path]:
@@ -190,6 +213,17 @@ def child_path(parent: Path, taken: Collection[Path] = ()) -> Path:
 def is_child(path: Path) -> bool:
     """Whether the session of this file works, or worked, for another one."""
     return _CHILD.search(path.name) is not None
+
+
+def _unread(folder: Path) -> str:
+    """Why nobody can see what is in a folder; empty where that can be seen, or there is no folder."""
+    try:
+        os.scandir(folder).close()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as exc:
+        return f"the folder {str(folder)!r} can't be read: {exc.strerror}"
+    return ""
 
 
 def _entries_of(folder: Path) -> list[Path]:

@@ -104,6 +104,7 @@ class SessionLog:
         *,
         now: Now,
         session_id: str | None = None,
+        parent_session: str | None = None,
         bodies: Bodies | None = None,
         owner: Owner | None = None,
         disk: Disk = disk,
@@ -113,7 +114,7 @@ class SessionLog:
         Raises `SessionError` when the path is taken, `SessionLocked`, or `StoreError` when the disk refuses (see `create_or_memory`).
         """
         path = Path(os.path.realpath(path))
-        header = new_header(cwd, now=now, session_id=session_id)
+        header = new_header(cwd, now=now, session_id=session_id, parent_session=parent_session)
         make_folder(path.parent)
         lock = SessionLock.acquire(path, owner or this_process(now))
         try:
@@ -317,12 +318,16 @@ def create_or_memory(
     *,
     now: Now,
     session_id: str | None = None,
+    parent_session: str | None = None,
     bodies: Bodies | None = None,
     disk: Disk = disk,
 ) -> tuple[SessionLog, str | None]:
     """Make a new session file, or, where the disk refuses, a session in memory and the notice that says so."""
     try:
-        return SessionLog.create(path, cwd, now=now, session_id=session_id, bodies=bodies, disk=disk), None
+        log = SessionLog.create(
+            path, cwd, now=now, session_id=session_id, parent_session=parent_session, bodies=bodies, disk=disk
+        )
+        return log, None
     except StoreError as exc:
         notice = f"this session is kept in memory only and can't be resumed: {exc.message} ({exc.hint})"
         return SessionLog.in_memory(cwd, now=now), notice

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -27,12 +28,23 @@ _READ = 2_000
 """Characters of a first line that are looked at."""
 
 
+Ended: TypeAlias = Literal["empty", "answered", "cut", "refused", "failed", "stopped", "unfinished"]
+"""How the last turn ended, as far as its file says. `unfinished`: no answer stands at the end; it may be at work, wait for a person, or have been killed."""
+_ENDS: dict[str, Ended] = {
+    "stop": "answered",
+    "length": "cut",
+    "refused": "refused",
+    "error": "failed",
+    "cancelled": "stopped",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
     """What a list shows of a session.
 
     `title` is the one that was given, else the first prompt; `model` (`provider/model`) answered last; `cwd` is the one recorded last; `created` is as the file
-    says, `modified` that of the file; `answers` maps `provider/model` to what was reported for each answer, `summaries` are the requests beside them; `damage`
+    says, `modified` that of the file; `ended` is about the branch in use; `answers` maps `provider/model` to what was reported for each answer, `summaries` are the requests beside them; `damage`
     counts what opening it would repair. Title and prompt hold no secrets: lists are copied and shown.
     """
 
@@ -49,6 +61,7 @@ class SessionSummary:
     damage: int
     prompt: str = ""
     model: str = ""
+    ended: Ended = "empty"
 
     @property
     def usage(self) -> Usage:
@@ -73,6 +86,7 @@ class _Answer(msgspec.Struct):
     usage: Usage | None = None
     model: str = ""
     provider: str = ""
+    stop_reason: str = ""
 
 
 class _Line(msgspec.Struct):
@@ -122,7 +136,18 @@ def summary_of(file: SessionFile, modified: float) -> SessionSummary:
         summaries=tuple(summaries),
         parent_session=file.header.parent_session,
         damage=len(file.found.damage) + len(archive.damage),
+        ended=_ended(archive),
     )
+
+
+def _ended(archive: Archive) -> Ended:
+    entry = archive.get(archive.leaf) if archive.leaf is not None else None
+    while entry is not None and entry.type != "message":
+        entry = archive.get(entry.parent) if entry.parent is not None else None
+    if entry is None:
+        return "empty"
+    answer = _answer(entry)
+    return _ENDS.get(answer.stop_reason, "unfinished") if answer is not None else "unfinished"
 
 
 def modified_at(path: Path) -> float:

@@ -3,12 +3,12 @@
 The one rule: whatever a program hands over, nothing else is raised.
 """
 
-import difflib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from trimtab.types.errors import UsageError
+from trimtab.types.near import nearest
 
 
 class VendorMessageError(UsageError):
@@ -45,8 +45,8 @@ class At:
         at, role = self.key("role"), fields.get("role")
         if "role" not in fields:
             return at.wrong("is missing", hint)
-        near = difflib.get_close_matches(role.casefold(), known, n=1) if isinstance(role, str) else []
-        meant = f"; did you mean {near[0]!r}?" if near else ""
+        near = nearest(role, known) if isinstance(role, str) else None
+        meant = f"; did you mean {near!r}?" if near else ""
         return at.wrong(f"there is no role {role!r:.80}{meant}", hint)
 
     def text(self, fields: Mapping[str, Any], name: str) -> str:

@@ -4,7 +4,6 @@
 returns its exit code; a `TrimtabError` becomes one message with its next step, never a traceback.
 """
 
-import difflib
 import errno
 import re
 import sys
@@ -21,6 +20,7 @@ from trimtab.frontends.cli.completers import attached
 from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.frontends.cli.slips import meant_by, refuse_slip
 from trimtab.types.errors import TrimtabError
+from trimtab.types.near import near
 
 _RUN = "run"
 _NO_COMMAND = re.compile(r"No such command '(.*)'\.?", re.DOTALL)
@@ -110,7 +110,7 @@ def _ended_by(error: BaseException, *, talked: bool) -> int:
         case click.exceptions.Exit():
             return error.exit_code
         case click.exceptions.NoSuchOption():
-            close = difflib.get_close_matches(error.option_name, _options_of(error.ctx), n=2, cutoff=0.75)
+            close = near(error.option_name, _options_of(error.ctx), most=2)
             guess = f"; did you mean {' or '.join(close)}?" if close else ""
             _complain(f"no such option: {error.option_name}{guess}", _help_for(error))
             return 2

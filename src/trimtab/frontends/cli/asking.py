@@ -4,7 +4,8 @@
                                   ├─ a line that is none ─▶ said, and asked again
                                   └─ `q`, an empty line where Enter means nothing, end of input, or the wait is given up ─▶ None
 
-While the loop takes no lines, `reading` says where those of an answer come from. Where nobody types (lines from a pipe are prompts) nothing is asked.
+A line may come when its question is over: whoever asked has gone, or the answer was typed twice. `late` knows such a line, so that neither a `y` nor a
+key becomes a prompt. While the loop takes no lines, `reading` says where those of an answer come from. Where nobody types (lines from a pipe are prompts) nothing is asked.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -34,6 +35,10 @@ class LinePerson:
     _asked: Question | None = None
     _answer: str | None = None
     _answered: anyio.Event = field(default_factory=anyio.Event)
+    _over: Question | None = None
+    """What was asked last, until the next line."""
+    _heard: bool = False
+    """Whether a line ended that."""
 
     async def ask(self, question: Question) -> str | None:
         """Show the question and wait for its answer."""
@@ -42,6 +47,7 @@ class LinePerson:
             return None
         async with self._turn:
             self._asked, self._answer, self._answered = question, None, anyio.Event()
+            self._over, self._heard = None, False
             with self.hide() if secret and self.hide else nullcontext():
                 return await self._answer_of(question)
 
@@ -55,7 +61,9 @@ class LinePerson:
                 group.cancel_scope.cancel()
             return self._answer
         finally:
-            self._asked, self._answer = None, None
+            if self._asked is not None:
+                self.say("that is asked no more")
+            self._asked, self._answer, self._over = None, None, question
 
     @property
     def waiting(self) -> bool:
@@ -68,6 +76,7 @@ class LinePerson:
         if question is None:
             return
         if leaves(line, question):
+            self._heard = True
             self._done(None)
             self.say("not answered")
             return
@@ -75,7 +84,20 @@ class LinePerson:
         if chosen is None:
             self.say(f"{one_line(line.strip()) or 'nothing'} is no answer; {_ways(question)}")
             return
+        self._heard = True
         self._done(chosen)
+
+    def late(self, line: str, *, working: bool) -> bool:
+        """Whether a line was meant for a question that is over: any, where words or a secret were asked for and none came; else what would have answered it.
+
+        After an answer that is only so while the work goes on for which it was: later a `y` may answer the model.
+        """
+        question, self._over = self._over, None
+        if question is None or not line.strip() or (self._heard and not working):
+            return False
+        if not question.options:
+            return not self._heard
+        return leaves(line, question) or chosen_key(line, question) is not None
 
     def give_up(self) -> bool:
         """Leave what is asked without an answer; False when nothing is asked."""

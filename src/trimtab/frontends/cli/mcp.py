@@ -21,11 +21,11 @@ from trimtab.coding.mcp.project_file import project_servers
 from trimtab.coding.mcp.project_trust import allow, as_it_stands
 from trimtab.coding.mcp.server import Server
 from trimtab.coding.project import Project, open_project
-from trimtab.coding.telling.nearest import nearest
 from trimtab.coding.telling.printable import indented, json_text, one_line
 from trimtab.config.home import environment
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Text
+from trimtab.types.near import nearest
 from trimtab.types.text import scrub_deep, strip_terminal
 
 _WINDOW = 200_000

@@ -14,16 +14,13 @@ import msgspec
 
 from trimtab.coding.logs import session_folder
 from trimtab.coding.project import open_project
-from trimtab.coding.session_list import Row, list_sessions
+from trimtab.coding.session_list import Row, ended_in_words, list_sessions
 from trimtab.coding.telling.tables import table
 from trimtab.context.stores.disk import timestamp
 from trimtab.frontends.cli import completers, sessions_check, sessions_export, sessions_import, sessions_search
 from trimtab.frontends.cli.messages import message_text
 from trimtab.frontends.cli.screen import note, width_of
 from trimtab.types.text import strip_terminal
-
-_TITLE = 5
-"""The column that gives way."""
 
 
 @click.group("sessions", invoke_without_command=True)
@@ -44,11 +41,11 @@ def list_(*, everywhere: bool, as_json: bool) -> int:
         click.echo(json.dumps([_json(row) for row in rows], indent=2))
     elif rows:
         _table(rows, everywhere=everywhere)
-    else:
+    elif not notes:
         click.echo("no sessions here yet" + ("" if everywhere else "; --all looks everywhere"), err=True)
     for text in notes:
         note(text)
-    return 0
+    return 1 if notes and not rows else 0
 
 
 @command.command("show")
@@ -98,20 +95,27 @@ def _json(row: Row) -> dict[str, object]:
         "entries": s.entries,
         "tokens": s.tokens,
         "cost_usd": row.cost_usd,
+        "ended": s.ended,
         "parent_session": s.parent_session,
         "damage": s.damage,
     }
 
 
 def _table(rows: Sequence[Row], *, everywhere: bool) -> None:
-    cells = [("ID", "AGE", "ENTRIES", "TOKENS", "COST", "TITLE", "FOLDER")]
+    """Rows under their names. How sessions ended is a column where one of them ended otherwise than well."""
+    columns = ["ID", "AGE", "ENTRIES", "TOKENS", "COST", "ENDED", "TITLE", "FOLDER"]
+    cells = [columns]
     for row in rows:
         s = row.summary
         cost = "?" if row.cost_usd is None else f"${row.cost_usd:.2f}"
-        cells.append((s.id, _age(row.age_s), str(s.entries), f"{s.tokens:,}", cost, s.title or "(empty)", s.cwd))
-    shown = [c if everywhere else c[:-1] for c in cells]
-    lines = [[strip_terminal(c) for c in row] for row in shown]
-    click.echo("\n".join(table(lines, width_of(sys.stdout), elastic=_TITLE)))
+        age, tokens, title = _age(row.age_s), f"{s.tokens:,}", s.title or "(empty)"
+        cells.append([s.id, age, str(s.entries), tokens, cost, ended_in_words(s), title, s.cwd])
+    hidden = {
+        name for name, wanted in (("ENDED", any(row[5] for row in cells[1:])), ("FOLDER", everywhere)) if not wanted
+    }
+    shown = [name not in hidden for name in columns]
+    lines = [[strip_terminal(c) for c, there in zip(row, shown, strict=True) if there] for row in cells]
+    click.echo("\n".join(table(lines, width_of(sys.stdout), elastic=lines[0].index("TITLE"))))
 
 
 def _age(seconds: float) -> str:

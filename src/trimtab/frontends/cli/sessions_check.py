@@ -38,7 +38,7 @@ def doctor(sessions: tuple[str, ...], *, everywhere: bool, fix: bool, as_json: b
     cwd = str(project.cwd)
     paths = [folder.find(ref, cwd) for ref in sessions] or list(folder.paths(None if everywhere else cwd))
     checked: list[Checked] = []
-    errors: list[str] = []
+    errors = [] if sessions else list(folder.unread(None if everywhere else cwd))
     for path in paths:
         try:
             found = check(path)

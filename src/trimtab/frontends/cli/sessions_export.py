@@ -14,6 +14,7 @@ from trimtab.coding.telling.printable import json_text
 from trimtab.context.stores.jsonl import id_from_name
 from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.dump_file import dump_file
+from trimtab.frontends.cli.ending import breaking_off
 from trimtab.frontends.cli.screen import note
 from trimtab.types.errors import UsageError
 
@@ -50,7 +51,7 @@ def command(session: str, file: str | None, *, format_: str | None, force: bool,
         raise UsageError(f"{name} is a folder", hint="Name a file.")
     if file is not None and os.path.lexists(name) and not force:
         raise UsageError(f"{name} is there already", hint="Name another file, or add --force to replace it.")
-    with dump_file(name, [path], option="") as write:
+    with breaking_off(lambda: f"stopped; {name} is not written"), dump_file(name, [path], option="") as write:
         for piece in export(project, path, chosen):
             assert write is not None
             write(piece)

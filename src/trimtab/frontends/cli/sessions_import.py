@@ -9,6 +9,7 @@ from trimtab.coding.project import open_project
 from trimtab.coding.telling.printable import indented, json_text, one_line
 from trimtab.coding.telling.tables import counted
 from trimtab.frontends.cli import completers
+from trimtab.frontends.cli.ending import breaking_off
 from trimtab.frontends.cli.screen import note
 from trimtab.sessions.detect import FORMATS, find_recordings, read_recordings
 from trimtab.sessions.imported import Imported, import_recording
@@ -31,23 +32,35 @@ def command(files: tuple[str, ...], *, format_: str | None, dry_run: bool, as_js
     folder = session_folder(project)
     rows: list[dict[str, object]] = []
     failed = False
-    for name in files:
-        path = Path(name)
-        for file in find_recordings(path) if path.is_dir() else [path]:
-            try:
-                recordings = read_recordings(file, format_, name=str(file))
-                done = [import_recording(one, folder, str(project.cwd), dry_run=dry_run) for one in recordings]
-            except TrimtabError as problem:
-                failed = True
-                rows.append({"file": str(file), "error": problem.message})
-                note(f"{problem.message} ({problem.hint})" if problem.hint else problem.message)
-                continue
-            rows += [_json(str(file), one) for one in done]
-            if not as_json:
-                for one in done:
-                    _say(str(file), one, dry_run=dry_run)
-        if path.is_dir() and not any(str(row["file"]).startswith(str(path)) for row in rows):
-            note(f"{name} holds no session of a known agent")
+
+    def passed_over(message: str) -> None:
+        nonlocal failed
+        failed = True
+        note(message)
+
+    def stopped() -> str:
+        taken = 0 if dry_run else sum("session" in row for row in rows)
+        return f"stopped; what was taken over so far stays ({counted(taken, 'session')})"
+
+    with breaking_off(stopped):
+        for name in files:
+            path = Path(name)
+            found = find_recordings(path, tell=passed_over) if path.is_dir() else [path]
+            if not found:
+                note(f"{name} holds no session of a known agent")
+            for file in found:
+                try:
+                    recordings = read_recordings(file, format_, name=str(file))
+                    done = [import_recording(one, folder, str(project.cwd), dry_run=dry_run) for one in recordings]
+                except TrimtabError as problem:
+                    failed = True
+                    rows.append({"file": str(file), "error": problem.message})
+                    note(f"{problem.message} ({problem.hint})" if problem.hint else problem.message)
+                    continue
+                rows += [_json(str(file), one) for one in done]
+                if not as_json:
+                    for one in done:
+                        _say(str(file), one, dry_run=dry_run)
     if as_json:
         click.echo(json_text(rows))
     return 1 if failed else 0
@@ -64,6 +77,7 @@ def _json(file: str, done: Imported) -> dict[str, object]:
         "cwd": done.recording.cwd,
         "known": done.known,
         "lost": list(done.lost),
+        "notes": list(done.notes),
     }
 
 
@@ -72,4 +86,6 @@ def _say(file: str, done: Imported, *, dry_run: bool) -> None:
     kind = FORMATS[done.recording.format].title
     click.echo(one_line(f"{file}: {what}, {done.id} ({kind}, {counted(done.messages, 'message')})"))
     for lost in done.lost:
-        click.echo(indented(f"  left behind: {lost}"))
+        click.echo(indented(f"  left out: {lost}"))
+    for text in done.notes:
+        click.echo(indented(f"  note: {text}"))

@@ -6,8 +6,8 @@ like what follows one: nothing, one word, an option, or a command's own subcomma
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from trimtab.coding.telling.nearest import nearest
 from trimtab.types.errors import UsageError
+from trimtab.types.near import nearest
 
 SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {
     "config": ("show", "get", "set", "unset", "path", "schema", "check"),

@@ -41,6 +41,8 @@ class Call:
     answered: bool = False
     later: bool = False
     """Whoever took it answers when it is done."""
+    done: Callable[[], None] = lambda: None
+    """Told once it was answered."""
 
     def answer(self, data: Answer = None) -> None:
         """It was done."""
@@ -57,3 +59,4 @@ class Call:
         if not self.answered:
             self.answered = True
             self.put(record)
+            self.done()

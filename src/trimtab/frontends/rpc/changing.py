@@ -10,11 +10,13 @@ from trimtab.coding.checkpoints.undo import Outcome
 from trimtab.coding.choose import Choice, Fork, New, Resume
 from trimtab.coding.commands.compact import compact
 from trimtab.coding.commands.registry import COMMANDS
+from trimtab.coding.logs import session_folder
 from trimtab.coding.model_list import next_favourite
 from trimtab.coding.model_switch import look, make
 from trimtab.coding.models import known_models
 from trimtab.coding.session import Session
 from trimtab.coding.telling.printable import one_line
+from trimtab.context.stores.checkup import check
 from trimtab.frontends.rpc import verbs
 from trimtab.frontends.rpc.call import NULL, Answer, Call
 from trimtab.frontends.rpc.desk import WAIT, hearing
@@ -249,10 +251,22 @@ async def set_dialogs(host: Host, request: verbs.SetDialogs, call: Call) -> Answ
 
 
 async def new_session(host: Host, request: verbs.NewSession, call: Call) -> Answer:
-    """A fresh session."""
-    if request.parent_session is not None:
-        host.put(notify("parentSession isn't kept: fork and clone keep where a session comes from", "warning"))
-    return await _switch(host, New())
+    """A fresh session, that says which one it comes from where that is asked for."""
+    parent = None
+    if request.parent_session:
+        try:
+            parent = await anyio.to_thread.run_sync(_session_id, host.session, request.parent_session)
+        except TrimtabError as e:
+            host.put(notify(f"parentSession isn't kept: {e.message}", "warning"))
+    return await _switch(host, New(parent))
+
+
+def _session_id(session: Session, ref: str) -> str:
+    """The id of the session that `ref` means: an id, the start of one, or its file. Raises `TrimtabError`."""
+    project = session.project
+    if ref in (session.log.header.id, str(session.log.path)):
+        return session.log.header.id
+    return check(session_folder(project).find(ref, str(project.cwd))).id
 
 
 async def switch_session(host: Host, request: verbs.SwitchSession, call: Call) -> Answer:

@@ -94,7 +94,7 @@ class Outbox:
         except BlockingIOError:
             return
         except OSError:
-            self._break()
+            self.give_up()
             return
         del self._waiting[:count]
         self.written += count
@@ -106,9 +106,10 @@ class Outbox:
         poll = select.poll()
         poll.register(self._fd, 0)
         if any(found & (select.POLLERR | select.POLLHUP | select.POLLNVAL) for _, found in poll.poll(0)):
-            self._break()
+            self.give_up()
 
-    def _break(self) -> None:
+    def give_up(self) -> None:
+        """Nobody will ever read: keep nothing, and take nothing."""
         self._waiting.clear()
         self.broken.set()
         self._drained.set()

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from trimtab.coding.telling.nearest import nearest
 from trimtab.frontends.rpc.framing import TooLong
 from trimtab.frontends.rpc.verbs import REPLY, VERBS, Request, Verb
+from trimtab.types.near import nearest
 from trimtab.types.text import scrub_deep
 
 Id: TypeAlias = str | int
@@ -31,6 +31,8 @@ class Asked:
     verb: Verb
     request: Request
     id: Id | None = None
+    size: int = 0
+    """Bytes of the line that it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def read_line(line: bytes | TooLong) -> Line | None:
         return Refused(_PARSE, f"Failed to parse command: {_words(e)}")
     if not isinstance(data, dict):
         return Refused(_PARSE, "Failed to parse command: a command is a JSON object with a `type`")
-    return _read(data)
+    return _read(data, len(line))
 
 
 def _decoded(line: bytes) -> Any:
@@ -80,7 +82,7 @@ def _decoded(line: bytes) -> Any:
         return scrub_deep(json.loads(line.decode("utf-8")))
 
 
-def _read(data: dict[str, Any]) -> Line:
+def _read(data: dict[str, Any], size: int) -> Line:
     name, given = data.get("type"), data.get("id")
     echoed = given if _is_id(given) else None
     if not isinstance(name, str):
@@ -97,7 +99,7 @@ def _read(data: dict[str, Any]) -> Line:
     if given is not None and echoed is None:
         return Refused(name, f"`id` has to be a string of at most {_LONGEST_ID:,} characters, or a whole number")
     try:
-        return Asked(verb, msgspec.convert(data, verb.request), echoed)
+        return Asked(verb, msgspec.convert(data, verb.request), echoed, size)
     except _BAD as e:
         return Refused(name, f"{name}: {_words(e)}", echoed)
 

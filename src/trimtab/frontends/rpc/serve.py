@@ -32,6 +32,7 @@ from trimtab.frontends.rpc.framing import LineReader, TooLong
 from trimtab.frontends.rpc.handlers import HANDLERS
 from trimtab.frontends.rpc.host import Host
 from trimtab.frontends.rpc.lane import Lane
+from trimtab.frontends.rpc.load import ANYTIME, MOST_WAITING, Load
 from trimtab.frontends.rpc.outbox import Outbox
 from trimtab.frontends.rpc.requests import Asked, Line, Refused, Reply, read_line
 from trimtab.frontends.rpc.stream import Stream, notify
@@ -42,18 +43,12 @@ from trimtab.types.errors import TrimtabError
 
 _LARGE = 1 << 18
 """Bytes of a line that is read in a thread."""
-_ANSWERS = 8 << 20
-"""Bytes that may wait for a client before no more of its lines are read."""
-_AT_ONCE = 256
-"""Requests that may be answered side by side; more are refused."""
 _STOPPING_S = 0.6
 """Seconds in which what runs has to end after a signal; pi's client waits one in all."""
 _LAST_S = 0.2
 """Seconds in which a client may read the rest after a signal."""
 _DRAIN_S = 10.0
 """Seconds without a byte taken, after which a client that has closed its end counts as gone."""
-_ANYTIME = (verbs.Abort, verbs.SetDialogs, verbs.SetEvents)
-"""What needs no open session."""
 
 
 def serve(project: Project, choice: Choice, *, takeover: bool = False) -> int:
@@ -100,7 +95,7 @@ class Server:
         self._host = Host(outbox, self._person, group.start_soon, self._lane.stop_job)
         self._ready = anyio.Event()
         """Set while a session is open, and at the end."""
-        self._answering = 0
+        self._load = Load(outbox)
         self._quiet = anyio.Event()
         self._moving: list[tuple[Call, Answer]] = []
         """Requests that are answered once the session that they asked for is there."""
@@ -109,7 +104,8 @@ class Server:
         """Take lines until there are no more; then nobody answers questions either."""
         while (line := await reader.next()) is not None:
             self._take(await _read(line))
-            await self._outbox.room(_ANSWERS)
+            await self._outbox.room(MOST_WAITING)
+        self._load.left = True
         self._person.leave()
         self._outbox.look()
         self._lane.close()
@@ -125,16 +121,20 @@ class Server:
                     self._outbox.put(response(verbs.REPLY, id=line.id, error=error))
             case Refused():
                 self._outbox.put(response(line.command, id=line.id, error=line.error))
-            case Asked(verb=verbs.Verb(way="lane")):
-                self._lane.add(Call(line, self._outbox.put))
-            case Asked(verb=verbs.Verb(way="queue")):
-                self._queue.add(Call(line, self._outbox.put))
             case Asked():
-                call = Call(line, self._outbox.put)
-                if self._answering >= _AT_ONCE and not isinstance(line.request, _ANYTIME):
-                    call.refuse(f"{_AT_ONCE} commands are being answered already. Wait for their answers.")
-                    return
-                self._answering += 1
+                self._begin(Call(line, self._outbox.put))
+
+    def _begin(self, call: Call) -> None:
+        if refusal := self._load.take(call):
+            call.refuse(refusal)
+            return
+        match call.asked.verb.way:
+            case "lane":
+                self._lane.add(call)
+            case "queue":
+                self._queue.add(call)
+            case "now":
+                self._load.answering += 1
                 self._group.start_soon(self._now, call)
 
     async def mind_the_queue(self) -> None:
@@ -151,20 +151,23 @@ class Server:
 
     async def _now(self, call: Call) -> None:
         try:
-            await (self._handle(call) if isinstance(call.asked.request, _ANYTIME) else self._once_open(call))
+            await (self._handle(call) if isinstance(call.asked.request, ANYTIME) else self._once_open(call))
         finally:
-            self._answering -= 1
+            self._load.answering -= 1
             self._quiet.set()
 
     async def _handle(self, call: Call) -> None:
-        try:
-            data = await HANDLERS[type(call.asked.request)](self._host, call.asked.request, call)
-        except TrimtabError as e:
-            call.refuse(e)
-            return
-        except OSError as e:  # a name that no disk takes, a folder that is closed to us
-            call.refuse(f"{call.asked.verb.name}: {e.strerror or e}")
-            return
+        async with self._load.made(call):
+            try:
+                data = await HANDLERS[type(call.asked.request)](self._host, call.asked.request, call)
+            except TrimtabError as e:
+                call.refuse(e)
+            except OSError as e:  # a name that no disk takes, a folder that is closed to us
+                call.refuse(f"{call.asked.verb.name}: {e.strerror or e}")
+            else:
+                self._done(call, data)
+
+    def _done(self, call: Call, data: Answer) -> None:
         if call.later:
             return
         if call.asked.verb.way == "lane" and self._host.desk.following is not None:
@@ -307,7 +310,7 @@ class Server:
 
     async def _all_answered(self) -> None:
         await self._queue.empty()
-        while self._answering:
+        while self._load.answering:
             self._quiet = anyio.Event()
             await self._quiet.wait()
 

@@ -32,7 +32,9 @@ from trimtab.types.text import scrub
 
 _PICTURES = 100
 _QUEUED = 1_000
-"""Words that may wait for a turn."""
+"""Messages that may wait for a turn."""
+_QUEUED_BYTES = 32 << 20
+"""Bytes of them, about. A client is told of all of them at each change."""
 
 
 async def say(host: Host, request: verbs.Prompt, call: Call) -> Answer:
@@ -186,6 +188,13 @@ def _require_room(session: Session) -> None:
     inbox = session.agent.inbox
     if len(inbox.steering) + len(inbox.follow_ups) >= _QUEUED:
         raise AgentBusy(f"{_QUEUED:,} messages wait already", hint="clear_queue takes them back.")
+    waiting = sum(map(_size, (*inbox.steering, *inbox.follow_ups)))
+    if waiting > _QUEUED_BYTES:
+        raise AgentBusy(f"messages of {waiting:,} bytes wait already", hint="clear_queue takes them back.")
+
+
+def _size(message: User) -> int:
+    return sum(len(part.text) if isinstance(part, Text) else len(getattr(part, "data", "")) for part in message.parts)
 
 
 async def _tell_unseen(session: Session, said: Said) -> None:

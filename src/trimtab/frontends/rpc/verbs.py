@@ -76,7 +76,7 @@ class NewSession(Request, frozen=True, tag="new_session"):
     """Go on with a fresh session in this folder."""
 
     parent_session: str | None = None
-    """Isn't kept; a notice says so. `fork` and `clone` keep where a session comes from."""
+    """Where it comes from, as lists tell: a session's file, its id, or the start of one. One that there isn't is told, and not kept."""
 
 
 class GetState(Request, frozen=True, tag="get_state"):

@@ -6,7 +6,7 @@ Shape: https://docs.anthropic.com/en/api/messages
 from typing import Any
 
 from trimtab.sessions.importers.gathering import Answer, Gathering, opaque
-from trimtab.sessions.importers.values import list_of, mapping_of, parts_of, text_of, usage_of
+from trimtab.sessions.importers.values import mapping_of, parts_of, text_of, usage_of
 from trimtab.types.messages import Origin, Part, StopReason, Text, Thinking
 from trimtab.types.usage import Usage
 
@@ -40,10 +40,11 @@ def anthropic_usage(usage: Any) -> Usage | None:
 
 def add_blocks(answer: Answer, content: Any, gathering: Gathering) -> None:
     """Add the content of an assistant message to `answer`."""
-    if isinstance(content, str):
+    if not isinstance(content, list):
         answer.parts.extend(parts_of(content))
         return
-    for block in map(mapping_of, list_of(content)):
+    for piece in content:
+        block = mapping_of(piece)
         match block.get("type"):
             case "thinking":
                 text, signature = text_of(block.get("thinking")), text_of(block.get("signature"))
@@ -56,12 +57,10 @@ def add_blocks(answer: Answer, content: Any, gathering: Gathering) -> None:
             case "tool_use":
                 name = text_of(block.get("name"))
                 answer.parts.append(gathering.call(text_of(block.get("id")), name, block.get("input")))
-            case "text":
-                answer.parts.extend(parts_of([block]))
-            case _ if block:
+            case str(kind) if kind != "text":
                 answer.parts.append(opaque("anthropic", block))
             case _:
-                pass
+                answer.parts.extend(parts_of([piece]))
 
 
 def take_user_blocks(
@@ -74,7 +73,7 @@ def take_user_blocks(
 ) -> None:
     """Hand on the content of a user message: each result as itself, runs of anything else as one message."""
     said: list[Part] = []
-    for piece in [content] if isinstance(content, str) else list_of(content):
+    for piece in content if isinstance(content, list) else [content]:
         block = mapping_of(piece)
         if block.get("type") != "tool_result":
             said.extend(parts_of([piece]))
@@ -89,7 +88,7 @@ def take_user_blocks(
 def result_parts(content: Any) -> list[Part]:
     """Parts of a result; a reference to a tool shows its name."""
     parts: list[Part] = []
-    for block in [content] if isinstance(content, str) else list_of(content):
+    for block in content if isinstance(content, list) else [content]:
         if (data := mapping_of(block)).get("type") == "tool_reference":
             parts.append(Text(f"[tool {text_of(data.get('tool_name'))}]"))
         else:

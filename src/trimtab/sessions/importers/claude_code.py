@@ -63,7 +63,8 @@ def read(source: Source) -> list[Recording]:
     left_out = {
         "lines of subagents": tree.others,
         "repeated lines": tree.repeated,
-        "lines of abandoned branches": tree.spoken(tree.lines.values()) - tree.spoken(chain),
+        "lines of another kind": tree.unknown,
+        "lines of abandoned branches": tree.spoken(tree.lines) - tree.spoken(chain),
     }
     reader.gathering.left_out.update({what: n for what, n in left_out.items() if n})
     return [reader.gathering.recording(source, NAME, cwd=cwd, id=session)]

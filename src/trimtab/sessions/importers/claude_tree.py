@@ -40,60 +40,71 @@ class Line(msgspec.Struct, rename="camel"):
     name: Any = None
     input: Any = None
     output: Any = None
-    parent: str | None = None
-    """The line that it hangs on, once it is in a tree."""
 
 
 class Tree:
     """Lines that hang on each other: those of the session, or of its subagents (`sidechain`)."""
 
     def __init__(self, *, sidechain: bool = False) -> None:
-        self.lines: dict[str, Line] = {}
+        self.lines: list[Line] = []
         self.others = 0
         """Lines that belong to the other kind."""
-        self._sidechain = sidechain
+        self.unknown = 0
+        """Lines that hold something, and nobody knows what."""
         self.repeated = 0
-        self._last: str | None = None
+        self._sidechain = sidechain
+        self._parents: list[int | None] = []
+        """Of each line, the one that it hangs on: always an earlier one, so no damage makes a ring."""
+        self._places: dict[str, int] = {}
 
     def add(self, line: Line) -> None:
-        """Take in the next line of the file. A uuid that stood there before is a copy that a resumed file repeats."""
+        """Take in the next line of the file. One whose uuid and words stood there before is a copy that a resumed file repeats."""
+        if not isinstance(line.type, str):
+            line.type = mapping_of(line.message).get("role")
         if text_of(line.type) not in _BRANCHES:
+            self.unknown += bool(line.message)
             return
         if (line.is_sidechain is True) != self._sidechain:
             self.others += 1
             return
-        uuid = text_of(line.uuid) or f"line-{len(self.lines)}"
-        if uuid in self.lines:
+        uuid = text_of(line.uuid)
+        if uuid in self._places and _said(self.lines[self._places[uuid]]) == _said(line):
             self.repeated += 1
             return
-        line.parent = self._parent(line)
-        self.lines[uuid] = line
-        self._last = uuid
+        self._parents.append(self._parent(line))
+        self.lines.append(line)
+        if uuid:
+            self._places[uuid] = len(self.lines) - 1
 
     def chain(self) -> list[Line]:
         """Return the live chain in file order."""
-        on_path: set[str] = set()
-        at = self._last
+        on_path: set[int] = set()
+        at = self._last()
         while at is not None:
             on_path.add(at)
-            at = self.lines[at].parent
-        answers = {message_id(self.lines[uuid]) for uuid in on_path} - {""}
-        alive = [uuid for uuid, line in self.lines.items() if uuid in on_path or message_id(line) in answers]
-        calls = {call for uuid in alive for call in _asked(self.lines[uuid])}
-        chosen = set(alive)
-        chosen.update(uuid for uuid, line in self.lines.items() if calls.intersection(_answered(line)))
-        return [line for uuid, line in self.lines.items() if uuid in chosen]
+            at = self._parents[at]
+        answers = {message_id(self.lines[at]) for at in on_path} - {""}
+        alive = {at for at, line in enumerate(self.lines) if at in on_path or message_id(line) in answers}
+        calls = {call for at in alive for call in _asked(self.lines[at])}
+        return [line for at, line in enumerate(self.lines) if at in alive or calls.intersection(_answered(line))]
 
     @staticmethod
     def spoken(lines: Iterable[Line]) -> int:
         """Count the lines that hold what somebody said."""
         return sum(line.type in ("user", "assistant") for line in lines)
 
-    def _parent(self, line: Line) -> str | None:
+    def _last(self) -> int | None:
+        return len(self.lines) - 1 if self.lines else None
+
+    def _parent(self, line: Line) -> int | None:
         named = [text_of(line.parent_uuid), text_of(line.logical_parent_uuid)]
-        known = next((parent for parent in named if parent in self.lines), None)
+        known = next((self._places[parent] for parent in named if parent in self._places), None)
         is_root = line.parent_uuid is None and not named[1] and line.subtype != "compact_boundary"
-        return known if known is not None or is_root else self._last
+        return known if known is not None or is_root else self._last()
+
+
+def _said(line: Line) -> tuple[Any, ...]:
+    return line.type, line.subtype, line.message, line.content, line.attachment, line.name, line.input, line.output
 
 
 def message_id(line: Line) -> str:

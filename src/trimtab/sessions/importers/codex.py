@@ -173,10 +173,8 @@ class _Reader:
                 self._called(item, time)
             case str(kind) if kind in _RESULTS or kind.endswith("_output"):
                 self._answered(item, time)
-            case str(kind):
-                self.gathering.leave_out(f"{kind} items")
-            case _:
-                pass
+            case kind:
+                self.gathering.leave_out(f"{kind} items" if isinstance(kind, str) else "items of no kind")
 
     def _event(self, event: dict[str, Any]) -> None:
         kind = event.get("type")

@@ -36,6 +36,24 @@ CUT = "the archive is cut or damaged: what follows that place is missing"
 """What is said of a recording that could only be unpacked in part."""
 
 
+LEFT_OUT = "left out: "
+"""How a note begins that says what is missing from a recording."""
+_LONGEST_KIND = 60
+_MOST_KINDS = 20
+
+
+_SINGULAR = {"entries": "entry", "lines": "line", "messages": "message", "items": "item", "attachments": "attachment", "things": "thing", "counts": "count", "edits": "edit", "branches": "branch"}  # fmt: skip
+
+
+def left_out(count: int, what: str) -> str:
+    """The note about things that were left out, of a kind that is named in the plural."""
+    words = what.split(" ")
+    at = next((n for n, word in enumerate(words) if word in _SINGULAR), None)
+    if count == 1 and at is not None:
+        words[at] = _SINGULAR[words[at]]
+    return f"{LEFT_OUT}{count:,} {' '.join(words)}"
+
+
 @dataclass(slots=True)
 class Answer:
     """An API message while its pieces come in."""
@@ -126,8 +144,10 @@ class Gathering:
         self.events.append(Compacted(summary, replacement, time, before_tokens or None, trigger))
 
     def leave_out(self, what: str) -> None:
-        """Count something that is no part of the conversation, or can't be read as one."""
-        self.left_out[what] += 1
+        """Count something that is no part of the conversation, or can't be read as one. The file may have named the kind: long names are cut, and there is room for a few."""
+        kind = what if len(what) <= _LONGEST_KIND else what[:_LONGEST_KIND] + "…"
+        room = kind in self.left_out or len(self.left_out) < _MOST_KINDS
+        self.left_out[kind if room else "things of other kinds"] += 1
 
     @property
     def open_calls(self) -> int:
@@ -148,7 +168,7 @@ class Gathering:
     ) -> Recording:
         """Return what was gathered. `model` is for files that name one for the whole session."""
         (named, provider), _ = self._models.most_common(1)[0] if self._models else (("", ""), 0)
-        said = [*notes, *(f"left out: {n} {what}" for what, n in sorted(self.left_out.items()))]
+        said = [*notes, *(left_out(n, what) for what, n in sorted(self.left_out.items()))]
         if source.cut:
             said.append(CUT)
         events = per_call(self.events)

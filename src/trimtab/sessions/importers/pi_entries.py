@@ -2,8 +2,9 @@
 
     entries ──parent──▶ chain from the last entry ──▶ events
 
-Entries of the first version have no ids: they are a list. A parent that isn't there is the entry before. An entry names its fields in one
-agent's style or the other's (`parentId`, `parent_id`), so both are read here.
+Entries of the first version have no ids: they are a list. A parent that isn't there, or only further down, is the entry before, so no damage
+makes a ring. An id that stood there before is a copy only when all else is the same. An entry names its fields in one agent's style or the
+other's (`parentId`, `parent_id`), so both are read here.
 """
 
 from collections.abc import Iterable
@@ -12,7 +13,7 @@ from typing import Any
 import msgspec
 
 from trimtab.sessions.importers.gathering import Answer, Gathering, opaque
-from trimtab.sessions.importers.values import count_of, list_of, mapping_of, moment_of, parts_of, text_of, usage_of
+from trimtab.sessions.importers.values import count_of, mapping_of, moment_of, parts_of, text_of, usage_of
 from trimtab.sessions.recorded import Recording
 from trimtab.sessions.source import Source
 from trimtab.types.messages import StopReason, Text, Thinking
@@ -25,6 +26,10 @@ _STOPS: dict[str, StopReason] = {
     "error": "error",
     "aborted": "cancelled",
 }
+
+
+_SILENT = ("session_info", "model_change", "thinking_level_change", "label", "custom")
+"""Entries that say nothing to a model."""
 
 
 class Entry(msgspec.Struct, rename="camel"):
@@ -46,37 +51,41 @@ class Entry(msgspec.Struct, rename="camel"):
     summary: Any = None
     tokens_before: Any = None
     tokens_snake: Any = msgspec.field(name="tokens_before", default=None)
-    above: str | None = None
-    """The entry that it hangs on, once it is in a tree."""
 
 
-def chain_of(entries: Iterable[Entry]) -> tuple[list[Entry], int]:
-    """Return the entries from the root to the last one, and how many are left out."""
-    tree: dict[str, Entry] = {}
-    last: str | None = None
+def chain_of(entries: Iterable[Entry]) -> tuple[list[Entry], int, int]:
+    """Return the entries from the root to the last one, how many are left out, and how many were copies."""
+    tree: list[tuple[Entry, int | None]] = []
+    places: dict[str, int] = {}
+    copies = 0
     for entry in entries:
-        name = text_of(entry.id) or f"line-{len(tree)}"
-        if name in tree or entry.type == "leaf":
+        name = text_of(entry.id)
+        if entry.type == "leaf":
+            continue
+        if name in places and tree[places[name]][0] == entry:
+            copies += 1
             continue
         parent = entry.parent_id if entry.parent_id is not msgspec.UNSET else entry.parent_snake
-        known = parent if isinstance(parent, str) and parent in tree else None
-        entry.above = known if known is not None or parent is None else last
-        tree[name] = entry
-        last = name
+        known = places.get(parent) if isinstance(parent, str) else None
+        before = len(tree) - 1 if tree else None
+        tree.append((entry, known if known is not None or parent is None else before))
+        if name:
+            places[name] = len(tree) - 1
     chain: list[Entry] = []
-    while last is not None:
-        chain.append(tree[last])
-        last = tree[last].above
-    return chain[::-1], len(tree) - len(chain)
+    at = len(tree) - 1 if tree else None
+    while at is not None:
+        entry, at = tree[at]
+        chain.append(entry)
+    return chain[::-1], len(tree) - len(chain), copies
 
 
 def read_entries(source: Source, name: str) -> list[Recording]:
     """Return the session in a file of either agent."""
     entries = list(source.records(Entry))
     gathering = Gathering()
-    chain, abandoned = chain_of(entry for entry in entries if entry.type != "session")
-    if abandoned:
-        gathering.left_out["entries of abandoned branches"] = abandoned
+    chain, abandoned, copies = chain_of(entry for entry in entries if entry.type != "session")
+    left_out = {"entries of abandoned branches": abandoned, "repeated entries": copies}
+    gathering.left_out.update({what: n for what, n in left_out.items() if n})
     heads = [entry for entry in entries if entry.type in ("session", "session_info")]
     model = ""
     for entry in chain:
@@ -107,6 +116,8 @@ def _take(gathering: Gathering, entry: Entry) -> None:
             gathering.came(parts_of(entry.summary), time=time, injected=True)
         case "custom_message":
             gathering.came(parts_of(entry.content), time=time, injected=True)
+        case kind if kind not in _SILENT:
+            gathering.leave_out(f"{kind} entries" if isinstance(kind, str) else "entries of no kind")
         case _:
             pass
 
@@ -131,10 +142,8 @@ def _message(gathering: Gathering, message: dict[str, Any], time: float | None) 
             gathering.came(parts_of(message.get("content")), time=time, injected=True)
         case "branchSummary":
             gathering.came(parts_of(message.get("summary")), time=time, injected=True)
-        case str(role):
-            gathering.leave_out(f"{role} messages")
-        case _:
-            pass
+        case role:
+            gathering.leave_out(f"{role} messages" if isinstance(role, str) else "messages without a role")
 
 
 def _answer(gathering: Gathering, message: dict[str, Any], time: float | None) -> None:
@@ -148,7 +157,7 @@ def _answer(gathering: Gathering, message: dict[str, Any], time: float | None) -
         error=text_of(message.get("errorMessage")),
     )
     content = message.get("content")
-    for block in [content] if isinstance(content, str) else list_of(content):
+    for block in content if isinstance(content, list) else [content]:
         _add(gathering, answer, block)
     answer.hidden = answer.hidden or (
         answer.usage is not None

@@ -5,13 +5,14 @@
 Edits other than compactions leave no trace: a recording holds what was said, not what was shown. A compaction that was reverted is none.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trimtab.context.archive import Archive
 from trimtab.context.stores.bodies import Bodies, BodyStore, MemoryBodies, inflate
 from trimtab.context.stores.log import bodies_beside
 from trimtab.context.stores.scan import scan
+from trimtab.sessions.importers.gathering import left_out
 from trimtab.sessions.importers.values import mapping_of, moment_of, text_of
 from trimtab.sessions.recorded import Answered, Came, Compacted, Event, Recording
 from trimtab.sessions.source import Source
@@ -58,9 +59,18 @@ def read(source: Source) -> list[Recording]:
             id=header.id if header is not None else "",
             cwd=archive.cwd or (header.cwd if header is not None else ""),
             bad_lines=sum(damage.kind in ("refused", "salvaged", "unreadable") for damage in found.damage),
-            notes=(f"left out: {n} entries of other branches",) if (n := len(archive) - len(path)) else (),
+            notes=tuple(_notes(path, others=len(archive) - len(path), reverted=reverted)),
         )
     ]
+
+
+def _notes(path: Sequence[Entry], *, others: int, reverted: set[str]) -> Iterator[str]:
+    """What of the file is no part of what was said."""
+    if others:
+        yield left_out(others, "entries of other branches")
+    edits = [e for e in path if isinstance(v := e.value, EditEntry) and not isinstance(v.edit, Compact)]
+    if standing := sum(entry.id not in reverted for entry in edits):
+        yield left_out(standing, "edits of what the model saw: it is whole again")
 
 
 def _event(entry: Entry, reverted: set[str], bodies: BodyStore) -> Event | None:

@@ -11,6 +11,9 @@ from trimtab.types.usage import Usage
 _MILLISECONDS = 1e11
 """A count of seconds that is larger is one of milliseconds (seconds reach it in the year 5138)."""
 
+_LATEST = 4_102_444_800.0
+"""Seconds at the end of the year 2099. What claims to be later was damaged, and would drag all that follows along."""
+
 _TEXTS = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text"})
 
 
@@ -37,16 +40,18 @@ def count_of(value: Any) -> int:
 
 
 def moment_of(value: Any) -> float | None:
-    """Seconds since 1970 of an RFC 3339 text, or of a number of seconds or milliseconds; a text without a zone is UTC."""
+    """Seconds since 1970 of an RFC 3339 text, or of a number of seconds or milliseconds; a text without a zone is UTC. None for what no session can have."""
     if isinstance(value, str):
         try:
             moment = datetime.fromisoformat(value)
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+            seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
             return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e15:
+    elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e15:
         return None
-    return value / 1000 if value > _MILLISECONDS else float(value)
+    else:
+        seconds = value / 1000 if value > _MILLISECONDS else float(value)
+    return seconds if 0 < seconds < _LATEST else None
 
 
 def usage_of(
@@ -65,16 +70,16 @@ def usage_of(
 
 
 def parts_of(content: Any) -> list[Part]:
-    """Text and images of a message's content, whichever vendor's blocks these are. An unknown block is kept as its JSON."""
-    if isinstance(content, str):
-        return [Text(content)] if content else []
-    return [part for block in list_of(content) if (part := _part_of(block)) is not None]
+    """Text and images of a message's content, whichever vendor's blocks these are. What is none, an unknown block or a value of another type, is kept as its JSON."""
+    blocks = content if isinstance(content, list) else [content]
+    return [part for block in blocks if (part := _part_of(block)) is not None]
 
 
 def _part_of(block: Any) -> Part | None:
     if isinstance(block, str):
         return Text(block) if block else None
-    block = mapping_of(block)
+    if not isinstance(block, dict):
+        return Text(json_text(block)) if block is not None else None
     kind = text_of(block.get("type", "text" if "text" in block else ""))
     if kind in _TEXTS:
         return Text(block["text"]) if text_of(block.get("text")) else None

@@ -18,8 +18,8 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-FORM = 1
-"""Raise it when tables, texts or words change: what stands in the words of a text has to be known when it is taken out."""
+FORM = 2
+"""Raise it when tables, summaries, texts or words change: what stands in the words of a text has to be known when it is taken out."""
 _MARK = 0x7472696D
 """`application_id` of the file: whose it is."""
 _BUSY_S = 2.0

@@ -10,6 +10,7 @@ file can be deleted at any time, and no session is ever read from it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -48,7 +49,7 @@ class SessionIndex:
 
     def listing(self, cwd: str | None = None) -> Listing:
         """List the sessions of one project, or all, as `SessionFolder.listing` does. Never raises for what is wrong with the index."""
-        if _no_sqlite() or not self.folder.sessions.is_dir():  # who only looks makes nothing
+        if _no_sqlite() or not os.path.isdir(self.folder.sessions):  # who only looks makes nothing
             return self.folder.listing(cwd)
 
         def ask(database: Connection, refreshed: Refreshed) -> Listing:
@@ -56,14 +57,14 @@ class SessionIndex:
             kept = dict(database.execute("SELECT path, summary FROM files WHERE ?1 IS NULL OR folder = ?1", (folder,)))
             sessions = [unpacked(kept[file.key], file.path) for file in refreshed.seen if file.key in kept]
             sessions.sort(key=lambda s: (s.modified, s.path.name), reverse=True)
-            return Listing(tuple(sessions), tuple(sorted(refreshed.notes)))
+            return Listing(tuple(sessions), (*sorted(refreshed.notes), *self.folder.unread(cwd)))
 
         found = self._answer(cwd, ask, texts=False)
         return self.folder.listing(cwd) if found is None else found
 
     def search(self, query: Query, cwd: str | None = None, *, limit: int = 20) -> Hits:
         """Look `query` up in the sessions of one project, or all. Raises `TrimtabError` where this Python can't search."""
-        if query.empty or limit < 1 or not self.folder.sessions.is_dir():
+        if query.empty or limit < 1 or not os.path.isdir(self.folder.sessions):
             return Hits()
         found = None
         if not _no_sqlite():

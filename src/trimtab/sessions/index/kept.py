@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from trimtab.context.stores.summary import SessionSummary
+from trimtab.context.stores.summary import Ended, SessionSummary
 from trimtab.context.stores.written import Written
 from trimtab.types.usage import Usage
 
@@ -29,6 +29,7 @@ class _Kept(msgspec.Struct, array_like=True, frozen=True, gc=False):
     damage: int
     prompt: str
     model: str
+    ended: Ended
 
 
 _decoder = msgspec.msgpack.Decoder(_Kept)
@@ -51,6 +52,7 @@ def packed(summary: SessionSummary, modified: float) -> bytes:
             summary.damage,
             summary.prompt,
             summary.model,
+            summary.ended,
         )
     )
 
@@ -72,6 +74,7 @@ def unpacked(data: bytes, path: Path) -> SessionSummary:
         damage=kept.damage,
         prompt=kept.prompt,
         model=kept.model,
+        ended=kept.ended,
     )
 
 

@@ -80,10 +80,18 @@ def look(folder: SessionFolder, cwd: str | None) -> list[Seen]:
             for entry in entries:
                 if entry.name.endswith(b".jsonl"):
                     with suppress(OSError):
-                        stat = entry.stat()
+                        stat = _stat_of(entry)
                         key = name + b"/" + entry.name
                         seen.append(Seen(entry.path, key, stat.st_size, stat.st_mtime_ns, stat.st_ino))
     return seen
+
+
+def _stat_of(entry: os.DirEntry[bytes]) -> os.stat_result:
+    """What is known of a file; of a link that leads nowhere, what is known of the link. Raises `OSError` for what has vanished."""
+    try:
+        return entry.stat()
+    except OSError:
+        return entry.stat(follow_symlinks=False)
 
 
 def _names(root: bytes) -> list[bytes]:
