@@ -239,6 +239,7 @@ def test_slash_commands_run_templates_are_said_and_unknown_ones_are_named(cli: C
         assert {c["value"] for c in wire.ask("trimtab.complete", line="/undo ")["completions"]} == {
             "/undo files",
             "/undo talk",
+            "/undo force",
         }
 
 
