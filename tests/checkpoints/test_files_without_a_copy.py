@@ -198,12 +198,17 @@ def test_what_a_turn_moved_into_the_project_from_elsewhere_is_left_where_it_is(
     notes = bench.root / "notes"
     notes.write_text("mine")
     monkeypatch.setattr(recorder, "_CLOCKS_NS", 0)
-    bench.turn(lambda: (notes.rename(bench.project / "notes"), bench.file("new")))
+    folder = bench.root / "folder"
+    folder.mkdir()
+    (folder / "a").write_text("mine")
+    bench.turn(
+        lambda: (notes.rename(bench.project / "notes"), bench.file("new"), folder.rename(bench.project / "folder"))
+    )
     outcome = bench.rewinder.undo()
     assert put_back(bench, outcome) == ["new"]
-    why = "it was only moved here, or came into view: it is older than the turn"
-    assert left(bench, outcome) == {"notes": (why, "yourself")}
-    assert bench.names() == ["notes"]
+    why = "it was only moved here: it is older than the turn"
+    assert left(bench, outcome) == {"notes": (why, "yourself"), "folder/a": (why, "yourself")}
+    assert bench.names() == ["folder", "folder/a", "notes"]
 
 
 def test_what_ignore_files_named_before_a_turn_is_not_taken_for_made_by_it(
@@ -213,7 +218,8 @@ def test_what_ignore_files_named_before_a_turn_is_not_taken_for_made_by_it(
     ignore = bench.file(".gitignore", b".env\n")
     monkeypatch.setattr(recorder, "_CLOCKS_NS", 0)
     bench.turn(lambda: ignore.write_bytes(b""))
-    assert put_back(bench, bench.rewinder.undo()) == [".gitignore"]
+    outcome = bench.rewinder.undo()
+    assert (put_back(bench, outcome), outcome.left) == ([".gitignore"], ())
     assert ((bench.project / ".env").read_bytes(), ignore.read_bytes()) == (b"secret", b".env\n")
 
 
@@ -373,3 +379,9 @@ def test_what_is_told_names_each_file_why_it_was_left_and_what_helps(bench: Benc
         f"  {at}/mine: it was changed since, by you or by another program",
         "What was changed since stays; ask for the change once more if you still want it.",
     ]
+
+
+def test_of_very_many_files_some_are_named_and_the_rest_counted(bench: Bench) -> None:
+    bench.turn(lambda: [bench.file(f"f{number:03}") for number in range(100)])
+    lines = told(bench.rewinder.undo())
+    assert (lines[1], lines[-1], len(lines)) == (f"  {bench.project}/f000: removed", "  … and 60 more", 42)

@@ -47,6 +47,9 @@ class PlainPaths:
     def of_program(self, name: str) -> str | None:
         return {"pip": "/p/.venv/bin/pip", "ls": "/usr/bin/ls"}.get(name)
 
+    def python_path(self) -> tuple[str, ...]:
+        return ()
+
     def is_in_git_folder(self, path: str) -> bool:
         return path.startswith("/p/.bare/")
 
@@ -456,3 +459,16 @@ def test_links_are_resolved_but_for_those_in_proc_which_lead_each_process_elsewh
     paths = WorkspacePaths(Workspace(tmp_path, tmp_path))
     found = [paths.of_shell(text) for text in ("own/x", "fd/9", "/dev/fd/9", f"/proc/self/../..{base}/x")]
     assert found == ["/proc/self/cwd/x", "/proc/self/fd/9", "/proc/self/fd/9", f"/proc/self/../..{base}/x"]
+
+
+@pytest.mark.parametrize(
+    ("given", "runs_unasked"), [("", True), ("/usr/lib/x", True), ("src", False), ("/usr/lib/x:", False)]
+)
+def test_a_python_program_is_asked_about_where_an_edit_could_put_a_module_in_its_way(
+    tmp_path: Path, given: str, runs_unasked: bool
+) -> None:
+    project = os.path.realpath(tmp_path)
+    paths = WorkspacePaths(Workspace(tmp_path, Path("/home/me")), "/usr/bin", {"PYTHONPATH": given} if given else {})
+    for command in ("pip list", "mypy --version"):
+        decision = decide(call("bash", command=command), Policy("auto-edit", project, "/home/me"), paths)
+        assert runs(decision) is runs_unasked

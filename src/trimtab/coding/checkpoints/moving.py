@@ -93,7 +93,7 @@ def _reason(now: State, change: Change, *, force: bool) -> Left | None:
     path = change.path
     states = [state for state in (now, change.before, change.after) if state is not None]
     if change.after is not None and change.after.unknown:
-        return Left(path, "it was only moved here, or came into view: it is older than the turn", "yourself")
+        return Left(path, "it was only moved here: it is older than the turn", "yourself")
     if any(state.special for state in states):
         return Left(path, "it is, or was, a pipe, socket or device", "yourself")
     if _same(now, change.before) or (now is None and change.before is not None and change.before.folder):

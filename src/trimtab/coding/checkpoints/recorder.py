@@ -185,7 +185,7 @@ class Checkpointer:
             if was == after or (is_folder and (was.folder if was is not None else begun.folders is None)):
                 continue
             found[path] = Change(path, was, after, begun.made.get(path))
-        _mark_moved_in(found, begun, tree)
+        _set_moved_in_apart(found, begun, tree)
         return found, tuple(unkept)
 
     def _record(self, turn: str, changes: Mapping[str, Change], unkept: Sequence[str]) -> None:
@@ -250,20 +250,35 @@ class ChildCheckpoints:
         await self.recorder.settle_those_of(f"{self.child}:")
 
 
-def _mark_moved_in(changes: dict[str, Change], begun: Begun, tree: Tree | None) -> None:
-    """What is older than the call and was nowhere to be seen wasn't made by it: moved here from elsewhere, or uncovered. To remove it would lose it."""
+def _set_moved_in_apart(changes: dict[str, Change], begun: Begun, tree: Tree | None) -> None:
+    """What is older than the call and was nowhere to be seen wasn't made by it, and to remove it would lose it: it was moved here from elsewhere, or merely came into view."""
+    if not begun.whole or not begun.at_ns:
+        return
     gone = [change for change in changes.values() if change.before is not None and change.after is None]
     contents = {change.before.content for change in gone if change.before is not None}
     numbers = {begun.numbers.get(change.path) for change in gone}
-    for path, change in changes.items():
+    least = begun.at_ns - _CLOCKS_NS
+    for path, change in list(changes.items()):
         after = change.after
         if change.before is not None or after is None or after.link or after.special or after.folder:
             continue
         if after.content in contents or (tree is not None and tree.numbers.get(path) in numbers):
             continue  # moved here from where we saw it
-        born = born_ns(path) if begun.whole and begun.at_ns else None
-        if born is not None and born < begun.at_ns - _CLOCKS_NS:
+        born = born_ns(path)
+        if born is None or born >= least:
+            continue
+        if begun.folders is not None and os.path.dirname(path) in begun.folders and _touched_ns(path) < least:
+            del changes[path]  # came into view: no name was given to it, and no folder around it is new
+        else:
             changes[path] = Change(path, UNKNOWN, after)
+
+
+def _touched_ns(path: str) -> int:
+    """When the file last got a name, a mode or a content."""
+    try:
+        return os.lstat(path).st_ctime_ns
+    except OSError:
+        return 0
 
 
 def _first_missing(path: str) -> str | None:

@@ -110,7 +110,7 @@ class ProjectTree:
 
     def _folders(self) -> _Folders:
         """By the kinds in the folders' lists, so nothing is asked of a file itself."""
-        found, pending, seen = _Folders(), [str(self.project)], 0
+        found, pending, seen = _Folders({str(self.project)}), [str(self.project)], 0
         while pending:
             folder, here = pending.pop(), 0
             try:

@@ -13,6 +13,8 @@ from trimtab.coding.telling.tables import counted, shortened
 from trimtab.types.errors import UsageError
 
 _PROMPT = 200
+_NAMED = 40
+"""Files that are named of those that were put back; of those that were left, ten times as many."""
 _WHATS: dict[str, What] = {"files": "files", "talk": "talk", "both": "both"}
 _HELP: dict[Remedy, str] = {
     "force": "To put back what was changed since: /redo, then /undo force. What stands there now comes back with /redo.",
@@ -71,15 +73,20 @@ def told(outcome: Outcome, *, again: bool = False) -> list[str]:
     lines = [f"{did}{part}: {prompt}" for prompt in prompts]
     if not outcome.talk:
         lines = [f"{did}{part} what {counted(len(outcome.turns), 'turn')} changed in files"]
-    lines += [f"  {change.path}: {_how(change, again=again)}" for change in outcome.put_back]
+    lines += _some([f"  {change.path}: {_how(change, again=again)}" for change in outcome.put_back], _NAMED)
     if left:
         lines += [f"left as {'it is' if len(left) == 1 else 'they are'}, {counted(len(left), 'file')}:"]
-        lines += [f"  {one.path}: {one.why}" for one in left]
+        lines += _some([f"  {one.path}: {one.why}" for one in left], 10 * _NAMED)
         helps = _HELP_AGAIN if again else _HELP
         lines += [words for remedy, words in helps.items() if any(one.remedy == remedy for one in left)]
     elif not outcome.put_back and not outcome.talk:
         lines += ["no file had to change"]
     return [one_line(line) for line in lines]
+
+
+def _some(lines: list[str], most: int) -> list[str]:
+    more = len(lines) - most
+    return lines if more <= 0 else [*lines[:most], f"  … and {more:,} more"]
 
 
 def _how(change: Change, *, again: bool) -> str:

@@ -30,6 +30,8 @@ _MAX_DEPTH = 20
 _SHOWN = 120
 """Characters of a part of a command that a verdict names."""
 _BARE = re.compile(r"[^\s'\"\\|&;<>()$`*?\[\]#~!{}]+")
+_PYTHON = frozenset({"pip", "pip3", "mypy"})
+"""Of the programs that are known to change nothing those that run modules of Python, which a file of an edit may stand for."""
 _MAY = "it may change things"
 _NOTHING = By("fact", "it is known to change nothing")
 _LOOKS = By("fact", "the tool changes nothing")
@@ -272,8 +274,12 @@ def _ask(policy: Policy, reason: str, words: tuple[Word, ...] = ()) -> Ask:
 
 
 def _is_editable_program(name: str, policy: Policy, paths: Paths) -> bool:
-    """Whether an edit that nobody is asked about may decide what the command does (`.venv/bin/pip` of the project)."""
+    """Whether an edit that nobody is asked about may decide what the command does (`.venv/bin/pip` of the project, a module in PYTHONPATH)."""
     path = paths.of_program(name)
+    if os.path.basename(name) in _PYTHON:
+        modules = (os.path.join(folder, "sitecustomize.py") for folder in paths.python_path())
+        if any(is_edited_unasked(module, policy, paths) for module in modules):
+            return True
     if path is None or path.startswith(SYSTEM_FOLDERS):
         return False
     return is_edited_unasked(path, policy, paths)

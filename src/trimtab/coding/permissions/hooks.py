@@ -73,6 +73,12 @@ class WorkspacePaths:
         found = None if "\0" in name or not name else shutil.which(name, path=os.pathsep.join(folders))
         return found and os.path.realpath(found)
 
+    def python_path(self) -> tuple[str, ...]:
+        """As Python finds them from the working folder."""
+        given = (self.environment or {}).get("PYTHONPATH", "")
+        folders = given.split(os.pathsep) if given else []
+        return tuple(os.path.realpath(self.workspace.cwd / folder) for folder in folders)
+
     def is_in_git_folder(self, path: str) -> bool:
         """As git knows them: by HEAD and objects (the repository), or HEAD and commondir (a worktree's part)."""
         return any(

@@ -47,6 +47,10 @@ class Paths(Protocol):
         """The program that a shell runs for `name`; None when none is found."""
         ...
 
+    def python_path(self) -> tuple[str, ...]:
+        """The folders of PYTHONPATH, from which every Python program takes modules first."""
+        ...
+
     def is_in_git_folder(self, path: str) -> bool:
         """Whether a folder above the real path is one of git's own, whatever its name is."""
         ...
