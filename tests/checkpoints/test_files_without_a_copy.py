@@ -359,7 +359,8 @@ def test_what_is_told_names_each_file_why_it_was_left_and_what_helps(bench: Benc
     at = bench.project
     assert told(bench.rewinder.undo()) == [
         "took back in part: go",
-        f"  {at}/made: removed; it is moved away for /redo, too large to be copied",
+        f"  {at}/made: moved away, since it is too large to be copied",
+        f"What was moved away comes back with /redo; until then it takes room in {bench.root}/store/large.",
         "left as they are, 2 files:",
         f"  {at}/large: no copy of how it was is kept: it is larger than 16 MiB",
         f"  {at}/mine: it was changed since, by you or by another program",
@@ -370,7 +371,7 @@ def test_what_is_told_names_each_file_why_it_was_left_and_what_helps(bench: Benc
     mine.write_bytes(b"new")
     assert told(bench.rewinder.undo(what="files"))[:3] == [
         "took back in part what 1 turn changed in files",
-        f"  {at}/made: removed; it is moved away for /redo, too large to be copied",
+        f"  {at}/made: moved away, since it is too large to be copied",
         f"  {at}/mine: as it was",
     ]
     mine.write_bytes(b"changed")
@@ -385,3 +386,22 @@ def test_of_very_many_files_some_are_named_and_the_rest_counted(bench: Bench) ->
     bench.turn(lambda: [bench.file(f"f{number:03}") for number in range(100)])
     lines = told(bench.rewinder.undo())
     assert (lines[1], lines[-1], len(lines)) == (f"  {bench.project}/f000: removed", "  … and 60 more", 42)
+
+
+def test_what_cannot_be_kept_of_a_file_that_is_there_leaves_it_and_the_others_go_on(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = bench.file("a", b"old")
+    bench.turn(lambda: (path.write_bytes(b"new"), bench.file("b", b"new")))
+    path.write_bytes(b"mine")
+    real = ContentStore.put
+
+    def full(store: ContentStore, data: bytes) -> str:
+        if data == b"mine":
+            raise StoreError("there is no room")
+        return real(store, data)
+
+    monkeypatch.setattr(ContentStore, "put", full)
+    outcome = bench.rewinder.undo(force=True)
+    assert (left(bench, outcome), put_back(bench, outcome)) == ({"a": ("there is no room", "again")}, ["b"])
+    assert path.read_bytes() == b"mine"

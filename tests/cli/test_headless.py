@@ -200,6 +200,19 @@ def test_a_hook_of_the_project_does_not_run_for_a_worktree(repository: Cli) -> N
     assert list(repository.root.rglob("ran")) == []
 
 
+def test_a_program_that_the_repository_names_runs_for_a_worktree_only_where_it_is_trusted(repository: Cli) -> None:
+    repository.file(".git/info/attributes", "* filter=x\n")
+    git("config", "filter.x.smudge", f"touch {repository.root}/ran; cat", cwd=repository.project)
+    outcome = run(repository, {"text": "done"}, flags=("--worktree", "x"))
+    assert (outcome.code, (repository.root / "ran").exists()) == (2, False)
+    assert "filter.x.smudge" in outcome.err
+    assert "trimtab trust" in outcome.err
+    trusted = ("--worktree", "x", "--trust", "once")
+    assert run(repository, {"text": "done"}, flags=(*trusted, "--safe")).code == 2
+    assert run(repository, {"text": "done"}, flags=trusted).code == 0
+    assert (repository.root / "ran").exists()
+
+
 @pytest.mark.parametrize("name", ["../out", "-b", "a b", "", "x.lock", "a..b", "\x1b[31m"])
 def test_a_name_that_is_none_is_refused(repository: Cli, name: str) -> None:
     outcome = run(repository, {"text": "done"}, flags=("--worktree", name))

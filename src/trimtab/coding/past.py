@@ -56,7 +56,10 @@ class Past:
     async def redo(self) -> Outcome:
         """Do again what was taken back last. Raises as `undo` does."""
         outcome = await self._rewind(Rewinder.redo)
-        self._news = [] if outcome.talk else [*self._news, f"the person put back what you changed in {_named(outcome)}"]
+        if outcome.talk:
+            self._news = []
+        elif outcome.put_back:
+            self._news.append(f"the person put back what you changed in {_named(outcome)}")
         return outcome
 
     async def diff(self, number: int | None = 1) -> tuple[str, ...]:

@@ -7,10 +7,12 @@ One that is there already is used again, if it is a worktree of this repository.
 
 import os
 import re
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from trimtab.coding.permissions.git_programs import GitSettings
 from trimtab.coding.trust import stored_answer
 from trimtab.config.home import environment, find_home
 from trimtab.types.errors import UsageError
@@ -29,10 +31,11 @@ class Worktree:
     notice: str
 
 
-def make_worktree(cwd: Path, name: str) -> Worktree:
+def make_worktree(cwd: Path, name: str, *, trusted: bool | None = None) -> Worktree:
     """Make the worktree `name` of the repository that `cwd` is in, from its HEAD, or find it; the same folder of the project in it is where one works.
 
-    Raises `UsageError` when there is no repository, or git says no.
+    `trusted`: what holds for this run whatever was answered before. Raises `UsageError` when there is no repository, git says no, or git would run
+    programs that a folder names which nobody trusts.
     """
     if not _NAME.fullmatch(name) or name.endswith((".", ".lock")) or ".." in name:
         raise UsageError(
@@ -44,6 +47,7 @@ def make_worktree(cwd: Path, name: str) -> Worktree:
     main = Path(common).parent if os.path.basename(common) == ".git" else Path(top)
     folder = main.with_name(f"{main.name}-worktrees") / name
     inside = os.path.relpath(here, top)
+    known = stored_answer(cwd, find_home(environment()).trust_file) is True
     if folder.exists():
         there = _git(str(folder), "rev-parse", "--git-common-dir")
         if os.path.realpath(folder / there) != common:
@@ -52,14 +56,25 @@ def make_worktree(cwd: Path, name: str) -> Worktree:
             )
         notice = f"working in {folder}, which was there"
     else:
+        if not (known if trusted is None else trusted):
+            _require_no_programs(here)
         branch = _BRANCH + name
         there_is = _ask(here, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}").returncode == 0
         new = () if there_is else ("-b", branch)
         _git(here, "worktree", "add", *new, str(folder), *((branch,) if there_is else ()))
         notice = f"working in {folder}, a new worktree on branch {branch}; `git worktree remove {folder}` takes it away"
     place = folder / inside
-    trusted = stored_answer(cwd, find_home(environment()).trust_file) is True
-    return Worktree(place if place.is_dir() else folder, trusted, notice)
+    return Worktree(place if place.is_dir() else folder, known, notice)
+
+
+def _require_no_programs(folder: str) -> None:
+    """Raise `UsageError` where files are checked out by programs that the repository's own settings name."""
+    git = shutil.which("git")
+    if git and (setting := GitSettings(git).program(folder)):
+        raise UsageError(
+            f"no worktree is made: the repository's own settings may make git run a program: {setting}",
+            hint="Trust the folder first (trimtab trust), or make the worktree yourself: git worktree add.",
+        )
 
 
 def _git(cwd: str, *arguments: str) -> str:

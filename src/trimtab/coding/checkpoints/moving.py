@@ -41,13 +41,17 @@ class Moved:
 
 
 def move(changes: Sequence[Change], store: ContentStore, *, force: bool = False) -> Moved:
-    """Put each file from `before` into `after`; `force`: from whatever state it is in. Raises `StoreError` when nothing can be looked at."""
+    """Put each file from `before` into `after`; `force`: from whatever state it is in."""
     done: list[Change] = []
     left: list[Left] = []
     already: list[Change] = []
     for change in _ordered(changes):
         mark = mark_of(change.path)
-        now = state_of(change.path, store)
+        try:
+            now = state_of(change.path, store)
+        except StoreError as problem:  # what stands there can't be kept
+            left.append(Left(change.path, problem.message, "again"))
+            continue
         if _same(now, change.after) and not _only_mode(now, change):
             already += [] if _same(change.before, change.after) else [change]
             continue

@@ -9,6 +9,7 @@ import hashlib
 import os
 import stat
 from contextlib import suppress
+from pathlib import Path
 from typing import TypeAlias
 
 from trimtab.coding.checkpoints.aside import Aside
@@ -29,6 +30,11 @@ def mark_of(path: str, at: int | None = None) -> Mark:
     return facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino, facts.st_mode
 
 
+def aside_of(store: ContentStore) -> Path:
+    """Where files go of which no copy is kept."""
+    return store.folder / "large"
+
+
 def put_back(path: str, now: State, mark: Mark, state: State, store: ContentStore) -> None:
     """Make `path`, which is in state `now`, be in `state`. `mark` is from before `now` was looked at.
 
@@ -41,7 +47,7 @@ def put_back(path: str, now: State, mark: Mark, state: State, store: ContentStor
         raise StoreError("its folder is now a link to somewhere else")
     at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        _Place(at, name, now, mark, store, Aside(store.folder / "large")).become(state)
+        _Place(at, name, now, mark, store, Aside(aside_of(store))).become(state)
     finally:
         os.close(at)
 

@@ -9,6 +9,7 @@ leaves states from which the same undo goes on.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from trimtab.coding.checkpoints.history import (
@@ -23,6 +24,7 @@ from trimtab.coding.checkpoints.history import (
     words_of,
 )
 from trimtab.coding.checkpoints.moving import Left, Moved, move
+from trimtab.coding.checkpoints.putting import aside_of
 from trimtab.coding.checkpoints.states import State, state_of
 from trimtab.coding.checkpoints.store import ContentStore
 from trimtab.coding.tools.diffs import unified
@@ -40,12 +42,14 @@ _PATIENCE_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was done. `turns` oldest first; `put_back` from which state into which; `talk`: whether the conversation went back (or forward) too."""
+    """What was done. `turns` oldest first; `put_back` from which state into which; `talk`: whether the conversation went back (or forward) too.
+    `aside` is where large files lie that were moved away, if any were."""
 
     turns: tuple[str, ...]
     put_back: tuple[Change, ...]
     left: tuple[Left, ...]
     talk: bool
+    aside: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ class Rewinder:
             self._note(UNDO, data)  # before the talk goes back: cut off between the two, a redo knows what to do
             if talk:
                 self.log.move_leaf(turns[0].parent)
-            return Outcome(tuple(turn.text for turn in turns), moved.done, left, talk)
+            return self._outcome(tuple(turn.text for turn in turns), moved.done, left, talk=talk)
 
     def redo(self) -> Outcome:
         """Do again what was undone last. Raises `UsageError` when nothing was, or something was said since."""
@@ -92,7 +96,7 @@ class Rewinder:
             if undone.talk:
                 self.log.move_leaf(undone.leaf)
             self._note(REDO, {"undo": undone.entry_id})
-            return Outcome(texts, moved.done, moved.left, undone.talk)
+            return self._outcome(texts, moved.done, moved.left, talk=undone.talk)
 
     def diff(self, number: int | None = 1) -> tuple[str, ...]:
         """What the last `number` turns (None: all of the branch) changed, a unified diff a file, against how the files are now. Raises `UsageError` as `undo`."""
@@ -100,6 +104,12 @@ class Rewinder:
         turns = history.turns if number is None else history.turns[-number:]
         texts = (self._diff(change) for change in combined(turns, history))
         return tuple(text for text in texts if text)
+
+    def _outcome(
+        self, turns: tuple[str, ...], done: tuple[Change, ...], left: tuple[Left, ...], *, talk: bool
+    ) -> Outcome:
+        went_aside = any(change.before is not None and change.before.loose for change in done)
+        return Outcome(turns, done, left, talk, aside_of(self.store) if went_aside else None)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

@@ -74,6 +74,10 @@ def told(outcome: Outcome, *, again: bool = False) -> list[str]:
     if not outcome.talk:
         lines = [f"{did}{part} what {counted(len(outcome.turns), 'turn')} changed in files"]
     lines += _some([f"  {change.path}: {_how(change, again=again)}" for change in outcome.put_back], _NAMED)
+    if outcome.aside is not None:
+        lines += [
+            f"What was moved away comes back with {'/undo' if again else '/redo'}; until then it takes room in {outcome.aside}."
+        ]
     if left:
         lines += [f"left as {'it is' if len(left) == 1 else 'they are'}, {counted(len(left), 'file')}:"]
         lines += _some([f"  {one.path}: {one.why}" for one in left], 10 * _NAMED)
@@ -92,7 +96,7 @@ def _some(lines: list[str], most: int) -> list[str]:
 def _how(change: Change, *, again: bool) -> str:
     if change.after is None:
         kept = change.before is not None and change.before.loose
-        return "removed; it is moved away for /redo, too large to be copied" if kept else "removed"
+        return "moved away, since it is too large to be copied" if kept else "removed"
     if change.before is None:
         return "made again"
     return "changed again" if again else "as it was"

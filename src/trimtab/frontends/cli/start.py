@@ -25,7 +25,8 @@ def open_flags(flags: Flags) -> Project:
     overrides = overrides_of(flags)
     cwd, trust = Path(flags.cwd or "."), flags.trust
     if flags.worktree is not None:
-        made = make_worktree(cwd, flags.worktree)
+        told = False if flags.safe else None if trust is None else trust != "never"
+        made = make_worktree(cwd, flags.worktree, trusted=told)
         click.echo(one_line(made.notice), err=True)
         cwd = made.folder
         trust = trust or ("once" if made.trusted and not flags.safe else None)

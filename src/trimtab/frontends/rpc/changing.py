@@ -177,7 +177,7 @@ async def undo(host: Host, request: verbs.Undo, call: Call) -> Answer:
     """Take turns back."""
     if request.turns < 1:
         raise UsageError("turns has to be at least 1", hint="1 is the last turn.")
-    return _outcome(await host.session.undo(request.turns, what=request.what))
+    return _outcome(await host.session.undo(request.turns, what=request.what, force=request.force))
 
 
 async def redo(host: Host, request: verbs.Redo, call: Call) -> Answer:

@@ -262,6 +262,8 @@ class Undo(Request, frozen=True, tag="trimtab.undo"):
     """How many; 1 by default."""
     what: What = "both"
     """`both`, `files` or `talk`: what of them; both by default."""
+    force: bool = False
+    """Put back files too that were changed since; a redo brings what stood there."""
 
 
 class Redo(Request, frozen=True, tag="trimtab.redo"):
