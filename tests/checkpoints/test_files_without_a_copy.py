@@ -405,3 +405,22 @@ def test_what_cannot_be_kept_of_a_file_that_is_there_leaves_it_and_the_others_go
     outcome = bench.rewinder.undo(force=True)
     assert (left(bench, outcome), put_back(bench, outcome)) == ({"a": ("there is no room", "again")}, ["b"])
     assert path.read_bytes() == b"mine"
+
+
+def test_a_repository_that_a_turn_made_or_removed_is_named_and_nothing_of_it_is_touched(bench: Bench) -> None:
+    old = bench.file("old/.git/HEAD").parent
+    bench.file("kept/.git/HEAD")
+    bench.turn(
+        lambda: (
+            bench.file("new/.git/HEAD"),
+            bench.file("new/a"),
+            bench.file("kept/.git/index"),
+            (old / "HEAD").unlink(),
+            old.rmdir(),
+        )
+    )
+    outcome = bench.rewinder.undo()
+    why = ("it is, or was, a repository of git's, and those are never touched", "yourself")
+    assert (put_back(bench, outcome), left(bench, outcome)) == (["new/a"], {"new/.git": why, "old/.git": why})
+    names = ["kept", "kept/.git", "kept/.git/HEAD", "kept/.git/index", "new", "new/.git", "new/.git/HEAD", "old"]
+    assert bench.names() == names

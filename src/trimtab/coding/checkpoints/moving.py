@@ -16,6 +16,7 @@ from trimtab.coding.checkpoints.history import Change
 from trimtab.coding.checkpoints.putting import Mark, mark_of, put_back
 from trimtab.coding.checkpoints.states import State, state_of
 from trimtab.coding.checkpoints.store import ContentStore
+from trimtab.coding.checkpoints.tree import GIT
 from trimtab.types.errors import StoreError
 
 Remedy: TypeAlias = Literal["force", "again", "yourself"]
@@ -100,6 +101,8 @@ def _reason(now: State, change: Change, *, force: bool) -> Left | None:
         return Left(path, "it was only moved here: it is older than the turn", "yourself")
     if any(state.special for state in states):
         return Left(path, "it is, or was, a pipe, socket or device", "yourself")
+    if os.path.basename(path) == GIT and _is_folder(change.before, change.after):
+        return Left(path, "it is, or was, a repository of git's, and those are never touched", "yourself")
     if _same(now, change.before) or (now is None and change.before is not None and change.before.folder):
         return None
     return None if force else Left(path, "it was changed since, by you or by another program", "force")

@@ -24,14 +24,15 @@ MOST_TOTAL = 512 << 20
 _MOST_ENTRIES = 100_000
 """Names in the folders' lists, ignored ones too; in a project with more, folders aren't followed."""
 _LOOK_S = 5
-_CACHES = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache"})
+GIT = ".git"
+_CACHES = frozenset({GIT, ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache"})
 
 _Facts: TypeAlias = tuple[int, int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Every file that no ignore file names, every empty folder, and the folders around both, by path; numbers of files. `folders`: all that there are (caches
+    """Every file that no ignore file names, every folder that is empty or git's own, and the folders around them, by path; numbers of files. `folders`: all that there are (caches
     aside); None when there are too many, and then none is among the states."""
 
     states: dict[str, FileState]
@@ -44,7 +45,8 @@ class _Folders:
     """What the folders' lists say."""
 
     every: set[str] = field(default_factory=set)
-    empty: list[str] = field(default_factory=list)
+    noted: list[str] = field(default_factory=list)
+    """Empty ones, and git's own."""
     others: list[str] = field(default_factory=list)
     """Links, pipes, sockets, devices: ripgrep passes over them."""
     whole: bool = True
@@ -66,7 +68,7 @@ class ProjectTree:
         if self.hopeless or (names := self._files()) is None:
             return None
         folders = self._folders()
-        paths = [*names, *folders.others, *(folders.empty if folders.whole else ())]
+        paths = [*names, *folders.others, *(folders.noted if folders.whole else ())]
         with self.store.together():
             found = self._states(paths)
         if found is None:
@@ -121,12 +123,14 @@ class ProjectTree:
                             if entry.name not in _CACHES:
                                 pending.append(entry.path)
                                 found.every.add(entry.path)
+                            elif entry.name == GIT:
+                                found.noted.append(entry.path)
                         elif not entry.is_file(follow_symlinks=False):
                             found.others.append(entry.path)
             except OSError:
                 continue
             if not here and folder != str(self.project):
-                found.empty.append(folder)
+                found.noted.append(folder)
             seen += here
             if seen > _MOST_ENTRIES:
                 found.whole = False
