@@ -71,6 +71,7 @@ def settings_page() -> str:
         ("extensions", settings.ExtensionSettings),
         ("mcp", settings.McpSettings),
         ("mcp.servers.NAME", settings.McpServer),
+        ("mcp.servers.NAME.oauth", settings.McpOAuth),
         ("checkpoints", settings.CheckpointSettings),
         ("jobs", settings.JobSettings),
         ("agents", settings.AgentSettings),

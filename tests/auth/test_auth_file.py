@@ -212,3 +212,22 @@ def test_no_repr_shows_a_secret() -> None:
     token = TokenLogin(access_token="access-hidden", refresh_token="refresh-hidden")
     shown = repr([KEY, token, auth_file.AuthFile({"p": KEY, "q": token})])
     assert "hidden" not in shown
+
+
+def test_a_folder_in_which_others_may_write_is_told(file: Path) -> None:
+    write_login(file, "p", KEY)
+    file.parent.chmod(0o777)
+    (notice,) = read_auth(file).notices
+    assert f"may be written by other users (mode 777): chmod 700 {file.parent}" in notice
+    assert read_auth(file).logins == {"p": KEY}
+
+
+def test_no_lock_is_taken_through_a_link(file: Path, tmp_path: Path) -> None:
+    write_login(file, "p", KEY)
+    lock, other = file.with_name(".auth.json.lock"), tmp_path / "other"
+    lock.unlink()
+    lock.symlink_to(other)
+    with pytest.raises(ConfigError, match="and is a link"):
+        write_login(file, "q", KEY)
+    assert not other.exists()
+    assert read_auth(file).logins == {"p": KEY}

@@ -18,11 +18,14 @@ import pytest
 from support.auth_server import AuthServer
 from support.cli import Cli, Outcome
 from support.servers import FakeServer, Reply, sse
+from trimtab.coding.auth.login import require_provider
 from trimtab.coding.confine import confiner_of
 from trimtab.coding.first_model import first_model
+from trimtab.coding.models import resolve_model
 from trimtab.coding.project import open_project
 from trimtab.config.auth_file import KeyLogin, TokenLogin, read_auth, write_login
 from trimtab.providers.catalogue import Catalogue
+from trimtab.types.errors import UsageError
 
 KEY = "sk-hidden-0123456789abcdef"
 
@@ -213,6 +216,31 @@ def test_what_cannot_be_logged_in_to_is_said(cli: Cli, args: list[str], words: s
     outcome = cli.run("login", *args)
     assert outcome.code == 2
     assert words in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("a/b", "in the name of a model its provider ends at the first /"),
+        (" a", "it is empty, or begins or ends with a blank"),
+        ("", "it is empty, or begins or ends with a blank"),
+        ("a\u202eb", "it holds characters that nobody sees"),
+        ("a\x1b[31m", "it holds characters that nobody sees"),
+    ],
+)
+def test_a_provider_that_no_model_could_be_asked_of_cannot_be_logged_in_to(tmp_path: Path, name: str, why: str) -> None:
+    settings = {"providers": {name: {"base_url": "http://127.0.0.1:9/v1"}}}
+    project = open_project(tmp_path, overrides=settings, env={"TRIMTAB_HOME": str(tmp_path / "home")})
+    with pytest.raises(UsageError, match=f"can't be called .*: {why}"):
+        require_provider(project, name)
+
+
+def test_a_provider_may_have_blanks_in_its_name(tmp_path: Path) -> None:
+    model = {"id": "m", "context_window": 1_000, "max_output": 100}
+    settings = {"providers": {"my own": {"base_url": "http://127.0.0.1:9/v1", "api_key": KEY, "models": [model]}}}
+    project = open_project(tmp_path, overrides=settings, env={"TRIMTAB_HOME": str(tmp_path / "home")})
+    assert require_provider(project, "my own")
+    assert resolve_model(project, "my own/m").endpoint.api_key == KEY
 
 
 def test_a_variable_that_comes_first_is_named_when_a_key_is_kept(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from types import ModuleType
 
 import pytest
@@ -13,8 +14,10 @@ from trimtab.coding.auth.login import unix_time
 from trimtab.coding.models import close_provider, open_model, resolve_model
 from trimtab.coding.project import Project
 from trimtab.config import logins
+from trimtab.config import ring as ring_module
 from trimtab.config.auth_file import KeyLogin, RingLogin, TokenLogin, read_auth
-from trimtab.config.logins import drop_login, find_login, keep_login, require_keyring
+from trimtab.config.logins import drop_login, find_login, keep_login
+from trimtab.config.ring import require_keyring
 from trimtab.types.errors import ConfigError
 from trimtab.types.messages import user
 from trimtab.types.models import ModelRequest
@@ -110,9 +113,52 @@ def test_a_keyring_that_cannot_be_used_is_told_and_nothing_is_kept(ring: Ring, f
         keep_login(file, "anthropic", KEY, store="keyring")
     assert "hidden" not in str(failed.value)
     ring.priority = 0
-    with pytest.raises(ConfigError, match="no keyring"):
+    with pytest.raises(ConfigError, match=r"no keyring that can be used: there is none"):
         require_keyring()
+    ring.priority = 0.5  # such as one that writes a plain file
+    with pytest.raises(ConfigError, match=r"no keyring that can be used: the only one is a keyring in memory"):
+        keep_login(file, "anthropic", KEY, store="keyring")
     assert not file.exists()
+
+
+def test_a_keyring_that_never_answers_is_given_up_and_not_waited_for_again(
+    ring: Ring, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = Event()
+    keep_login(file, "anthropic", KEY, store="keyring")
+    monkeypatch.setattr(ring, "get_password", lambda *_: answer.wait(30))
+    monkeypatch.setattr(ring_module, "PATIENCE_S", 0.05)
+    with pytest.raises(ConfigError, match=r"can't be used: no answer within 0\.05 seconds"):
+        find_login(file, "anthropic")
+    monkeypatch.setattr(ring_module, "PATIENCE_S", 30)
+    with pytest.raises(ConfigError, match="can't be used: it doesn't answer"):
+        find_login(file, "anthropic")
+    answer.set()
+    thread = ring_module._hanging[0].thread
+    assert thread is not None
+    thread.join(30)
+    monkeypatch.undo()
+    assert len(ring.held) == 1
+
+
+@pytest.mark.parametrize(
+    "raised", [Exception("sk-hidden-0123456789"), KeyError("x"), ConnectionResetError(), ValueError()]
+)
+def test_whatever_a_keyring_raises_is_told_by_its_kind(
+    ring: Ring, file: Path, monkeypatch: pytest.MonkeyPatch, raised: Exception
+) -> None:
+    keep_login(file, "anthropic", KEY, store="keyring")
+
+    def fail(*_: object) -> str:
+        raise raised
+
+    monkeypatch.setattr(ring, "get_password", fail)
+    with pytest.raises(ConfigError, match=f"can't be used: {type(raised).__name__}\\.") as failed:
+        find_login(file, "anthropic")
+    assert "hidden" not in f"{failed.value} {failed.value.hint}"
+    monkeypatch.setattr(ring, "get_password", lambda *_: 7)
+    with pytest.raises(ConfigError, match="no longer holds"):
+        find_login(file, "anthropic")
 
 
 def test_what_the_keyring_lost_is_told_with_the_next_step(ring: Ring, file: Path) -> None:

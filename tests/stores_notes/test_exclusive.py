@@ -1,7 +1,9 @@
 """The lock for one small write."""
 
 import fcntl
+import os
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +47,23 @@ def test_who_never_lets_go_is_not_waited_for_for_ever(tmp_path):
 def test_a_lock_that_can_not_be_made_is_a_store_error(tmp_path):
     with pytest.raises(StoreError), exclusive(tmp_path / "missing" / "lock"):
         pass
+
+
+@pytest.mark.parametrize("kind", ["a link to a file", "a link to nothing", "a pipe", "a folder"])
+def test_a_lock_is_a_file_of_its_own_and_nothing_is_done_to_what_stands_in_its_place(tmp_path: Path, kind: str) -> None:
+    lock, other = tmp_path / "lock", tmp_path / "other"
+    match kind:
+        case "a link to a file":
+            other.write_text("mine")
+            other.chmod(0o644)
+            lock.symlink_to(other)
+        case "a link to nothing":
+            lock.symlink_to(other)
+        case "a pipe":
+            os.mkfifo(lock)
+        case _:
+            lock.mkdir()
+    with pytest.raises(StoreError), exclusive(lock):
+        pass
+    assert (other.exists(), lock.is_symlink()) == (kind == "a link to a file", "link" in kind)
+    assert kind != "a link to a file" or (other.read_text(), other.stat().st_mode & 0o777) == ("mine", 0o644)

@@ -19,6 +19,17 @@ class Site:
     grants: list[dict[str, str]] = field(default_factory=list)
     expires_in: int = 3_600
     calls: int = 0
+    methods: tuple[str, ...] = ("none",)
+    """How clients may show who they are."""
+    registers: bool = True
+    """Whether clients may register themselves."""
+    rotates: bool = False
+    """Whether each refresh token may be used once; who uses one again ends the login."""
+    refused: Reply | None = None
+    """The answer to whoever wants tokens, instead of some."""
+    shown: list[str] = field(default_factory=list)
+    """The authorization headers of those who asked for tokens."""
+    refresh_token: str = "again"
 
     def serve(self) -> FakeServer:
         """The server, to be entered; `base` has to be set then."""
@@ -61,24 +72,31 @@ class Site:
             case "/.well-known/oauth-protected-resource/mcp":
                 return json_reply({"resource": f"{self.base}/mcp", "authorization_servers": [f"{self.base}/as"]})
             case "/.well-known/oauth-authorization-server/as":
-                return json_reply(
-                    {
-                        "issuer": f"{self.base}/as",
-                        "authorization_endpoint": f"{self.base}/as/authorize",
-                        "token_endpoint": f"{self.base}/as/token",
-                        "registration_endpoint": f"{self.base}/as/register",
-                        "response_types_supported": ["code"],
-                        "code_challenge_methods_supported": ["S256"],
-                        "token_endpoint_auth_methods_supported": ["none"],
-                    }
-                )
-            case "/as/register":
+                about = {
+                    "issuer": f"{self.base}/as",
+                    "authorization_endpoint": f"{self.base}/as/authorize",
+                    "token_endpoint": f"{self.base}/as/token",
+                    "response_types_supported": ["code"],
+                    "code_challenge_methods_supported": ["S256"],
+                    "token_endpoint_auth_methods_supported": self.methods,
+                }
+                more = {"registration_endpoint": f"{self.base}/as/register"} if self.registers else {}
+                return json_reply(about | more)
+            case "/as/register" if self.registers:
                 self.registered.append(request.json)
                 return json_reply({**request.json, "client_id": "client-1"}, status=201)
             case "/as/token":
                 grant = {name: values[0] for name, values in parse_qs(request.body.decode()).items()}
                 self.grants.append(grant)
-                tokens = {"access_token": self.token, "token_type": "Bearer", "refresh_token": "again"}
+                self.shown.append(request.headers.get("authorization", ""))
+                if self.refused is not None:
+                    return self.refused
+                if grant["grant_type"] == "refresh_token" and self.rotates:
+                    if grant["refresh_token"] != self.refresh_token:
+                        self.token = "revoked"
+                        return json_reply({"error": "invalid_grant"}, status=400)
+                    self.refresh_token, self.token = f"again-{len(self.grants)}", f"t-{len(self.grants)}"
+                tokens = {"access_token": self.token, "token_type": "Bearer", "refresh_token": self.refresh_token}
                 return json_reply({**tokens, "expires_in": self.expires_in})
         return json_reply({}, status=404)
 

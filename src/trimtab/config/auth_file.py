@@ -225,14 +225,24 @@ def _believed(file: Path, fd: int) -> tuple[str, ...]:
         raise _Unusable("it belongs to another user; move it away, or set TRIMTAB_HOME to a folder of yours")
     if mode & 0o022:
         raise _Unusable(f"other users may write it (mode {mode:o}); look at what it says, then: chmod 600 {file}")
+    folder = _open_folder(file)
     if not mode & 0o077:
-        return ()
+        return folder
     try:
         os.fchmod(fd, 0o600)
     except OSError as e:
         raise _Unusable(f"other users may read it (mode {mode:o}), which can't be mended: {e.strerror}") from None
     told = f"{file} could be read by other users of this machine (mode {mode:o}); now it can't (600). If they aren't trusted, get new keys"
-    return (told,)
+    return (told, *folder)
+
+
+def _open_folder(file: Path) -> tuple[str, ...]:
+    """What to tell of a folder in which others could put another file in the place of this one."""
+    folder = os.path.dirname(os.path.realpath(file))
+    mode = stat.S_IMODE(os.stat(folder).st_mode)
+    if not mode & 0o022 or mode & stat.S_ISVTX:
+        return ()
+    return (f"{folder}, where logins are kept, may be written by other users (mode {mode:o}): chmod 700 {folder}",)
 
 
 @contextmanager

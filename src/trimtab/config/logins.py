@@ -10,9 +10,7 @@ The library `keyring` is an extra, imported when an entry or the setting `auth.s
 import secrets
 from datetime import UTC, datetime
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import msgspec
 
@@ -26,13 +24,11 @@ from trimtab.config.auth_file import (
     remove_login,
     write_login,
 )
+from trimtab.config.ring import ask, require_keyring
 from trimtab.config.settings import KeyStore
 from trimtab.types.errors import ConfigError
 
 _SERVICE = "trimtab"
-_INSTALL = (
-    "Install it with `pip install 'trimtab[keyring]'`, or keep keys in the file: trimtab config set auth.store file."
-)
 
 
 def find_login(file: Path, provider: str) -> Login | None:
@@ -66,25 +62,10 @@ def drop_login(file: Path, provider: str) -> tuple[str, ...]:
     return told
 
 
-def require_keyring() -> str:
-    """Return the name of the system's keyring. Raises `ConfigError` when there is none."""
-    ring = _library()
-    backend = ring.get_keyring()
-    if getattr(backend, "priority", 1) <= 0:
-        raise ConfigError(
-            "this system has no keyring that can be used", hint=_INSTALL.partition(", or ")[2].capitalize()
-        )
-    return str(getattr(backend, "name", type(backend).__name__))
-
-
 def _into_ring(provider: str, login: Login) -> RingLogin:
     require_keyring()
     entry = f"{provider}:{secrets.token_hex(8)}"
-    ring = _library()
-    try:
-        ring.set_password(_SERVICE, entry, msgspec.json.encode(login).decode())
-    except _failures(ring) as e:
-        raise _refused(e) from None
+    ask(lambda ring: ring.set_password(_SERVICE, entry, msgspec.json.encode(login).decode()))
     expires = login.expires_at if isinstance(login, TokenLogin) else None
     return RingLogin(
         entry=entry,
@@ -98,12 +79,9 @@ def _into_ring(provider: str, login: Login) -> RingLogin:
 @lru_cache(maxsize=32)
 def _from_ring(entry: str, provider: str) -> Login:
     """What lies under `entry`, which never changes: a new login has a new one."""
-    ring = _library()
+    text = ask(lambda ring: ring.get_password(_SERVICE, entry))
     try:
-        text = ring.get_password(_SERVICE, entry)
-        login: Login = msgspec.json.decode(text or "", type=KeyLogin | TokenLogin)
-    except _failures(ring) as e:
-        raise _refused(e) from None
+        login: Login = msgspec.json.decode(text if isinstance(text, str) else "", type=KeyLogin | TokenLogin)
     except msgspec.DecodeError:
         raise ConfigError(
             f"the keyring no longer holds the login of {provider}", hint=f"Log in again: trimtab login {provider}."
@@ -114,34 +92,7 @@ def _from_ring(entry: str, provider: str) -> Login:
 def _drop(kept: RingLogin) -> bool:
     """Take it out of the keyring; False when that can't be done."""
     try:
-        ring = _library()
+        ask(lambda ring: ring.delete_password(_SERVICE, kept.entry))
     except ConfigError:
         return False
-    try:
-        ring.delete_password(_SERVICE, kept.entry)
-    except _failures(ring):
-        return False
     return True
-
-
-def _library() -> ModuleType:
-    try:
-        import_module("keyring.errors")
-        return import_module("keyring")  # an extra, and slow to load
-    except ImportError:
-        raise ConfigError(
-            "the system's keyring needs the package `keyring`, which isn't installed", hint=_INSTALL
-        ) from None
-
-
-def _failures(ring: ModuleType) -> tuple[type[Exception], ...]:
-    """What a keyring raises that is locked, absent or broken."""
-    errors = ring.errors
-    return (errors.KeyringError, OSError, RuntimeError)
-
-
-def _refused(error: Exception) -> ConfigError:
-    return ConfigError(
-        f"the system's keyring can't be used: {type(error).__name__}",
-        hint="Unlock it, or keep keys in the file: trimtab config set auth.store file.",
-    )

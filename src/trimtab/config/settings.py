@@ -286,8 +286,21 @@ class ExtensionSettings(_Section, frozen=True):
     """A table for each extension, by its name; what may stand in it is the extension's to say."""
 
 
+class McpOAuth(_Section, frozen=True):
+    """The client that you registered with the authorization server of an MCP server which lets none register itself ([logging in](mcp.md#logging-in))."""
+
+    client_id: str | None = None
+    """Its name there."""
+    client_secret: Secret | None = None
+    """Its secret, where it has one: `"${VAR}"` is that variable. It is kept nowhere else."""
+    callback_port: Natural = 0
+    """The port of `http://localhost:PORT/callback`, to which the browser comes back, where that has to be registered; 0: any free one."""
+    redirect_uri: str | None = None
+    """The whole address instead, on this machine and with a port, where another path or `127.0.0.1` is registered."""
+
+
 class McpServer(_Section, frozen=True):
-    """One server that speaks the Model Context Protocol: a `command` that is started, or a `url` that is asked. `${VAR}` in `command`, `args`, `env`, `cwd`, `url` and `headers` is that variable."""
+    """One server that speaks the Model Context Protocol: a `command` that is started, or a `url` that is asked. `${VAR}` in `command`, `args`, `env`, `cwd`, `url`, `headers` and `oauth` is that variable."""
 
     command: str | None = None
     """The program to start."""
@@ -301,6 +314,8 @@ class McpServer(_Section, frozen=True):
     """The http(s) address of a server that runs elsewhere (streamable HTTP)."""
     headers: dict[str, Secret] = {}
     """Sent with each request to `url`."""
+    oauth: McpOAuth = McpOAuth()
+    """The client for logging in to `url`, in a table of its own, where the server lets none register itself."""
     timeout_s: Seconds = 120.0
     """Seconds without a sign of life that a call may take."""
     start_timeout_s: Seconds = 30.0
@@ -404,6 +419,7 @@ __all__ = [
     "InstructionSettings",
     "JobSettings",
     "KeyStore",
+    "McpOAuth",
     "McpServer",
     "McpSettings",
     "ModelConfig",

@@ -11,7 +11,7 @@ from trimtab.coding.project import Project
 from trimtab.coding.telling.auth_text import ending
 from trimtab.coding.telling.printable import one_line
 from trimtab.config.auth_file import read_auth
-from trimtab.config.logins import require_keyring
+from trimtab.config.ring import require_keyring
 from trimtab.types.config import ProviderConfig
 from trimtab.types.errors import ConfigError
 

@@ -18,9 +18,11 @@ from trimtab.coding.auth.found import Source, in_use, oauth_of, origin_of, provi
 from trimtab.coding.auth.means import Means
 from trimtab.coding.person import Option, Person, Question
 from trimtab.coding.project import Project
+from trimtab.coding.telling.hidden import invisible_text
 from trimtab.coding.telling.printable import one_line
 from trimtab.config.auth_file import KeyLogin, Login, TokenLogin, read_auth
-from trimtab.config.logins import drop_login, keep_login, require_keyring
+from trimtab.config.logins import drop_login, keep_login
+from trimtab.config.ring import require_keyring
 from trimtab.context.summary.redact import redact
 from trimtab.providers.catalogue import Catalogue
 from trimtab.types.config import ProviderConfig
@@ -57,6 +59,11 @@ def require_provider(project: Project, name: str) -> str:
             "that isn't the name of a provider",
             hint="A key isn't given as an argument: trimtab login PROVIDER asks for it.",
         )
+    if why := _unaskable(name):
+        raise UsageError(
+            f"a provider can't be called {one_line(name)!r}: {why}",
+            hint="Call it otherwise in the settings (a table [providers.NAME]), then log in to that.",
+        )
     if name in _NO_LOGIN or said.api in _NO_LOGIN:
         raise UsageError(f"{name} takes no key from here", hint="docs/providers.md says what it reads.")
     base_url = said.base_url or (listed.base_url if listed else "")
@@ -68,6 +75,15 @@ def require_provider(project: Project, name: str) -> str:
             hint=f"{guess}One of {', '.join(offered(project))}; another one needs providers.{one_line(name)}.base_url first.",
         )
     return base_url
+
+
+def _unaskable(name: str) -> str:
+    """Why no model of a provider with this name could be asked; empty when one could."""
+    if not name or name != name.strip():
+        return "it is empty, or begins or ends with a blank"
+    if "/" in name:
+        return "in the name of a model its provider ends at the first /"
+    return "it holds characters that nobody sees" if not name.isprintable() or invisible_text(name) else ""
 
 
 def flow_for(project: Project, name: str) -> Flow | None:

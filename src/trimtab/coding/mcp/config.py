@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace as changed
 
-from trimtab.config.settings import McpServer
+from trimtab.coding.mcp.registered import problem_of
+from trimtab.config.settings import McpOAuth, McpServer
 from trimtab.context.summary.redact import redact
 
 _SECRET = 8
@@ -57,7 +58,13 @@ class ServerConfig:
     def secrets(self) -> tuple[str, ...]:
         """Values that stand in no line about it."""
         return tuple(
-            value for value in (*self.server.env.values(), *self.server.headers.values()) if len(value) >= _SECRET
+            value
+            for value in (
+                *self.server.env.values(),
+                *self.server.headers.values(),
+                self.server.oauth.client_secret or "",
+            )
+            if len(value) >= _SECRET
         )
 
     @property
@@ -106,6 +113,7 @@ def expanded(config: ServerConfig, env: Mapping[str, str]) -> ServerConfig:
         cwd=expand.text(server.cwd) if server.cwd else server.cwd,
         url=expand.text(server.url) if server.url else server.url,
         headers={name: expand.text(value) for name, value in server.headers.items()},
+        oauth=_expanded_client(server.oauth, expand),
     )
     problem = _problem(filled)
     if expand.missing:
@@ -113,11 +121,22 @@ def expanded(config: ServerConfig, env: Mapping[str, str]) -> ServerConfig:
     return replace(config, server=filled, problem=problem, written=server)
 
 
+def _expanded_client(client: McpOAuth, expand: _Expander) -> McpOAuth:
+    return changed(
+        client,
+        client_id=expand.text(client.client_id) if client.client_id else None,
+        client_secret=expand.text(client.client_secret) if client.client_secret else None,
+        redirect_uri=expand.text(client.redirect_uri) if client.redirect_uri else None,
+    )
+
+
 def _problem(server: McpServer) -> str:
     if bool(server.command) == bool(server.url):
         return "it needs a command or a url, and not both"
     if server.url:
-        return _bad_url(server.url)
+        return _bad_url(server.url) or problem_of(server.oauth)
+    if server.oauth != McpOAuth():
+        return "its oauth is for a url, and it has a command: what that needs to know stands in its env"
     texts = (server.command or "", *server.args, *server.env, *server.env.values(), server.cwd or "")
     if any("\0" in text for text in texts) or any("=" in name or not name for name in server.env):
         return "its command or a variable holds what no program can be given"

@@ -10,8 +10,10 @@ import anyio
 from trimtab.coding.mcp.config import ServerConfig
 from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.oauth import Listener, Show
+from trimtab.coding.mcp.registered import way_back
 from trimtab.coding.mcp.tail import Tail
 from trimtab.coding.mcp.ways import Ways
+from trimtab.coding.telling.printable import one_line
 
 
 async def log_in(config: ServerConfig, ways: Ways, show: Show) -> bool:
@@ -27,7 +29,7 @@ async def log_in(config: ServerConfig, ways: Ways, show: Show) -> bool:
 
     ways = replace(ways, login=replace(ways.login, show=told))
     listener = Listener()
-    callback = await listener.open()
+    callback = await listener.open(way_back(config.server.oauth))
     connection = ways.connect(config, Tail(), lambda: None, callback=callback)
     async with anyio.create_task_group() as group:
         group.start_soon(listener.serve)
@@ -44,5 +46,16 @@ async def log_in(config: ServerConfig, ways: Ways, show: Show) -> bool:
         await connection.ended.wait()
         group.cancel_scope.cancel()
     if connection.failure is not None or not connection.ready.is_set():
-        raise connection.failure or McpFailure("it ended")
+        raise _unregistered(config, connection.failure) or McpFailure("it ended")
     return shown
+
+
+def _unregistered(config: ServerConfig, failure: McpFailure | None) -> McpFailure | None:
+    """The failure, with what to do where the server lets no client register itself."""
+    if failure is None or "Registration" not in failure.text or config.server.oauth.client_id:
+        return failure
+    name = one_line(config.name)
+    return McpFailure(
+        f"its authorisation server lets no program register itself ({failure.text}); register one there by hand, "
+        f"and name it in [mcp.servers.{name}.oauth]: client_id, and callback_port for http://localhost:PORT/callback"
+    )

@@ -6,6 +6,7 @@ Whoever keeps tokens elsewhere brings another `LoginStore`. The one rule: a file
 replaced as a whole.
 """
 
+import hashlib
 import json
 import os
 import secrets
@@ -37,6 +38,10 @@ class LoginStore(Protocol):
         """Take it out; False when there was none. Raises `ConfigError`."""
         ...
 
+    def lock(self, url: str) -> Path:
+        """The file that whoever renews it holds."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class FileLogins:
@@ -59,6 +64,10 @@ class FileLogins:
             return False
         self._edit(lambda servers: servers.pop(url, None))
         return True
+
+    def lock(self, url: str) -> Path:
+        """One for each address."""
+        return self.file.with_name(f".{self.file.stem}.{hashlib.sha256(url.encode()).hexdigest()[:16]}.lock")
 
     def _read(self) -> dict[str, Any]:
         try:

@@ -1,15 +1,15 @@
 """Logging in to a server by OAuth, with the SDK's client; and using what that gave in later sessions.
 
-    /mcp login NAME ─▶ the SDK finds the authorisation server, registers, makes an address ─▶ a person opens it
+    /mcp login NAME ─▶ the SDK finds the authorisation server, registers or takes the client that was registered, makes an address ─▶ a person opens it
                        127.0.0.1:PORT/callback ◀─ their browser comes back with a code ─▶ tokens ─▶ LoginStore
-    a later session ─▶ LoginStore ─▶ tokens, renewed by the SDK when they are old ─▶ LoginStore
+    a later session ─▶ LoginStore ─▶ tokens; old ones are renewed by one process at a time (`stored.py`) ─▶ LoginStore
 
-What the SDK forgets between processes is kept with the tokens: when they end, and where they are renewed. Without a person nothing is asked: a
-login that is needed is a failure that says so.
+Without a person nothing is asked: a login that is needed is a failure that says so.
 """
 
+import errno
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -19,13 +19,13 @@ from anyio.abc import SocketStream
 
 from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.logins import LoginStore
+from trimtab.coding.mcp.registered import Registered, WayBack
+from trimtab.coding.mcp.stored import Send, Storage
 
 WAIT_S = 300.0
 """How long a person has for a login, in seconds."""
 _PAGE = "<!doctype html><meta charset=utf-8><title>Trimtab</title><p>{}</p>"
 _HEAD = 16_384
-_SOON_S = 30
-"""Tokens that end this soon are renewed first."""
 
 Show = Callable[[str], Awaitable[None]]
 
@@ -39,67 +39,16 @@ class Login:
     show: Show | None = None
 
 
-class _Storage:
-    """The SDK's `TokenStorage` over a `LoginStore`. `fresh`: what is kept is for an earlier login, and doesn't count."""
-
-    def __init__(self, url: str, login: Login, *, fresh: bool) -> None:
-        self.context: Any = None
-        self._url = url
-        self._login = login
-        self._fresh = fresh
-        self._kept: dict[str, Any] = {}
-
-    async def load(self) -> bool:
-        """Read what is kept; whether there is a login."""
-        kept = None if self._fresh else await anyio.to_thread.run_sync(self._login.store.get, self._url)
-        self._kept = dict(kept or {})
-        return "tokens" in self._kept
-
-    async def get_tokens(self) -> Any:
-        from mcp.shared.auth import OAuthToken  # noqa: PLC0415 - of the extra
-
-        tokens = self._kept.get("tokens")
-        if not isinstance(tokens, Mapping):
-            return None
-        expires = self._kept.get("expires_at")
-        old = isinstance(expires, int | float) and expires < self._login.now() + _SOON_S
-        # The SDK takes tokens that it is given for good ones; one without a value it renews.
-        return OAuthToken.model_validate({**tokens, "access_token": ""} if old else dict(tokens))
-
-    async def set_tokens(self, tokens: Any) -> None:
-        self._kept["tokens"] = tokens.model_dump(mode="json", exclude_none=True)
-        self._kept["expires_at"] = self._login.now() + tokens.expires_in if tokens.expires_in else None
-        if self.context is not None and self.context.oauth_metadata is not None:
-            self._kept["metadata"] = self.context.oauth_metadata.model_dump(mode="json", exclude_none=True)
-        await anyio.to_thread.run_sync(self._login.store.put, self._url, dict(self._kept))
-
-    async def get_client_info(self) -> Any:
-        from mcp.shared.auth import OAuthClientInformationFull  # noqa: PLC0415 - of the extra
-
-        client = self._kept.get("client")
-        return OAuthClientInformationFull.model_validate(client) if isinstance(client, Mapping) else None
-
-    async def set_client_info(self, client: Any) -> None:
-        self._kept["client"] = client.model_dump(mode="json", exclude_none=True)
-
-    def restore(self) -> None:
-        """Give the SDK what it doesn't ask for."""
-        from mcp.shared.auth import OAuthMetadata  # noqa: PLC0415 - of the extra
-
-        if isinstance(metadata := self._kept.get("metadata"), Mapping):
-            self.context.oauth_metadata = OAuthMetadata.model_validate(metadata)
-
-
-async def kept_auth(url: str, login: Login) -> Any:
-    """What authorises requests to `url` by an earlier login; None where there was none. A damaged one counts as none."""
+async def kept_auth(url: str, login: Login, client: Registered | None, send: Send) -> Any:
+    """What authorises requests to `url` by an earlier login; None where there was none, or it was another client's. A damaged one counts as none. `send` asks an authorisation server."""
     from pydantic import ValidationError  # noqa: PLC0415 - of the extra
 
-    storage = _Storage(url, login, fresh=False)
+    storage = Storage(url, login.store, login.now, client)
     if not await storage.load():
         return None
     try:
         await storage.get_tokens(), await storage.get_client_info()
-        auth = _provider(url, storage, "http://127.0.0.1/callback", None, None)
+        auth = _provider(url, storage, "http://127.0.0.1/callback", None, None, send)
         storage.restore()
     except ValidationError:
         return None
@@ -115,13 +64,15 @@ class Callback:
     expect: Callable[[str], None]
 
 
-async def new_auth(url: str, login: Login, callback: Callback) -> Any:
+async def new_auth(url: str, login: Login, client: Registered | None, callback: Callback) -> Any:
     """What authorises requests to `url` once a person has logged in, who is shown an address. Raises `ConfigError` where tokens can't be kept."""
     from mcp.client.auth import AuthorizationCodeResult  # noqa: PLC0415 - of the extra
 
-    storage = _Storage(url, login, fresh=True)
+    storage = Storage(url, login.store, login.now, client)
+    storage.address = callback.address
 
     async def show(address: str) -> None:
+        storage.choose_method()
         if urlsplit(address).scheme not in ("http", "https") or not address.isprintable():
             raise McpFailure("its authorisation server names an address that can't be opened")
         callback.expect(parse_qs(urlsplit(address).query).get("state", [""])[0])
@@ -135,10 +86,10 @@ async def new_auth(url: str, login: Login, callback: Callback) -> Any:
             raise McpFailure(f"the login was refused: {said[:200]}")
         return AuthorizationCodeResult(code=came["code"], state=came.get("state"), iss=came.get("iss"))
 
-    return _provider(url, storage, callback.address, show, wait)
+    return _provider(url, storage, callback.address, show, wait, None)
 
 
-def _provider(url: str, storage: _Storage, address: str, show: Any, wait: Any) -> Any:
+def _provider(url: str, storage: Storage, address: str, show: Any, wait: Any, send: Send | None) -> Any:
     from mcp.client.auth import OAuthClientProvider  # noqa: PLC0415 - of the extra
     from mcp.shared.auth import OAuthClientMetadata  # noqa: PLC0415
 
@@ -150,7 +101,24 @@ def _provider(url: str, storage: _Storage, address: str, show: Any, wait: Any) -
             "token_endpoint_auth_method": "none",
         }
     )
-    auth = OAuthClientProvider(url, about, storage, redirect_handler=show, callback_handler=wait)
+
+    class Provider(OAuthClientProvider):  # type: ignore[misc]  # what the extra brings has no types for who lacks it
+        """The SDK's, which takes what other processes renewed, and renews when it is this one's turn."""
+
+        async def _auth_flow(self, request: Any) -> AsyncGenerator[Any, Any]:
+            if send is not None:
+                await storage.catch_up(self, send)
+            flow = super()._auth_flow(request)
+            try:
+                outgoing = await anext(flow)
+                while True:
+                    outgoing = await flow.asend((yield outgoing))
+            except StopAsyncIteration:
+                return
+            finally:
+                await flow.aclose()
+
+    auth = Provider(url, about, storage, redirect_handler=show, callback_handler=wait)
     storage.context = auth.context
     return auth
 
@@ -163,13 +131,32 @@ class Listener:
         """What an answer has to carry, once that is known; others are none."""
         self._came: dict[str, str] = {}
         self._done = anyio.Event()
-        self._listener: Any = None
+        self._listeners: list[Any] = []
+        self._path = "/callback"
 
-    async def open(self) -> Callback:
-        """Begin to listen, on a port that is free."""
-        self._listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=0)
-        port = self._listener.extra(anyio.abc.SocketAttribute.local_port)
-        return Callback(f"http://127.0.0.1:{port}/callback", self.wait, self.expect)
+    async def open(self, way: WayBack = WayBack()) -> Callback:  # noqa: B008 - it never changes
+        """Begin to listen. Raises `McpFailure` where the port is taken."""
+        hosts = {"localhost": ("127.0.0.1", "::1")}.get(way.host, (way.host,))
+        for host in hosts:
+            try:
+                listener = await anyio.create_tcp_listener(local_host=host, local_port=way.port)
+            except OSError as e:
+                if host != hosts[0]:  # a machine without IPv6
+                    break
+                await self.close()
+                why = "another program uses it" if e.errno == errno.EADDRINUSE else e.strerror or str(e)
+                raise McpFailure(
+                    f"port {way.port} of this machine, to which the browser has to come back, can't be had: {why}"
+                ) from None
+            self._listeners.append(listener)
+        self._path = way.path
+        port = self._listeners[0].extra(anyio.abc.SocketAttribute.local_port)
+        return Callback(way.address(port), self.wait, self.expect)
+
+    async def close(self) -> None:
+        """Listen no more."""
+        for listener in self._listeners:
+            await listener.aclose()
 
     def expect(self, state: str) -> None:
         """Take an answer with this state alone: any program of this machine can send something here (RFC 8252, 8.9)."""
@@ -177,8 +164,13 @@ class Listener:
 
     async def serve(self) -> None:
         """Answer whoever comes."""
-        async with self._listener:
-            await self._listener.serve(self._answer)
+        try:
+            async with anyio.create_task_group() as group:
+                for listener in self._listeners:
+                    group.start_soon(listener.serve, self._answer)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self.close()
 
     async def wait(self) -> Mapping[str, str]:
         """What the address held that the browser came back to."""
@@ -193,7 +185,7 @@ class Listener:
                 parts = urlsplit(path)
                 found = {name: values[0] for name, values in parse_qs(parts.query).items()}
                 ours = bool(self.state) and secrets.compare_digest(found.get("state", "").encode(), self.state.encode())
-                right = parts.path == "/callback" and ours and bool(found.keys() & {"code", "error"})
+                right = parts.path == self._path and ours and bool(found.keys() & {"code", "error"})
                 text = "You may close this page; Trimtab goes on." if right else "Not here."
                 body = _PAGE.format(text).encode()
                 status = "200 OK" if right else "404 Not Found"

@@ -1,6 +1,6 @@
 """The `.mcp.json` of a project: the servers that it would like to have.
 
-    {"mcpServers": {"NAME": {"command": "…", "args": […], "env": {…}} | {"type": "http", "url": "…", "headers": {…}}}}
+    {"mcpServers": {"NAME": {"command": "…", "args": […], "env": {…}} | {"type": "http", "url": "…", "headers": {…}, "oauth": {"clientId": "…", "callbackPort": …}}}}
 
 The format is the one that several agents share; keys that aren't known here are left alone. Nothing in it may widen what runs unasked.
 The file nearest to where one works wins. Nothing here raises for what a file says: that becomes a remark.
@@ -8,6 +8,7 @@ The file nearest to where one works wins. Nothing here raises for what a file sa
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,13 +18,14 @@ from trimtab.coding.mcp.config import ServerConfig
 from trimtab.coding.telling.printable import one_line, one_path
 from trimtab.coding.trust.inputs import project_inputs
 from trimtab.coding.trust.own import own_path
-from trimtab.config.settings import McpServer
+from trimtab.config.settings import McpOAuth, McpServer
 from trimtab.types.errors import ConfigError
 from trimtab.types.text import scrub_deep
 
 FILE = ".mcp.json"
 _LARGEST = 1_000_000
 _SERVERS = 100
+_VARIABLE = re.compile(r"\$\{[A-Za-z_]\w*\}")
 _HTTP = ("http", "streamable-http", "streamableHttp")
 
 
@@ -93,7 +95,21 @@ def _made(entry: Mapping[str, Any], *, stdio: bool) -> McpServer:
             cwd=entry.get("cwd"),
             disabled=disabled,
         )
-    return McpServer(url=entry.get("url"), headers=dict(entry.get("headers", {})), disabled=disabled)
+    return McpServer(
+        url=entry.get("url"),
+        headers=dict(entry.get("headers", {})),
+        oauth=_client(entry.get("oauth", {})),
+        disabled=disabled,
+    )
+
+
+def _client(entry: Mapping[str, Any]) -> McpOAuth:
+    return McpOAuth(
+        client_id=entry.get("clientId"),
+        client_secret=entry.get("clientSecret"),
+        callback_port=entry.get("callbackPort", 0),
+        redirect_uri=entry.get("redirectUri"),
+    )
 
 
 def _wrong(entry: Mapping[str, Any], kind: object) -> str:
@@ -110,4 +126,15 @@ def _wrong(entry: Mapping[str, Any], kind: object) -> str:
         return "its args are no list of texts"
     if not all(isinstance(t, dict) and all(isinstance(v, str) for v in t.values()) for t in tables):
         return "its env or headers are no table of texts"
+    return _wrong_client(entry.get("oauth", {}))
+
+
+def _wrong_client(oauth: Any) -> str:
+    keys = ("clientId", "clientSecret", "redirectUri")
+    fits = isinstance(oauth, dict) and all(isinstance(oauth.get(key, ""), str) for key in keys)
+    port = oauth.get("callbackPort", 0) if isinstance(oauth, dict) else 0
+    if not fits or type(port) is not int or port < 0:
+        return "its oauth is no table of clientId, clientSecret, redirectUri (texts) and callbackPort (a number)"
+    if (secret := oauth.get("clientSecret")) and not _VARIABLE.fullmatch(secret):
+        return 'its oauth.clientSecret stands there for everybody to read; name a variable, as in "${ISSUES_SECRET}"'
     return ""

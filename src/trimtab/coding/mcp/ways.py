@@ -6,16 +6,19 @@ url     ──headers, an earlier login, our proxy and bounds──▶ the SDK's
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import anyio
+from msgspec.structs import replace as changed
 
 from trimtab.coding.mcp.config import ServerConfig
 from trimtab.coding.mcp.connection import Asking, Connection, Way
 from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.oauth import WAIT_S, Callback, Login, kept_auth, new_auth
 from trimtab.coding.mcp.pipe import LARGEST, process_streams
+from trimtab.coding.mcp.registered import registered_of
 from trimtab.coding.mcp.tail import Tail
 from trimtab.coding.mcp.web import Seen, http_client
 from trimtab.coding.sandbox.confiner import Confiner
@@ -85,11 +88,11 @@ class Ways:
         async def opened() -> AsyncIterator[Any]:
             from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 - of the extra
 
-            auth = None
+            auth, client_of_ours = None, registered_of(config.server.oauth)
             if callback is not None:
-                auth = await new_auth(url, self.login, callback)
+                auth = await new_auth(url, self.login, client_of_ours, callback)
             elif not any(name.lower() == "authorization" for name in config.server.headers):
-                auth = await kept_auth(url, self.login)
+                auth = await kept_auth(url, self.login, client_of_ours, partial(self._sent, config))
             async with (
                 http_client(config, self.env, seen, auth=auth) as client,
                 streamable_http_client(url, http_client=client, max_sse_event_size=LARGEST) as streams,
@@ -103,3 +106,9 @@ class Ways:
             return McpFailure(f"it answered with HTTP status {seen.status}") if seen.status >= 400 else None
 
         return Way(opened, why=why, gone=lambda failure: failure.login or seen.status == 404)
+
+    async def _sent(self, config: ServerConfig, request: Any) -> Any:
+        """What the authorisation server of `config` answers; it is sent no header of the server's."""
+        there = replace(config, server=changed(config.server, url=str(request.url), headers={}))
+        async with http_client(there, self.env, Seen()) as client:
+            return await client.send(request)

@@ -3,8 +3,10 @@
 Unlike a session's lock (`lock.py`) it names no owner and outlives nobody: the kernel frees it when its process dies, and its file stays.
 """
 
+import errno
 import fcntl
 import os
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,8 +21,7 @@ _TRY_EVERY_S = 0.01
 @contextmanager
 def exclusive(path: Path, *, patience_s: float = 5.0) -> Iterator[None]:
     """Hold the lock file `path`, whose folder exists. Raises `StoreError` when it can't be made or nobody lets go of it in that time."""
-    with store_errors(path):
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fd = _opened(path)
     try:
         with suppress(OSError):
             os.fchmod(fd, 0o600)  # where the umask took more away, the next one could not open it
@@ -28,6 +29,25 @@ def exclusive(path: Path, *, patience_s: float = 5.0) -> Iterator[None]:
         yield
     finally:
         os.close(fd)
+
+
+def _opened(path: Path) -> int:
+    """The lock file, made where there is none; nothing that a link leads to, or that would be written to when it is opened."""
+    with store_errors(path):
+        try:
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+        except OSError as e:
+            if e.errno != errno.ELOOP:
+                raise
+            fd = -1
+    if fd >= 0 and stat.S_ISREG(os.fstat(fd).st_mode):
+        return fd
+    if fd >= 0:
+        os.close(fd)
+    raise StoreError(
+        f"{str(path)!r} should be a file that keeps writers apart, and is {'a link' if fd < 0 else 'none'}",
+        hint="remove it",
+    )
 
 
 def _flock(fd: int, path: Path, patience_s: float) -> None:
