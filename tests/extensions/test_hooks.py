@@ -68,6 +68,15 @@ async def test_a_hook_refuses_a_call_and_the_model_reads_why(place: Place) -> No
         ("def hook(call, here): return Deny(7)", "holds no text"),
         ("def hook(call, here): return Change(['a'])", "holds no text, or no arguments"),
         ("def hook(call): return None", "TypeError"),
+        ("def hook(call, here): raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("async def hook(call, here): raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("def hook(call, here): raise GeneratorExit", "GeneratorExit"),
+        ("def hook(call, here):\n    import asyncio; raise asyncio.CancelledError", "CancelledError"),
+        ("def hook(call, here): return hook(call, here)", "RecursionError"),
+        (
+            "async def hook(call, here):\n    import anyio\n    with anyio.CancelScope(shield=True): await anyio.sleep(0.3)",
+            "no answer within 0.2 s",
+        ),
         ("class E(Exception):\n    def __str__(self): 1 / 0\ndef hook(call, here): raise E", "E"),
     ],
 )
@@ -79,6 +88,15 @@ async def test_a_guard_that_fails_refuses_the_call(place: Place, body: str, why:
         assert why in talking.results[0]
         assert any("mine failed at a call of write" in text for text in talking.notices)
     assert not (place.cwd / "a.txt").exists()
+
+
+async def test_a_hook_changes_a_call_by_its_answer_alone(place: Place) -> None:
+    body = "def hook(call, here): call.tool_input['content'] = 'changed'"
+    extension(place, f"{body}\ndef extend(api):\n    api.on_tool_call(hook)\n")
+    async with talk(place, writes(), DONE) as talking:
+        await talking.session.prompt("go")
+        assert talking.failed == [False]
+    assert "changed" not in (place.cwd / "a.txt").read_text()
 
 
 async def test_what_a_hook_changes_is_judged_by_the_permissions_and_checked_by_the_schema(place: Place) -> None:

@@ -23,7 +23,8 @@ from trimtab.agent.run import Agent
 from trimtab.coding.confine import confiner_of
 from trimtab.coding.context.ahead import Work
 from trimtab.coding.context.around import Around, NobodyAround
-from trimtab.coding.extensions.api import PythonHook, RegisteredCommand, RegisteredSection, Renderer
+from trimtab.coding.extensions.api import Body, PythonHook, RegisteredCommand, RegisteredSection, Renderer
+from trimtab.coding.extensions.bodies import body_of
 from trimtab.coding.extensions.chain import Hook, HookPoints, Tell, clean
 from trimtab.coding.extensions.events import listen
 from trimtab.coding.extensions.find import Found, LeftOut, find_extensions
@@ -99,6 +100,10 @@ class Extensions:
     def title_of(self, tool: str, arguments: Mapping[str, Any] | None) -> str:
         """The line that stands for a call; empty where nobody says how it is shown."""
         return title_of(self.renderers, tool, arguments)
+
+    def body_of(self, tool: str) -> Body:
+        """What the output of a tool is, for who shows it."""
+        return body_of(self.renderers, tool)
 
     @property
     def commands(self) -> tuple[tuple[str, RegisteredCommand], ...]:

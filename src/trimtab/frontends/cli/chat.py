@@ -145,7 +145,7 @@ async def _sit(
     hide_variables(removed_variables(session.project))  # a project that is trusted by now may name more
     printer.colours = colours_of(session.project, session.project.settings.theme)
     events = session.feed.subscribe()
-    printer.title_of = session.extensions.title_of
+    printer.title_of, printer.body_of = session.extensions.title_of, session.extensions.body_of
     await session.announce()
     printer.show_all(events.pending())
     if news:
