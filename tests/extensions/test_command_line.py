@@ -160,6 +160,7 @@ def test_models_of_an_extensions_provider_are_listed_and_code_that_nobody_let_ru
     listed = cli.inside("models", "one", "--json")
     assert [(row["provider"], row["id"]) for row in json.loads(listed.out) if row["id"] == "one"] == [("echo", "one")]
     assert "echo/one" in cli.inside("models", "echo").out
+    assert any("provider echo" in check["found"] for check in json.loads(cli.inside("doctor", "--json").out))
     cli.inside("trust", "set", ".", "folder")
     trusted = cli.inside("models", "evil")
     assert trusted.out == ""
