@@ -7,6 +7,7 @@
 A thread that hangs can't be ended: it is left behind, and holds nothing of ours but the pipe end that `_Call` closes.
 """
 
+import asyncio
 import contextvars
 import inspect
 import os
@@ -42,9 +43,21 @@ async def call_foreign(function: Callable[..., Any], *arguments: Any, limit_s: f
             raise
         except (Exception, SystemExit, KeyboardInterrupt) as problem:
             raise HookFailed(said(problem)) from problem
+        except anyio.get_cancelled_exc_class() as problem:
+            if is_cancelled():
+                raise
+            raise HookFailed(said(problem)) from problem
     if scope.cancel_called:  # also where it kept its cancel off, and answered after its time
         raise HookFailed(f"no answer within {limit_s:g} s")
     return result
+
+
+def is_cancelled() -> bool:
+    """Whether somebody cancelled this task, so that a cancel that comes out of foreign code isn't that code's own."""
+    if anyio.get_current_task().has_pending_cancellation():
+        return True
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def make_foreign(make: Callable[[], T]) -> T:

@@ -34,6 +34,7 @@ from trimtab.coding.extensions.judge import Judged, judge_code, name_in
 from trimtab.coding.extensions.load import Loaded, load_extension, taken_names
 from trimtab.coding.extensions.match import Match
 from trimtab.coding.extensions.points import Answer, SessionEnd, SessionStart
+from trimtab.coding.extensions.providers import ExtensionProvider
 from trimtab.coding.extensions.shell_hooks import ShellHook, as_hooks, runner_of, shell_hooks
 from trimtab.coding.extensions.titles import title_of
 from trimtab.coding.extensions.tool_hooks import ToolHooks
@@ -347,7 +348,7 @@ def _with_providers(project: Project, loaded: list[Loaded], stack: AsyncExitStac
 
 def _made(name: str, make: Callable[[], Provider]) -> Provider:
     try:
-        return make_foreign(make)
+        return ExtensionProvider(name, make_foreign(make))
     except HookFailed as problem:
         raise ConfigError(
             f"the provider of extension {name} can't be made: {problem}", hint="Repair or remove the extension."
