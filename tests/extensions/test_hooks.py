@@ -400,6 +400,7 @@ async def test_a_provider_that_streams_nonsense_or_raises_anything_gives_an_answ
     async with open_session(place.project(model="odd/one"), Ephemeral()) as session:
         turn = await session.prompt("go")
         assert turn.error is not None
+        assert turn.error.kind == "malformed"
         assert turn.error.message.startswith("the provider of extension mine failed: ")
         assert why in turn.error.message
 

@@ -51,15 +51,16 @@ class ExtensionProvider:
     def _failed(self, problem: BaseException) -> Ended:
         text = str(problem) if isinstance(problem, HookFailed) else said(problem)
         message = f"the provider of extension {self.name} failed: {text}"
-        return Ended("error", error=ErrorInfo(kind="unknown", message=message, hint=_HINT))
+        return Ended("error", error=ErrorInfo(kind="malformed", message=message, hint=_HINT))
 
 
 def _sound(event: object) -> StreamEvent:
     """The event, its fields checked. Raises `HookFailed` for one that no message could be made of."""
     if type(event) not in _EVENTS:
         raise HookFailed(f"it streamed a {type(event).__name__}, which is no event of a stream")
+    kind: Any = type(event)
     try:
-        sound: StreamEvent = msgspec.convert(msgspec.to_builtins(event), type(event))
+        sound: StreamEvent = msgspec.convert(msgspec.to_builtins(event), kind)
     except (TypeError, ValueError, RecursionError) as problem:
-        raise HookFailed(f"its {type(event).__name__} makes no sense: {said(problem)}") from problem
+        raise HookFailed(f"its {kind.__name__} makes no sense: {said(problem)}") from problem
     return sound
