@@ -150,6 +150,33 @@ async def test_an_installed_package_is_loaded_by_its_entry_point(place: Place, m
         assert (one.name, one.found.whose, one.found.where) == ("noted", "package", "ext_noted 1.0 (ext_noted)")
 
 
+@pytest.mark.parametrize(
+    ("points", "metadata", "why"),
+    [
+        (b"[trimtab.extensions]\nno entry\n", b"Name: bad\nVersion: 1\n", "its entry points can't be read: TypeError"),
+        (b"[trimtab.extensions]\nbad = os\n\xff\x00", b"", "its entry points can't be read: UnicodeDecodeError"),
+        (b"[trimtab.extensions]\nbad = :::\n", b"", "extension bad (ext_bad-1.0 (:::)) is left out: its entry point names no"),
+        (b"[trimtab.extensions]\nbad = os\n", b"\xff\xfe", "extension bad (ext_bad-1.0 (os)) is left out: it has no API"),
+        (b"[trimtab.extensions]\n\x1b[31mbad = os\n", b"", "is left out: its name has other signs"),
+        (b"[trimtab.extensions]\nbad = ext_bad\n", b"", "is left out: SystemExit: 7"),
+    ],
+)  # fmt: skip
+async def test_a_damaged_package_is_left_out_in_words_and_the_others_are_loaded(
+    place: Place, monkeypatch: pytest.MonkeyPatch, points: bytes, metadata: bytes, why: str
+) -> None:
+    site = place.root / "site"
+    package(site, "ext_bad", "raise SystemExit(7)")
+    (site / "ext_bad-1.0.dist-info" / "entry_points.txt").write_bytes(points)
+    (site / "ext_bad-1.0.dist-info" / "METADATA").write_bytes(metadata)
+    package(site, "ext_noted", "API = 1\n" + TOOL.format(name="noted"))
+    monkeypatch.syspath_prepend(str(site))
+    async with talk(place) as talking:
+        assert loaded(talking) == ["noted"]
+        (notice,) = talking.notices
+        assert why in notice
+        assert "\x1b" not in notice
+
+
 async def test_what_looks_installed_but_lies_in_the_project_is_not_loaded(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
