@@ -10,6 +10,7 @@ Of two with one name the first holds. What can't be used is said in words. The o
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -223,8 +224,8 @@ def _of_package(project: Project, distribution: "Distribution", point: "EntryPoi
 
 def _called(distribution: "Distribution", path: str) -> str:
     """Name and version of a package, or what its folder is called."""
-    try:
+    with suppress(*_BROKEN):
         name, version = distribution.metadata["Name"], distribution.version
-    except _BROKEN:
-        name = version = None
-    return f"{name} {version}" if name and version else os.path.splitext(os.path.basename(path))[0]
+        if name and version:
+            return f"{name} {version}"
+    return os.path.splitext(os.path.basename(path))[0]
