@@ -20,7 +20,7 @@ import anyio
 import msgspec
 
 from trimtab.coding.jobs.job import Job, told_s
-from trimtab.coding.jobs.records import Record, Records, record_of
+from trimtab.coding.jobs.records import Record, Records, mark_of, record_of
 from trimtab.coding.jobs.spawn import exited, how_it_ended, leave, spawn
 from trimtab.coding.sandbox.sandbox import Started
 from trimtab.coding.services import Services
@@ -178,7 +178,8 @@ class Jobs:
                 continue
             why = "was kept" if record.kept else "goes on although its session was cut off"
             pids = ", ".join(str(process.pid) for process in left[:5])
-            notes.append(f"job {job.name} {why} (pid {pids}); /jobs kill {job.id} ends it")
+            shell = f"trimtab jobs kill {mark_of(path)}"
+            notes.append(f"job {job.name} {why} (pid {pids}); /jobs kill {job.id} ends it (in a shell: {shell})")
         return tuple(notes)
 
     async def kill(self, job: Job, *, asked: str) -> bool:
@@ -207,7 +208,9 @@ class Jobs:
             except OSError as error:
                 job.kept = False
                 raise UsageError(f"job {job.id} can't be kept: {error.strerror or error}") from error
-            await self._open().tell(f"job {job.name} goes on when this session ends (pid {job.group.leader})")
+            await self._open().tell(
+                f"job {job.name} goes on when this session ends (pid {job.group.leader}); trimtab jobs finds it"
+            )
 
     async def carry(self) -> None:
         """The same session is opened again at once: let its jobs go on, and be its jobs there."""
