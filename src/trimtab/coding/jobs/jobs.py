@@ -27,7 +27,6 @@ from trimtab.coding.services import Services
 from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.capture import Capture, PrivateFolder
 from trimtab.coding.tools.process import Finished, Group, Pump, hand_over
-from trimtab.coding.tools.process_tree import wait_all
 from trimtab.types.errors import UsageError
 
 REMEMBERED = 50
@@ -36,8 +35,6 @@ _DRAIN_S = 0.1
 _A_WHILE_S = 1.0
 """How long a command that is waited for runs without a record, in seconds: most are done by then."""
 _REST_S = 0.01
-_LOOK_AGAIN_S = 0.02
-"""What ended is still being cleared away for a moment."""
 _PATIENCE_S = 10.0
 """How long the end of the session waits for its jobs, in seconds: SIGTERM, a grace, SIGKILL."""
 _LONGEST_KNOWN = 4
@@ -389,6 +386,4 @@ async def _gone(group: Group, process: "subprocess.Popen[bytes] | None" = None) 
     """Wait until the command's shell, where it is a child of ours, and all that it started are gone."""
     if process is not None:
         await exited(process)
-    while (left := await group.look()) != ():
-        await wait_all(one.pid for one in left or ())
-        await anyio.sleep(_LOOK_AGAIN_S)
+    await group.gone()
