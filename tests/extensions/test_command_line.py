@@ -82,9 +82,10 @@ def test_a_failed_call_of_a_tool_whose_output_is_not_shown_says_that_it_failed()
 
 def test_an_extension_named_by_a_flag_has_its_tool_shown_as_it_says(cli: Cli) -> None:
     file = cli.root / "mine.py"
-    file.write_text(TOOL)
+    file.write_text(TOOL + "print('loud')\n")
     outcome = cli.run("chat", "-e", str(file), "--permission", "full", "--model", call(cli), stdin=b"go\n")
-    assert outcome.code == 0
+    assert (outcome.code, outcome.out) == (0, "done\n")
+    assert "loud" in outcome.err.splitlines()
     assert "  notes about ports  [ok]" in outcome.err
     assert "\u202e" not in outcome.err
 
