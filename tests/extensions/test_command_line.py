@@ -1,10 +1,19 @@
 """Extensions and hooks as the command line has them."""
 
+import io
+import json
 from pathlib import Path
 
+import anyio
 import pytest
 
 from support.cli import Cli
+from trimtab.agent.events import ToolEnded
+from trimtab.coding.choose import New
+from trimtab.coding.opening import open_session
+from trimtab.coding.project import open_project
+from trimtab.frontends.cli.text import TextPrinter
+from trimtab.types.messages import Text
 
 TOOL = (
     "from trimtab.extend import Renderer\nAPI = 1\ndef extend(api):\n"
@@ -26,13 +35,75 @@ def call(cli: Cli) -> str:
     return cli.script({"tool_calls": calls}, {"text": "done"})
 
 
+@pytest.mark.parametrize(
+    ("body", "output", "shown"),
+    [
+        ("json", '{"a": [1, "\\u202ex\\u001b[31m"]}', ['    {', '      "a": [', "        1,", '        "x\\u001b[31m"', "      ]", "    }"]),
+        ("json", "{ no json", ["    { no json"]),
+        ("diff", "--- a\n+++ b\n-old\n+new\n same", ["    --- a", "    +++ b", "    -old", "    +new", "     same"]),
+        ("markdown", "\n".join(map(str, range(40))), [*(f"    {n}" for n in range(10)), "    … 29 more lines …", "    39"]),
+        ("text", "found it", []),
+        ("none", "found it", []),
+    ],
+)  # fmt: skip
+def test_a_renderer_says_what_stands_below_a_call(cli: Cli, body: str, output: str, shown: list[str]) -> None:
+    file = cli.root / "mine.py"
+    file.write_text(
+        TOOL.replace("'found it'", repr(output)).replace("{missing}'", f"{{missing}}', {body!r}"), encoding="utf-8"
+    )
+    err = io.StringIO()
+    project = open_project(
+        cli.project,
+        overrides={"model": call(cli), "permissions": {"mode": "full"}, "extensions": {"paths": [str(file)]}},
+        env=cli.environment(),
+    )
+
+    async def work() -> None:
+        async with open_session(project, New()) as session:
+            printer = TextPrinter(out=io.StringIO(), err=err, progress=True)
+            printer.title_of, printer.body_of = session.extensions.title_of, session.extensions.body_of
+            events = session.feed.subscribe()
+            await session.prompt("go")
+            printer.show_all(events.pending())
+
+    anyio.run(work)
+    lines = err.getvalue().splitlines()
+    begin = lines.index("  notes about ports  [ok]")
+    assert lines[begin + 1 :] == shown
+
+
+def test_a_failed_call_of_a_tool_whose_output_is_not_shown_says_that_it_failed() -> None:
+    err = io.StringIO()
+    printer = TextPrinter(out=io.StringIO(), err=err, progress=True)
+    printer.body_of = lambda _tool: "none"
+    printer.show(ToolEnded(entry_id="e", call_id="c", name="x__y", is_error=True, parts=(Text("a secret"),)))
+    assert err.getvalue() == "  x__y  [failed]\n"
+
+
 def test_an_extension_named_by_a_flag_has_its_tool_shown_as_it_says(cli: Cli) -> None:
     file = cli.root / "mine.py"
-    file.write_text(TOOL)
+    file.write_text(TOOL + "print('loud')\n")
     outcome = cli.run("chat", "-e", str(file), "--permission", "full", "--model", call(cli), stdin=b"go\n")
-    assert outcome.code == 0
+    assert (outcome.code, outcome.out) == (0, "done\n")
+    assert "loud" in outcome.err.splitlines()
     assert "  notes about ports  [ok]" in outcome.err
     assert "\u202e" not in outcome.err
+
+
+def test_what_an_extension_prints_stands_on_standard_error(cli: Cli) -> None:
+    file = cli.root / "loud.py"
+    file.write_text(
+        "import os, subprocess\nAPI = 1\nprint('at import')\nasync def hook(call, here): print('async')\n"
+        "def extend(api):\n    api.on_tool_call(lambda call, here: print('plain'))\n    api.on_tool_call(hook)\n"
+        "    os.write(1, b'raw\\n')\n    subprocess.run(['echo', 'child'])\n"
+    )
+    model = cli.script({"tool_calls": [{"name": "ls", "arguments": {}}]}, {"text": "the answer"})
+    outcome = cli.run("-p", "go", "-e", str(file), "--model", model)
+    assert (outcome.code, outcome.out) == (0, "the answer\n")
+    assert {"at import", "async", "plain", "raw", "child"} <= set(outcome.err.splitlines())
+    inside = cli.inside("-p", "go", "-e", str(file), "--mode", "json", "--model", model)
+    assert inside.result["text"] == "the answer"
+    assert {"at import", "async", "plain"} <= set(inside.err.splitlines())
 
 
 @pytest.mark.parametrize(
@@ -77,6 +148,24 @@ def test_a_refusal_by_a_hook_is_told_with_who_refused(cli: Cli) -> None:
     said = " ".join(outcome.err.split())
     assert "note: 1 call was not allowed: ls .. Refused by hook `echo no >&2; exit 2`" in said
     assert "To allow:" not in said
+
+
+def test_models_of_an_extensions_provider_are_listed_and_code_that_nobody_let_run_is_not(cli: Cli) -> None:
+    provider = (
+        "from trimtab.extend import ModelConfig\nAPI = 1\nprint('loud')\n"
+        "def extend(api):\n    api.provider('{0}', lambda: 1 / 0, models=[ModelConfig(id='one', context_window=9000)])\n"
+    )
+    (cli.home / "extensions").mkdir(parents=True)
+    (cli.home / "extensions" / "mine.py").write_text(provider.format("echo"))
+    cli.file(".trimtab/extensions/theirs.py", provider.format("evil"))
+    listed = cli.inside("models", "one", "--json")
+    assert [(row["provider"], row["id"]) for row in json.loads(listed.out) if row["id"] == "one"] == [("echo", "one")]
+    assert "echo/one" in cli.inside("models", "echo").out
+    assert any("provider echo" in check["found"] for check in json.loads(cli.inside("doctor", "--json").out))
+    cli.inside("trust", "set", ".", "folder")
+    trusted = cli.inside("models", "evil")
+    assert trusted.out == ""
+    assert "code of this project doesn't run: .trimtab/extensions/theirs.py is new" in trusted.err
 
 
 def test_no_extensions_loads_none_and_both_flags_exclude_each_other(cli: Cli) -> None:
@@ -136,12 +225,9 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize(("hook", "told"), ENDS)
 @pytest.mark.parametrize("way", ["one turn", "json", "a talk"])
-def test_what_goes_wrong_at_the_end_of_a_session_is_told_while_somebody_listens(
-    cli: Cli, way: str, hook: str, told: str
-) -> None:
-    cli.config(f"[[hooks.session_end]]\n{hook}\n")
+def test_what_goes_wrong_at_the_end_of_a_session_is_told_while_somebody_listens(cli: Cli, way: str) -> None:
+    cli.config("".join(f"[[hooks.session_end]]\n{hook}\n" for hook, _ in ENDS))
     model = cli.script({"text": "done"})
     if way == "a talk":
         outcome = cli.run("chat", "--model", model, stdin=b"go\n")
@@ -155,7 +241,7 @@ def test_what_goes_wrong_at_the_end_of_a_session_is_told_while_somebody_listens(
         said = outcome.err
         assert outcome.out == "done\n"
     assert outcome.code == 0
-    assert said.count(told) == 1
+    assert [said.count(told) for _, told in ENDS] == [1] * len(ENDS)
 
 
 def test_hooks_at_the_end_run_once(cli: Cli) -> None:

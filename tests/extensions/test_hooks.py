@@ -10,8 +10,10 @@ import pytest
 from support.agent_fakes import Script, calls, ends, says
 from support.extended import Answers, talk
 from support.instructed import Place
+from trimtab.coding.choose import Ephemeral
 from trimtab.coding.commands.registry import commands_of, run_command
 from trimtab.coding.extensions import events as events_module
+from trimtab.coding.opening import open_session
 from trimtab.types.messages import Text, User
 
 pytestmark = pytest.mark.anyio
@@ -68,6 +70,15 @@ async def test_a_hook_refuses_a_call_and_the_model_reads_why(place: Place) -> No
         ("def hook(call, here): return Deny(7)", "holds no text"),
         ("def hook(call, here): return Change(['a'])", "holds no text, or no arguments"),
         ("def hook(call): return None", "TypeError"),
+        ("def hook(call, here): raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("async def hook(call, here): raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("def hook(call, here): raise GeneratorExit", "GeneratorExit"),
+        ("def hook(call, here):\n    import asyncio; raise asyncio.CancelledError", "CancelledError"),
+        ("def hook(call, here): return hook(call, here)", "RecursionError"),
+        (
+            "async def hook(call, here):\n    import anyio\n    with anyio.CancelScope(shield=True): await anyio.sleep(0.3)",
+            "no answer within 0.2 s",
+        ),
         ("class E(Exception):\n    def __str__(self): 1 / 0\ndef hook(call, here): raise E", "E"),
     ],
 )
@@ -79,6 +90,15 @@ async def test_a_guard_that_fails_refuses_the_call(place: Place, body: str, why:
         assert why in talking.results[0]
         assert any("mine failed at a call of write" in text for text in talking.notices)
     assert not (place.cwd / "a.txt").exists()
+
+
+async def test_a_hook_changes_a_call_by_its_answer_alone(place: Place) -> None:
+    body = "def hook(call, here): call.tool_input['content'] = 'changed'"
+    extension(place, f"{body}\ndef extend(api):\n    api.on_tool_call(hook)\n")
+    async with talk(place, writes(), DONE) as talking:
+        await talking.session.prompt("go")
+        assert talking.failed == [False]
+    assert "changed" not in (place.cwd / "a.txt").read_text()
 
 
 async def test_what_a_hook_changes_is_judged_by_the_permissions_and_checked_by_the_schema(place: Place) -> None:
@@ -333,6 +353,79 @@ async def test_a_tool_asks_before_it_runs_and_what_it_gives_has_an_end(place: Pl
         assert odd == "mine__words failed: it gave a int and no text"
 
 
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        ("ToolOutput((5,))", "can't be recorded: ValidationError: Expected `object`, got `int`"),
+        ("ToolOutput(None)", "can't be recorded: ValidationError"),
+        ("ToolOutput.text(5)", "can't be recorded: ValidationError: Expected `str`, got `int`"),
+        ("ToolOutput.text('a', details={'x': object()})", "can't be recorded: TypeError"),
+        ("ToolOutput.text('a', is_error='yes')", "can't be recorded: ValidationError"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("(_ for _ in ()).throw(KeyboardInterrupt)", "KeyboardInterrupt"),
+    ],
+)
+async def test_an_output_that_no_log_can_hold_is_a_failure_in_words(place: Place, output: str, why: str) -> None:
+    extension(place, f"def extend(api):\n    api.tool('t', 'd', lambda arguments, here: {output})\n")
+    async with talk(
+        place, calls("mine__t", "{}", call_id="c1") + ends("tool_calls"), DONE, permissions={"allow": ["mine__t"]}
+    ) as talking:
+        turn = await talking.session.prompt("go")
+        assert (turn.text, talking.failed) == ("done", [True])
+        assert talking.results[0].startswith("mine__t failed: ")
+        assert why in talking.results[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("yield 5", "it streamed a int, which is no event of a stream"),
+        ("yield PartDelta(0, 'text', 5)", "its PartDelta makes no sense: ValidationError: Expected `str`, got `int`"),
+        ("yield Ended('nonsense')", "its Ended makes no sense"),
+        ("raise SystemExit(3); yield", "SystemExit: 3"),
+        ("raise KeyboardInterrupt; yield", "KeyboardInterrupt"),
+        ("import asyncio; raise asyncio.CancelledError; yield", "CancelledError"),
+        ("yield 1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+async def test_a_provider_that_streams_nonsense_or_raises_anything_gives_an_answer_that_failed(
+    place: Place, body: str, why: str
+) -> None:
+    extension(
+        place,
+        "from trimtab.types.stream import Ended, PartDelta\n"
+        f"class Odd:\n    async def stream(self, request):\n        {body}\n"
+        "def extend(api):\n    api.provider('odd', Odd, models=[ModelConfig(id='one', context_window=9000)])\n",
+    )
+    async with open_session(place.project(model="odd/one"), Ephemeral()) as session:
+        turn = await session.prompt("go")
+        assert turn.error is not None
+        assert turn.error.kind == "malformed"
+        assert turn.error.message.startswith("the provider of extension mine failed: ")
+        assert why in turn.error.message
+
+
+async def test_a_cancel_of_the_turn_is_none_of_a_providers_failures(place: Place) -> None:
+    extension(
+        place,
+        "import anyio\nclass Slow:\n    async def stream(self, request):\n        await anyio.sleep_forever()\n        yield\n"
+        "def extend(api):\n    api.provider('slow', Slow, models=[ModelConfig(id='one', context_window=9000)])\n",
+    )
+    async with (
+        open_session(place.project(model="slow/one"), Ephemeral()) as session,
+        anyio.create_task_group() as group,
+    ):
+
+        async def cancel() -> None:
+            while not session.busy:  # noqa: ASYNC110
+                await anyio.sleep(0.01)
+            session.cancel()
+
+        group.start_soon(cancel)
+        turn = await session.prompt("go")
+        assert (turn.reason, turn.error) == ("cancelled", None)
+
+
 async def test_tools_turned_on_by_name_are_those_of_extensions_too(place: Place) -> None:
     extension(
         place,
@@ -355,8 +448,6 @@ async def test_a_provider_of_an_extension_answers_and_its_policy_decides(place: 
         "    api.provider('broken', lambda: 1 / 0, models=[ModelConfig(id='one')])\n"
         "    api.policy('nothing', Nothing)\n",
     )
-    from trimtab.coding.choose import Ephemeral
-    from trimtab.coding.opening import open_session
     from trimtab.types.errors import ConfigError, UsageError
 
     project = place.project(model="echo/one", context={"policy": "nothing"})

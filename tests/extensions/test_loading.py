@@ -60,6 +60,20 @@ async def test_files_and_packages_of_the_person_are_loaded_with_their_own_module
         ),
         ("API = 1\ndef extend(api):\n    api.on_tool_call(print, match='a(')", "'a(' is not a permission rule"),
         ("API = 1\ndef extend(api):\n    api.on_event('no')", "the hook at event is no function"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("API = 1\ndef extend(api):\n    api.tool('a', 5, print)", "the tool 'a' has a int where a text belongs"),
+        ("API = 1\ndef extend(api):\n    api.tool('a', 'd', 'no')", "the tool 'a' has no function"),
+        ("API = 1\ndef extend(api):\n    api.tool('a', 'd', print, parameters={'x': object()})", "are no JSON"),
+        ("API = 1\ndef extend(api):\n    api.tool('a', 'd', print, parameters={'type': 'string'})", "are no object"),
+        ("API = 1\ndef extend(api):\n    api.command('a', 7)", "the command 'a' has no function"),
+        ("API = 1\ndef extend(api):\n    api.command('a', print, help=7)", "the command 'a' has a int where a text"),
+        ("API = 1\ndef extend(api):\n    api.policy('a', 7)", "the policy 'a' has no function"),
+        ("API = 1\ndef extend(api):\n    api.provider('a', print, models=[1])", "the provider 'a' has no model"),
+        ("API = 1\ndef extend(api):\n    api.section('a', 7)", "the section 'a' has a int where a text belongs"),
+        (
+            "from trimtab.extend import Renderer\nAPI = 1\ndef extend(api):\n    api.renderer(Renderer('a', 'b', 'c'))",
+            "no body is 'c'. Bodies: text, markdown, diff, json, none.",
+        ),
         ("def extend(api): pass", "it has no API"),
         ("API = 1", "it has no extend(api)"),
         ("API = 2\ndef extend(api): pass", "it was written for API 2, and this Trimtab has 1: update Trimtab"),
@@ -134,6 +148,33 @@ async def test_an_installed_package_is_loaded_by_its_entry_point(place: Place, m
     async with talk(place) as talking:
         (one,) = talking.session.extensions.loaded
         assert (one.name, one.found.whose, one.found.where) == ("noted", "package", "ext_noted 1.0 (ext_noted)")
+
+
+@pytest.mark.parametrize(
+    ("points", "metadata", "why"),
+    [
+        (b"[trimtab.extensions]\nno entry\n", b"Name: bad\nVersion: 1\n", "its entry points can't be read: TypeError"),
+        (b"[trimtab.extensions]\nbad = os\n\xff\x00", b"", "its entry points can't be read: UnicodeDecodeError"),
+        (b"[trimtab.extensions]\nbad = :::\n", b"", "extension bad (ext_bad-1.0 (:::)) is left out: its entry point names no"),
+        (b"[trimtab.extensions]\nbad = os\n", b"\xff\xfe", "extension bad (ext_bad-1.0 (os)) is left out: it has no API"),
+        (b"[trimtab.extensions]\n\x1b[31mbad = os\n", b"", "is left out: its name has other signs"),
+        (b"[trimtab.extensions]\nbad = ext_bad\n", b"", "is left out: SystemExit: 7"),
+    ],
+)  # fmt: skip
+async def test_a_damaged_package_is_left_out_in_words_and_the_others_are_loaded(
+    place: Place, monkeypatch: pytest.MonkeyPatch, points: bytes, metadata: bytes, why: str
+) -> None:
+    site = place.root / "site"
+    package(site, "ext_bad", "raise SystemExit(7)")
+    (site / "ext_bad-1.0.dist-info" / "entry_points.txt").write_bytes(points)
+    (site / "ext_bad-1.0.dist-info" / "METADATA").write_bytes(metadata)
+    package(site, "ext_noted", "API = 1\n" + TOOL.format(name="noted"))
+    monkeypatch.syspath_prepend(str(site))
+    async with talk(place) as talking:
+        assert loaded(talking) == ["noted"]
+        (notice,) = talking.notices
+        assert why in notice
+        assert "\x1b" not in notice
 
 
 async def test_what_looks_installed_but_lies_in_the_project_is_not_loaded(

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,6 +92,19 @@ def test_what_was_kept_is_listed_shown_and_ended(cli: Cli, left: Left) -> None:
     assert process.wait() == -15
     assert not path.exists()
     assert cli.inside("jobs").err == "no job runs here; --all looks everywhere\n"
+
+
+def test_a_wait_ends_with_the_job_and_shows_what_it_printed(cli: Cli, left: Left) -> None:
+    outputs = cli.home / "sessions" / "p" / "a.jsonl.outputs"
+    outputs.mkdir(parents=True)
+    (outputs / "output-1.txt").write_text("bye\n")
+    process, _ = left.job(file=str(outputs / "output-1.txt"))
+    ending = threading.Timer(0.2, process.terminate)
+    ending.start()
+    waited = cli.inside("jobs", "wait", "j1")
+    ending.join()
+    assert (waited.code, waited.out, waited.err) == (0, "bye\n", "note: j1 (server): ended\n")
+    assert process.wait() == -15
 
 
 def test_of_two_with_one_id_each_is_said_by_its_mark_and_those_of_other_folders_are_reached_by_it(

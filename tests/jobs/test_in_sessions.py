@@ -50,7 +50,7 @@ def pid_in(path: Path) -> int:
 
 def test_a_run_ends_its_jobs_and_says_so_before_its_result(cli: Cli) -> None:
     model = cli.script(bash("echo $$ > pid; sleep 71"), {"text": "done"})
-    outcome = cli.run("-p", "go", "--mode", "json", "--permission", "full", "--model", model)
+    outcome = cli.inside("-p", "go", "--mode", "json", "--permission", "full", "--model", model)
     assert outcome.code == 0, outcome.err
     told = [event["message"] for event in outcome.of("notice") if "job" in event["message"]]
     assert [text.rpartition(") ")[2].partition(",")[0] for text in told] == [
@@ -64,11 +64,11 @@ def test_a_run_ends_its_jobs_and_says_so_before_its_result(cli: Cli) -> None:
 
 def test_a_kept_job_outlives_the_run_and_the_next_one_says_where_it_is(cli: Cli) -> None:
     model = cli.script(bash("echo $$ > pid; exec sleep 72"), use(action="keep", id="j1"), {"text": "done"})
-    assert cli.run("-p", "go", "--permission", "full", "--model", model).code == 0
+    assert cli.inside("-p", "go", "--permission", "full", "--model", model).code == 0
     pid = pid_in(cli.project / "pid")
     try:
         assert alive(pid)
-        again = cli.run("-p", "hi", "--model", cli.script({"text": "hello"}))
+        again = cli.inside("-p", "hi", "--model", cli.script({"text": "hello"}))
         (said,) = notes(again.err)
         assert f"was kept (pid {pid}); /jobs kill j1 ends it" in said
         assert alive(pid)
@@ -88,7 +88,7 @@ def test_after_a_kill_of_trimtab_the_next_run_finds_what_it_left(cli: Cli) -> No
         process.kill()
         finish(process)
         assert alive(pid)
-        again = cli.run("-p", "hi", "--model", cli.script({"text": "hello"}))
+        again = cli.inside("-p", "hi", "--model", cli.script({"text": "hello"}))
         (said,) = notes(again.err)
         assert f"goes on although its session was cut off (pid {pid}); /jobs kill j1 ends it" in said
         assert alive(pid), "nobody asked for its end"
@@ -108,7 +108,7 @@ def test_after_a_kill_of_trimtab_the_next_run_finds_the_command_that_was_waited_
         process.kill()
         finish(process)
         pid = pid_in(cli.project / "pid")
-        again = cli.run("-p", "hi", "--model", cli.script({"text": "hello"}))
+        again = cli.inside("-p", "hi", "--model", cli.script({"text": "hello"}))
         (said,) = notes(again.err)
         assert f"goes on although its session was cut off (pid {pid}); /jobs kill j1 ends it" in said
         assert alive(pid)
@@ -132,7 +132,7 @@ def test_a_run_that_keeps_no_session_writes_nothing_about_its_jobs(cli: Cli) -> 
     model = cli.script(
         bash("find ../home -path '*jobs*' > seen; sleep 75"), use(action="wait", id="j1", timeout=1), {"text": "x"}
     )
-    assert cli.run("-p", "go", "--no-session", "--permission", "full", "--model", model).code == 0
+    assert cli.inside("-p", "go", "--no-session", "--permission", "full", "--model", model).code == 0
     assert (cli.project / "seen").read_text() == ""
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from trimtab.agent.feed import Feed
     from trimtab.agent.run import Agent
-    from trimtab.coding.extensions.api import RegisteredCommand
+    from trimtab.coding.extensions.api import Body, RegisteredCommand
     from trimtab.coding.extensions.find import LeftOut
     from trimtab.coding.extensions.load import Loaded
     from trimtab.coding.extensions.shell_hooks import ShellHook
@@ -63,6 +63,10 @@ class Acting(Protocol):
 
     def title_of(self, tool: str, arguments: Mapping[str, Any] | None) -> str:
         """The line that stands for a call; empty where nobody says how it is shown."""
+        ...
+
+    def body_of(self, tool: str) -> "Body":
+        """What the output of a tool is, for who shows it."""
         ...
 
     def sections(self) -> "tuple[Section, ...]":
@@ -121,6 +125,10 @@ class NothingActs:
     def title_of(self, tool: str, arguments: Mapping[str, Any] | None) -> str:
         """None."""
         return ""
+
+    def body_of(self, tool: str) -> "Body":
+        """Text."""
+        return "text"
 
     def sections(self) -> "tuple[Section, ...]":
         """None."""

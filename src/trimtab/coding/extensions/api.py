@@ -12,8 +12,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as fields_changed
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, get_args, runtime_checkable
 
+import msgspec
 from msgspec.structs import replace
 
 from trimtab.agent.events import Event
@@ -82,6 +83,11 @@ PolicyMaker: TypeAlias = Callable[..., Any]
 """Makes a policy (`name`, `decide(observation)`) from the parameters that stand behind its name."""
 
 
+Body: TypeAlias = Literal["text", "markdown", "diff", "json", "none"]
+"""What the output of a tool is: how a frontend may lay it out, colour it, or leave it out."""
+BODIES: tuple[Body, ...] = get_args(Body)
+
+
 @dataclass(frozen=True, slots=True)
 class Renderer:
     """How a frontend shows the calls of a tool, as data: each frontend does with it what it can.
@@ -91,7 +97,7 @@ class Renderer:
 
     tool: str
     title: str
-    body: Literal["text", "markdown", "diff", "json", "none"] = "text"
+    body: Body = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,37 +200,50 @@ class Api:
 
         The model knows it as `EXTENSION__NAME`, and so do rules. A plain function runs in a thread; what it raises is the model's to read. The permissions ask before each call unless a rule allows it.
         """
-        spec = ToolSpec(self._tool_name(name), description, dict(parameters))
+        _require_function(f"the tool {name!r}", run)
+        _require_text(f"the tool {name!r}", description, snippet, *guidelines)
+        spec = _sound(ToolSpec(self._tool_name(name), description, dict(parameters)))
         self.tools.append(RegisteredTool(spec, run, snippet, tuple(guidelines)))
 
     def add_tool(self, tool: Tool) -> None:
         """A tool as `trimtab.agent` has them: for one that streams, says what it touches, or waits for a person. It is named as others are."""
-        self.tools.append(RegisteredTool(replace(tool.spec, name=self._tool_name(tool.spec.name)), tool))
+        spec = _sound(replace(tool.spec, name=self._tool_name(tool.spec.name)))
+        _require_function(f"the tool {spec.name!r}", tool.run)
+        _require_text(f"the tool {spec.name!r}", spec.description, tool.snippet, *tool.guidelines)
+        self.tools.append(RegisteredTool(spec, tool))
 
     def command(self, name: str, run: CommandRunner, *, help: str = "", arguments: str = "") -> None:
         """A command `/NAME`: what it returns is shown, or, as `Say`, said to the model. `arguments` is how it is written behind the name."""
+        _require_function(f"the command {name!r}", run)
+        _require_text(f"the command {name!r}", help, arguments)
         self._new("commands", name, _COMMAND, self._taken.commands)
         self.commands.append(RegisteredCommand(name, run, help, arguments))
 
     def policy(self, name: str, make: PolicyMaker) -> None:
         """A context policy, to be named in `context.policy`; `make` takes its parameters by keyword."""
+        _require_function(f"the policy {name!r}", make)
         self.policies[self._new("policies", name, _NAME, self._taken.policies)] = make
 
     def provider(self, name: str, make: Callable[[], Provider], *, models: Sequence[ModelConfig]) -> None:
         """A provider whose `make()` gives an object with `stream(request)`; its models are named `NAME/ID`."""
+        _require_function(f"the provider {name!r}", make)
         self._new("providers", name, _NAME, self._taken.providers)
-        if not models:
+        if not models or not all(isinstance(model, ModelConfig) for model in models):
             raise UsageError(f"the provider {name!r} has no model", hint="Give models=[ModelConfig(id=…)].")
         self.providers.append(RegisteredProvider(name, make, tuple(models)))
 
     def section(self, name: str, text: str | Callable[[], str]) -> None:
         """A part of the system prompt. One that changes in a session reaches the model as a notice at the end, so no cache breaks for it."""
         self._require_open()
+        _require_text(f"the section {name!r}", name, *(() if callable(text) else (text,)))
         self.sections.append(RegisteredSection(name, text))
 
     def renderer(self, renderer: Renderer) -> None:
         """How the calls of a tool are shown: one of the extension's own, by the name that it was given here."""
         self._require_open()
+        _require_text(f"the renderer of {renderer.tool!r}", renderer.tool, renderer.title)
+        if renderer.body not in BODIES:
+            raise UsageError(f"no body is {renderer.body!r}", hint=f"Bodies: {', '.join(BODIES)}.")
         self.renderers.append(fields_changed(renderer, tool=f"{self.name}__{renderer.tool}"))
 
     def on_session_start(self, hook: Callable[[SessionStart, Here], Soon[Note]], *, limit_s: float = LIMIT_S) -> None:
@@ -312,3 +331,26 @@ class Api:
     def _require_open(self) -> None:
         if self._closed:
             raise UsageError("extend() is over", hint="Register everything before it returns.")
+
+
+def _require_function(what: str, run: object) -> None:
+    """Raise `UsageError` for what is no function: it would fail later, in the middle of a turn."""
+    if not callable(run):
+        raise UsageError(f"{what} has no function", hint="Give a function, plain or async.")
+
+
+def _require_text(what: str, *texts: object) -> None:
+    """Raise `UsageError` for what is no text."""
+    if wrong := next((type(text).__name__ for text in texts if not isinstance(text, str)), ""):
+        raise UsageError(f"{what} has a {wrong} where a text belongs", hint="Give a str.")
+
+
+def _sound(spec: ToolSpec) -> ToolSpec:
+    """The spec, with its parameters as JSON has them. Raises `UsageError` where they are no JSON Schema of an object."""
+    try:
+        parameters = msgspec.json.decode(msgspec.json.encode(spec.parameters))
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as problem:
+        raise UsageError(f"the parameters of {spec.name} are no JSON: {problem}", hint="Give a JSON Schema.") from None
+    if not isinstance(parameters, dict) or parameters.get("type", "object") != "object":
+        raise UsageError(f"the parameters of {spec.name} are no object", hint='Give {"type": "object", …}.')
+    return replace(spec, parameters=parameters)

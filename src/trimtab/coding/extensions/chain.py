@@ -6,6 +6,7 @@ Each sees what the one before made of it. The one rule: an answer that a point d
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -91,7 +92,7 @@ class HookPoints:
             try:
                 if not await self._fits(hook.match, told.tool_name, told.tool_input):
                     continue
-                answer = await _answer(hook, told, self.tell)
+                answer = await _answer(hook, replace(told, tool_input=deepcopy(told.tool_input)), self.tell)
             except HookFailed as problem:
                 await self.tell(f"{hook.who} failed at a call of {told.tool_name}, so it isn't run: {problem}")
                 why = f"the check {hook.who} before it failed ({problem}), and it has to succeed"

@@ -10,12 +10,14 @@ Of two with one name the first holds. What can't be used is said in words. The o
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from trimtab.coding.extensions.open import FOLDER, GROUP, packages_offer
+from trimtab.coding.extensions.foreign import said
+from trimtab.coding.extensions.open import FOLDER, GROUP, offering
 from trimtab.coding.instructions.reach import reach_of
 from trimtab.coding.project import Project
 from trimtab.coding.telling.printable import one_path
@@ -34,6 +36,8 @@ _MOST = 100
 _MOST_FILES = 200
 """Files of one extension."""
 _DEEP = 8
+_BROKEN = (OSError, ValueError, TypeError, KeyError, AttributeError)
+"""What reading damaged metadata of a package ends in."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
@@ -190,25 +194,38 @@ def _package_files(folder: Path, real_of: _Real) -> tuple[dict[str, Path], str]:
 
 def installed(project: Project) -> Iterator[Found | LeftOut]:
     """The extensions of installed packages. One that lies in the project is no installed package, but the project's code under another name."""
-    if not packages_offer():
-        return
-    from importlib.metadata import distributions  # noqa: PLC0415 - takes long, and hardly anybody has one installed
+    for path in offering():
+        from importlib.metadata import Distribution  # noqa: PLC0415 - takes long, and hardly anybody has one installed
 
+        distribution = Distribution.at(path)
+        try:
+            points = [point for point in distribution.entry_points if point.group == GROUP]
+        except _BROKEN as problem:
+            why = f"its entry points can't be read: {said(problem)}"
+            yield LeftOut(one_path(os.path.basename(path)), "package", one_path(path), why)
+            continue
+        for point in points:
+            yield _of_package(project, distribution, point, _called(distribution, path))
+
+
+def _of_package(project: Project, distribution: "Distribution", point: "EntryPoint", called: str) -> Found | LeftOut:
     ours = os.path.realpath(Path(__file__).parents[3])
-    for distribution in distributions():
-        for point in distribution.entry_points:
-            if point.group != GROUP:
-                continue
-            folder = _folder_of(distribution)
-            where = f"{distribution.metadata['Name']} {distribution.version} ({point.value})"
-            if folder != ours and lies_in(folder, os.path.realpath(project.trust.root or project.cwd)):
-                why = f"it lies in the project, at {one_path(folder)}: no package that was installed"
-                yield LeftOut(point.name, "package", where, why)
-            elif not _NAME.fullmatch(point.name):
-                yield LeftOut(one_path(point.name), "package", where, "its name has other signs")
-            else:
-                yield Found(point.name, "package", where, entry=point)
+    folder = os.path.realpath(str(distribution.locate_file("")))
+    where = one_path(f"{called} ({point.value})")
+    if folder != ours and lies_in(folder, os.path.realpath(project.trust.root or project.cwd)):
+        why = f"it lies in the project, at {one_path(folder)}: no package that was installed"
+        return LeftOut(one_path(point.name), "package", where, why)
+    if not _NAME.fullmatch(point.name):
+        return LeftOut(one_path(point.name), "package", where, "its name has other signs")
+    if point.pattern.match(point.value) is None:
+        return LeftOut(point.name, "package", where, "its entry point names no module")
+    return Found(point.name, "package", where, entry=point)
 
 
-def _folder_of(distribution: "Distribution") -> str:
-    return os.path.realpath(str(distribution.locate_file("")))
+def _called(distribution: "Distribution", path: str) -> str:
+    """Name and version of a package, or what its folder is called."""
+    with suppress(*_BROKEN):
+        name, version = distribution.metadata["Name"], distribution.version
+        if name and version:
+            return f"{name} {version}"
+    return os.path.splitext(os.path.basename(path))[0]

@@ -7,6 +7,7 @@
 A thread that hangs can't be ended: it is left behind, and holds nothing of ours but the pipe end that `_Call` closes.
 """
 
+import asyncio
 import contextvars
 import inspect
 import os
@@ -31,24 +32,39 @@ class HookFailed(Exception):
 
 async def call_foreign(function: Callable[..., Any], *arguments: Any, limit_s: float) -> Any:
     """Return what `function` returns, awaited where that is to be awaited. Raises `HookFailed`."""
-    with anyio.move_on_after(limit_s):
+    with anyio.move_on_after(limit_s) as scope:
         try:
             if inspect.iscoroutinefunction(function):
-                return await function(*arguments)
-            result = await in_thread(function, *arguments)
-            return await result if inspect.isawaitable(result) else result
+                result = await function(*arguments)
+            else:
+                result = await in_thread(function, *arguments)
+                result = await result if inspect.isawaitable(result) else result
         except (HookFailed, Deferred):
             raise
-        except (Exception, SystemExit) as problem:
+        except (Exception, SystemExit, KeyboardInterrupt) as problem:
             raise HookFailed(said(problem)) from problem
-    raise HookFailed(f"no answer within {limit_s:g} s")
+        except anyio.get_cancelled_exc_class() as problem:
+            if is_cancelled():
+                raise
+            raise HookFailed(said(problem)) from problem
+    if scope.cancel_called:  # also where it kept its cancel off, and answered after its time
+        raise HookFailed(f"no answer within {limit_s:g} s")
+    return result
+
+
+def is_cancelled() -> bool:
+    """Whether somebody cancelled this task, so that a cancel that comes out of foreign code isn't that code's own."""
+    if anyio.get_current_task().has_pending_cancellation():
+        return True
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def make_foreign(make: Callable[[], T]) -> T:
     """Return what `make` makes, at once: for what has to be there before anything goes on. Raises `HookFailed`."""
     try:
         return make()
-    except (Exception, SystemExit) as problem:
+    except (Exception, SystemExit, KeyboardInterrupt) as problem:
         raise HookFailed(said(problem)) from problem
 
 
@@ -102,7 +118,11 @@ class _Call:
             os.close(self._writing)
 
     def result(self) -> Any:
-        """What it returned; raises what it raised."""
-        if self._problem is not None:
-            raise self._problem
-        return self._value
+        """What it returned; raises what it raised. A cancel or an interrupt that comes out of a thread is nobody's but the function's own."""
+        match self._problem:
+            case None:
+                return self._value
+            case Exception():
+                raise self._problem
+            case _:
+                raise HookFailed(said(self._problem)) from self._problem

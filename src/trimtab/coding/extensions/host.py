@@ -23,7 +23,8 @@ from trimtab.agent.run import Agent
 from trimtab.coding.confine import confiner_of
 from trimtab.coding.context.ahead import Work
 from trimtab.coding.context.around import Around, NobodyAround
-from trimtab.coding.extensions.api import PythonHook, RegisteredCommand, RegisteredSection, Renderer
+from trimtab.coding.extensions.api import Body, PythonHook, RegisteredCommand, RegisteredSection, Renderer
+from trimtab.coding.extensions.bodies import body_of
 from trimtab.coding.extensions.chain import Hook, HookPoints, Tell, clean
 from trimtab.coding.extensions.events import listen
 from trimtab.coding.extensions.find import Found, LeftOut, find_extensions
@@ -33,6 +34,7 @@ from trimtab.coding.extensions.judge import Judged, judge_code, name_in
 from trimtab.coding.extensions.load import Loaded, load_extension, taken_names
 from trimtab.coding.extensions.match import Match
 from trimtab.coding.extensions.points import Answer, SessionEnd, SessionStart
+from trimtab.coding.extensions.providers import ExtensionProvider
 from trimtab.coding.extensions.shell_hooks import ShellHook, as_hooks, runner_of, shell_hooks
 from trimtab.coding.extensions.titles import title_of
 from trimtab.coding.extensions.tool_hooks import ToolHooks
@@ -99,6 +101,10 @@ class Extensions:
     def title_of(self, tool: str, arguments: Mapping[str, Any] | None) -> str:
         """The line that stands for a call; empty where nobody says how it is shown."""
         return title_of(self.renderers, tool, arguments)
+
+    def body_of(self, tool: str) -> Body:
+        """What the output of a tool is, for who shows it."""
+        return body_of(self.renderers, tool)
 
     @property
     def commands(self) -> tuple[tuple[str, RegisteredCommand], ...]:
@@ -342,7 +348,7 @@ def _with_providers(project: Project, loaded: list[Loaded], stack: AsyncExitStac
 
 def _made(name: str, make: Callable[[], Provider]) -> Provider:
     try:
-        return make_foreign(make)
+        return ExtensionProvider(name, make_foreign(make))
     except HookFailed as problem:
         raise ConfigError(
             f"the provider of extension {name} can't be made: {problem}", hint="Repair or remove the extension."

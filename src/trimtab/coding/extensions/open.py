@@ -6,6 +6,7 @@ settings, three folders, packages' lists of entry points ──nothing──▶ 
 
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 
 import anyio
@@ -46,16 +47,18 @@ def _anything(project: Project) -> bool:
 
 def packages_offer() -> bool:
     """Whether an installed package has an extension."""
-    return any(map(_offers, dict.fromkeys(sys.path)))
+    return any(True for _ in offering())
 
 
-def _offers(folder: str) -> bool:
-    try:
-        with os.scandir(folder or ".") as entries:
-            names = [e.path for e in entries if e.name.endswith((".dist-info", ".egg-info"))]
-    except OSError:
-        return False
-    return any(_holds_mark(os.path.join(name, "entry_points.txt")) for name in names)
+def offering() -> Iterator[str]:
+    """The folders with what is known of installed packages that have one, in the order in which modules are found."""
+    for folder in dict.fromkeys(sys.path):
+        try:
+            with os.scandir(folder or ".") as entries:
+                names = sorted(e.path for e in entries if e.name.endswith((".dist-info", ".egg-info")))
+        except OSError:
+            continue
+        yield from (name for name in names if _holds_mark(os.path.join(name, "entry_points.txt")))
 
 
 def _holds_mark(file: str) -> bool:

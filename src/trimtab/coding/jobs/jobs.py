@@ -20,14 +20,13 @@ import anyio
 import msgspec
 
 from trimtab.coding.jobs.job import Job, told_s
-from trimtab.coding.jobs.records import Record, Records, record_of
+from trimtab.coding.jobs.records import Record, Records, mark_of, record_of
 from trimtab.coding.jobs.spawn import exited, how_it_ended, leave, spawn
 from trimtab.coding.sandbox.sandbox import Started
 from trimtab.coding.services import Services
 from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.capture import Capture, PrivateFolder
 from trimtab.coding.tools.process import Finished, Group, Pump, hand_over
-from trimtab.coding.tools.process_tree import wait_all
 from trimtab.types.errors import UsageError
 
 REMEMBERED = 50
@@ -36,8 +35,6 @@ _DRAIN_S = 0.1
 _A_WHILE_S = 1.0
 """How long a command that is waited for runs without a record, in seconds: most are done by then."""
 _REST_S = 0.01
-_LOOK_AGAIN_S = 0.02
-"""What ended is still being cleared away for a moment."""
 _PATIENCE_S = 10.0
 """How long the end of the session waits for its jobs, in seconds: SIGTERM, a grace, SIGKILL."""
 _LONGEST_KNOWN = 4
@@ -178,7 +175,8 @@ class Jobs:
                 continue
             why = "was kept" if record.kept else "goes on although its session was cut off"
             pids = ", ".join(str(process.pid) for process in left[:5])
-            notes.append(f"job {job.name} {why} (pid {pids}); /jobs kill {job.id} ends it")
+            shell = f"trimtab jobs kill {mark_of(path)}"
+            notes.append(f"job {job.name} {why} (pid {pids}); /jobs kill {job.id} ends it (in a shell: {shell})")
         return tuple(notes)
 
     async def kill(self, job: Job, *, asked: str) -> bool:
@@ -207,7 +205,9 @@ class Jobs:
             except OSError as error:
                 job.kept = False
                 raise UsageError(f"job {job.id} can't be kept: {error.strerror or error}") from error
-            await self._open().tell(f"job {job.name} goes on when this session ends (pid {job.group.leader})")
+            await self._open().tell(
+                f"job {job.name} goes on when this session ends (pid {job.group.leader}); trimtab jobs finds it"
+            )
 
     async def carry(self) -> None:
         """The same session is opened again at once: let its jobs go on, and be its jobs there."""
@@ -386,6 +386,4 @@ async def _gone(group: Group, process: "subprocess.Popen[bytes] | None" = None) 
     """Wait until the command's shell, where it is a child of ours, and all that it started are gone."""
     if process is not None:
         await exited(process)
-    while (left := await group.look()) != ():
-        await wait_all(one.pid for one in left or ())
-        await anyio.sleep(_LOOK_AGAIN_S)
+    await group.gone()

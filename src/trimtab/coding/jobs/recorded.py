@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 import anyio
 
 from trimtab.coding.jobs.job import Job, told_s
-from trimtab.coding.jobs.records import Record, Records
+from trimtab.coding.jobs.records import MARK, Record, Records, mark_of
 from trimtab.coding.logs import now, session_folder
 from trimtab.coding.project import Project
 from trimtab.types.errors import UsageError
@@ -29,8 +29,6 @@ _STATES: dict[State, str] = {
     "waited": "its session waits for it",
     "cut off": "its session was cut off",
 }
-_MARK = 8
-"""Signs of a record's name by which its job is said where the id isn't enough."""
 _FOLDERS = 10_000
 
 
@@ -94,7 +92,7 @@ async def recorded_jobs(project: Project, *, everywhere: bool = False) -> tuple[
 def meant(found: Sequence[Recorded], ref: str) -> Recorded:
     """The one that `ref` means: an id, or the beginning of a mark. Raises `UsageError`."""
     hits = [one for one in found if one.job.id == ref] or [
-        one for one in found if len(ref) >= _MARK // 2 and one.mark.startswith(ref)
+        one for one in found if len(ref) >= MARK // 2 and one.mark.startswith(ref)
     ]
     if len(hits) == 1:
         return hits[0]
@@ -140,5 +138,5 @@ def _told(records: Records, path: Path, record: Record, pids: tuple[int, ...], i
     state: State = "kept"
     if not record.kept:
         state = "cut off" if not record.is_owned else "waited" if record.waited else "open"
-    ref = record.id if ids.count(record.id) == 1 else path.stem[:_MARK]
+    ref = record.id if ids.count(record.id) == 1 else mark_of(path)
     return Recorded(job, ref, path.stem, state, pids, record.session, record.project, records)

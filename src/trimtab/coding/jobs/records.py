@@ -29,6 +29,8 @@ _ID = re.compile(r"j[1-9][0-9]{0,8}")
 _NAME = re.compile(r"[0-9a-f]{16}")
 """What a record is called: nothing that has to be made harmless, and nothing that anybody would have to guess."""
 _LARGEST_PID = 2**31 - 1
+MARK = 8
+"""Signs of a record's name by which its job is said where the id isn't enough."""
 _LAST_S = 1e11
 """Nothing began later, in seconds since 1970."""
 _COMMAND = 8_000
@@ -145,6 +147,11 @@ def record_of(
         file=str(file) if file else None,
         project=project,
     )
+
+
+def mark_of(path: Path) -> str:
+    """The beginning of a record's name: by it a job is meant whatever id it has in a session."""
+    return path.stem[:MARK]
 
 
 def boot_id() -> str:

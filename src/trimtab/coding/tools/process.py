@@ -33,6 +33,8 @@ Watch: TypeAlias = Callable[[bytes], None]
 GRACE_S = 1.5
 _DRAIN_S = 0.1
 _CHUNK = 1 << 18
+_LOOK_AGAIN_S = 0.02
+"""What ended is still being cleared away for a moment."""
 _FULL = 1 << 16
 """Bytes that a pipe holds: one that is full is being written faster than it is read."""
 _KEEP = "exec 3<&0; { (ulimit -c 0; ulimit -f %d; exec cat); cat >/dev/null; } <&3 3<&- &"
@@ -71,6 +73,12 @@ class Group:
     async def look(self) -> tuple[Proc, ...] | None:
         """Those that run; None where that can't be found out in time."""
         return await process_tree.look(self.leader, self.marker, born=self.born, doubted=self.doubted)
+
+    async def gone(self) -> None:
+        """Wait until none runs, which a look has to find out."""
+        while (left := await self.look()) != ():
+            await process_tree.wait_all(one.pid for one in left or ())
+            await anyio.sleep(_LOOK_AGAIN_S)
 
     async def stop(self) -> tuple[Proc, ...]:
         """End them; return what couldn't be ended, mostly nothing."""

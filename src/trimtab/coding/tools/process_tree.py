@@ -239,6 +239,7 @@ def _marks(pid: int) -> frozenset[str]:
 
 def _command(pid: int) -> str:
     try:
-        return (_PROC / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip()
+        words = (_PROC / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
     except OSError:
         return ""
+    return " ".join(words.split())

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, TextIO
 
 import anyio
 import click
@@ -30,6 +30,7 @@ from trimtab.frontends.cli.chat_loop import ChatLoop, Reopening, colours_of
 from trimtab.frontends.cli.hidden import unshown
 from trimtab.frontends.cli.lines import MARK_PASTES, UNMARK_PASTES, Lines
 from trimtab.frontends.cli.options import Flags, session_options
+from trimtab.frontends.cli.own_output import own_output
 from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.talk_signals import TalkSignals
 from trimtab.frontends.cli.text import TextPrinter
@@ -54,7 +55,12 @@ def talk(flags: Flags) -> int:
 
 async def converse(project: Project, choice: Choice, *, takeover: bool = False) -> int:
     """Talk over the session that `choice` means, and those that the person switches to, until they leave; return the exit code."""
-    printer = TextPrinter(live=True, progress=True, mark="> " if sys.stdin.isatty() else "")
+    with own_output() as out:
+        return await _conversed(project, choice, out, takeover=takeover)
+
+
+async def _conversed(project: Project, choice: Choice, out: TextIO, *, takeover: bool) -> int:
+    printer = TextPrinter(out=out, live=True, progress=True, mark="> " if sys.stdin.isatty() else "")
     typed = sys.stdin.isatty()
     hide = partial(unshown, sys.stdin.fileno()) if typed else None
     person = LinePerson(printer.say, interactive=typed, hide=hide)
@@ -145,7 +151,7 @@ async def _sit(
     hide_variables(removed_variables(session.project))  # a project that is trusted by now may name more
     printer.colours = colours_of(session.project, session.project.settings.theme)
     events = session.feed.subscribe()
-    printer.title_of = session.extensions.title_of
+    printer.title_of, printer.body_of = session.extensions.title_of, session.extensions.body_of
     await session.announce()
     printer.show_all(events.pending())
     if news:

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Role: TypeAlias = Literal["error", "note", "tool", "failed", "mark"]
+Role: TypeAlias = Literal["error", "note", "tool", "failed", "mark", "added", "removed"]
 
 _THEMES: Mapping[str, Mapping[Role, str]] = {
-    "dark": {"error": "91", "note": "90", "tool": "36", "failed": "33", "mark": "1"},
-    "light": {"error": "31", "note": "90", "tool": "34", "failed": "35", "mark": "1"},
+    "dark": {"error": "91", "note": "90", "tool": "36", "failed": "33", "mark": "1", "added": "32", "removed": "31"},
+    "light": {"error": "31", "note": "90", "tool": "34", "failed": "35", "mark": "1", "added": "32", "removed": "31"},
 }
 
 

@@ -11,6 +11,7 @@ import click
 from trimtab.coding.doctor import examine
 from trimtab.coding.project import open_anyway
 from trimtab.frontends.cli import completers
+from trimtab.frontends.cli.own_output import own_output
 from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.types.text import strip_terminal
 
@@ -32,7 +33,8 @@ def command(*, online: bool, as_json: bool, model: str | None, sets: tuple[str, 
     project, mistakes = open_anyway(Path("."), overrides={"model": model} if model else None, sets=sets)
 
     async def run() -> int:
-        checks = await examine(project, mistakes=mistakes, online=online)
+        with own_output():
+            checks = await examine(project, mistakes=mistakes, online=online)
         if as_json:
             click.echo(json.dumps([asdict(c) for c in checks], indent=2))
         else:

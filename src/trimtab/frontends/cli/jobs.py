@@ -69,6 +69,18 @@ def tail(job: str, lines: int) -> int:
     return 0
 
 
+@command.command("wait")
+@click.argument("job", metavar="ID", shell_complete=completers.jobs)
+def wait(job: str) -> int:
+    """Wait until a job ends, then show its last lines. Ctrl-C ends the wait, and not the job."""
+    one = _named(open_project(Path(".")), job)
+    anyio.run(one.job.group.gone)
+    note(f"{one.name}: ended")
+    if printed := one.job.last_lines(LINES):
+        click.echo(strip_terminal(printed))
+    return 0
+
+
 @command.command("kill")
 @click.argument("jobs", metavar="ID...", nargs=-1, required=True, shell_complete=completers.jobs)
 def kill(jobs: tuple[str, ...]) -> int:

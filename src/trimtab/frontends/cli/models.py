@@ -3,20 +3,26 @@
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
 import click
 import msgspec
 
+from trimtab.coding.extensions.open import open_extensions
 from trimtab.coding.first_model import key_variables
 from trimtab.coding.model_list import ModelRow, matching, model_rows
 from trimtab.coding.models import unlisted_providers
+from trimtab.coding.person import NOBODY
 from trimtab.coding.project import Project, open_project
 from trimtab.coding.roles import ROLES, members_of
 from trimtab.coding.telling.printable import one_line
 from trimtab.coding.telling.tables import table
-from trimtab.frontends.cli.screen import width_of
+from trimtab.frontends.cli.own_output import own_output
+from trimtab.frontends.cli.screen import note, width_of
 
 
 @click.command("models")
@@ -25,21 +31,31 @@ from trimtab.frontends.cli.screen import width_of
 @click.option("--json", "as_json", is_flag=True, help="All that is known, as JSON.")
 def command(pattern: str, *, usable: bool, as_json: bool) -> int:
     """List models whose name contains PATTERN, favourites (★) first. Any other model of a provider works too: --model PROVIDER/ID."""
-    project = open_project(Path("."))
-    found = matching(model_rows(project, usable=usable), pattern)
-    unlisted = [name for name in unlisted_providers(project) if pattern.lower() in name.lower()]
+    found, unlisted, roles = anyio.run(partial(_listed, open_project(Path(".")), pattern, usable=usable))
     if as_json:
         click.echo(json.dumps([_json(row) for row in found], indent=2))
         return 0
     if found:
         _table(found)
-    for line in _roles(project):
+    for line in roles:
         click.echo(line, err=True)
     for name in unlisted:
         click.echo(f"{name}: no model of it is listed; --model {name}/ID takes any that its server has", err=True)
     if not found and not unlisted:
         click.echo(_nothing(pattern, usable=usable), err=True)
     return 0 if found or unlisted else 1
+
+
+async def _listed(project: Project, pattern: str, *, usable: bool) -> tuple[Sequence[ModelRow], list[str], list[str]]:
+    """The models, providers of which none is known, and the roles, with what extensions bring: those that may run, and nobody is asked about others."""
+    async with AsyncExitStack() as stack:
+        with own_output():
+            project, extensions = await open_extensions(project, NOBODY, stack)
+        for text in extensions.take_notices():
+            note(text)
+        found = matching(model_rows(project, usable=usable), pattern)
+        unlisted = [name for name in unlisted_providers(project) if pattern.lower() in name.lower()]
+        return found, unlisted, _roles(project)
 
 
 def _nothing(pattern: str, *, usable: bool) -> str:

@@ -12,7 +12,7 @@ from trimtab.types.near import nearest
 SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {
     "config": ("show", "get", "set", "unset", "path", "schema", "check"),
     "context": ("show", "log", "explain", "blame", "restore", "pin", "unpin", "revert", "bisect"),
-    "jobs": ("list", "tail", "kill"),
+    "jobs": ("list", "tail", "wait", "kill"),
     "mcp": ("list", "tools", "call", "login", "logout", "allow"),
     "permissions": ("list", "why"),
     "sessions": ("list", "show", "search", "export", "import", "doctor", "rm"),

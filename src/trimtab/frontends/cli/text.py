@@ -10,7 +10,7 @@ type goes on a line of its own, and the mark comes back after it.
 import json
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, TextIO, assert_never
+from typing import TYPE_CHECKING, Any, TextIO, assert_never
 
 from trimtab.agent.events import (
     ContextEdited,
@@ -37,11 +37,18 @@ from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.types.messages import Assistant, Text, ToolCall
 from trimtab.types.text import strip_terminal
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from trimtab.coding.extensions.api import Body
+    from trimtab.coding.extensions.bodies import Sort
+
 _LINE = 300
 """Characters of one line of a failed call's result."""
 _LINES = 4
 """And how many lines, beside the first."""
 _PLAIN = Colours()
+_ROLES: "Mapping[Sort, Role]" = {"added": "added", "removed": "removed"}
 _SUBJECT = ("command", "path", "pattern", "key", "query")
 
 
@@ -72,6 +79,8 @@ class TextPrinter:
         self._answer_of = answer_of
         self.title_of: Callable[[str, dict[str, Any] | None], str] = lambda _tool, _arguments: ""
         """What stands for a call, where an extension says so."""
+        self.body_of: Callable[[str], Body] = lambda _tool: "text"
+        """What the output of a tool is, where an extension says so."""
         self.out = out or sys.stdout
         self.err = err or sys.stderr
         self.live = self.out.isatty() if live is None else live
@@ -159,16 +168,23 @@ class TextPrinter:
     def _tool(self, event: ToolEnded) -> None:
         if not self.progress:
             return
-        mark = "failed" if event.is_error else "ok"
-        lines = (
-            "".join(p.text for p in event.parts if isinstance(p, Text)).strip().split("\n") if event.is_error else [""]
-        )
+        mark, body = "failed" if event.is_error else "ok", self.body_of(event.name)
+        output = "".join(p.text for p in event.parts if isinstance(p, Text))
+        lines = output.strip().split("\n") if event.is_error and body != "none" else [""]
         if (event.details or {}).get("permission") == DENIED:
             mark = "not allowed"
         name = self._names.pop(event.call_id, event.name)
         shown = [f"  {name}  [{mark}] {shortened(lines[0], _LINE)}".rstrip()]
         shown += [f"    {shortened(line, _LINE)}" for line in _ends(lines[1:]) if line.strip()]
         self.say("\n".join(shown), role="failed" if event.is_error else "tool")
+        if body not in ("text", "none") and not event.is_error:
+            self._body(body, output)
+
+    def _body(self, body: "Body", output: str) -> None:
+        from trimtab.coding.extensions.bodies import body_lines  # only who has extensions pays for it
+
+        for line in body_lines(body, output):
+            self.say(f"    {shortened(line.text, _LINE)}", role=_ROLES.get(line.sort))
 
     def _show_answer(self, *, fits: bool) -> None:
         if not self.live and self._answer:

@@ -6,11 +6,10 @@ which one it was (130, 143). A second one doesn't wait.
 
 import os
 import signal
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import anyio
 
@@ -24,6 +23,7 @@ from trimtab.coding.session import Session
 from trimtab.frontends.cli.inputs import prompt_parts
 from trimtab.frontends.cli.json_lines import write_events
 from trimtab.frontends.cli.options import Flags
+from trimtab.frontends.cli.own_output import own_output
 from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.frontends.signals import CODES, heeded, let_go_of_terminal
@@ -111,6 +111,20 @@ async def drive(
     output_schema: Mapping[str, Any] | None = None,
 ) -> int:
     """Open the session that `choice` means, show its events in `mode` while `work` runs, and return the exit code."""
+    with own_output() as out:
+        return await _driven(project, choice, mode, work, out, takeover=takeover, output_schema=output_schema)
+
+
+async def _driven(
+    project: Project,
+    choice: Choice,
+    mode: str,
+    work: Callable[[Session], Awaitable[Turn]],
+    out: TextIO,
+    *,
+    takeover: bool,
+    output_schema: Mapping[str, Any] | None,
+) -> int:
     async with open_session(project, choice, takeover=takeover, output_schema=output_schema) as session:
         stop = _Stop(session)
         async with anyio.create_task_group() as listening:
@@ -119,10 +133,11 @@ async def drive(
             async with anyio.create_task_group() as showing:
                 watcher = session.feed.subscribe()
                 if mode == "json":
-                    showing.start_soon(write_events, watcher, _to_stdout)
+                    showing.start_soon(write_events, watcher, partial(_write, out))
                 else:
-                    printer = TextPrinter() if output_schema is None else TextPrinter(live=False, answer_of=json_in)
-                    printer.title_of = session.extensions.title_of
+                    live, answer_of = (None, str) if output_schema is None else (False, json_in)
+                    printer = TextPrinter(out=out, live=live, answer_of=answer_of)
+                    printer.title_of, printer.body_of = session.extensions.title_of, session.extensions.body_of
                     showing.start_soon(printer.follow, watcher)
                 await session.announce()
                 turn = Turn("cancelled", None, Usage(), 0, cost_usd=0.0)
@@ -162,6 +177,6 @@ class _Stop:
                     self.scope.cancel()
 
 
-def _to_stdout(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+def _write(out: TextIO, data: bytes) -> None:
+    out.buffer.write(data)
+    out.buffer.flush()
