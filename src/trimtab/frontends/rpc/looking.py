@@ -109,7 +109,7 @@ def _stats(session: Session, path: Sequence[Entry]) -> Json:
             "cacheWrite": spent.usage.cache_write,
             "total": spent.usage.total,
         },
-        "cost": spent.usd,
+        "cost": spent.usd if spent.usage.total or session.model.prices else None,
     }
 
 
