@@ -20,6 +20,7 @@ from trimtab.frontends.cli.asking import LinePerson
 from trimtab.frontends.cli.chat import recalled
 from trimtab.frontends.cli.chat_loop import ChatLoop
 from trimtab.frontends.cli.lines import Lines
+from trimtab.frontends.cli.screen import wrapped
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.messages import Assistant, Text, User, user
 
@@ -67,7 +68,9 @@ def test_help_lists_every_command() -> None:
 
 
 def test_help_fits_eighty_columns() -> None:
-    assert max(map(len, help_text(COMMANDS).splitlines())) <= 80
+    lines = wrapped(help_text(COMMANDS), 80).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert {len(line) - len(line.lstrip()) for line in lines[:-3] if line.startswith(" ")} == {25}
 
 
 def test_the_end_of_a_talk_is_its_last_prompt_and_answer_on_a_line_each() -> None:

@@ -56,7 +56,9 @@ def _checks(project: Project) -> Iterator[Check]:
     if kept := plan.kept():
         yield Check("ok", "sandbox keeps", f"{_few(kept)}: no command writes there")
     if closed := [place.path for place in plan.places if place.kind == "close"]:
-        what = "no command reaches these: secrets, and sockets of programs (tmux, docker, …) that would act for it outside"
+        what = (
+            "no command reaches these: secrets, and sockets of programs (tmux, docker, …) that would act for it outside"
+        )
         yield Check("ok", "sandbox closes", f"{_few(closed)}: {what}")
     if plan.ignored:
         todo = "Make it first, or correct sandbox.write."
