@@ -69,7 +69,8 @@ def _messages(session: Session) -> Json:
 
 async def get_available_models(host: Host, request: verbs.GetAvailableModels, call: Call) -> Answer:
     """The models that could be used."""
-    models = await anyio.to_thread.run_sync(lambda: known_models(host.session.project, usable=True))
+    project = host.session.project
+    models = await anyio.to_thread.run_sync(lambda: known_models(project, usable=True))
     return {"models": [model_of(model) for model in models]}
 
 
