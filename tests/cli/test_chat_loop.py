@@ -146,3 +146,27 @@ async def test_an_answer_that_comes_when_its_question_is_over_is_no_prompt(cli: 
     assert said == ["hello", "heard"]
     assert "that is asked no more" in err.getvalue()
     assert "that question is over, so nothing was answered, and the model wasn't told" in err.getvalue()
+
+
+@pytest.mark.anyio
+async def test_a_file_that_a_command_cannot_reach_ends_no_talk_and_a_bug_does(cli: Cli) -> None:
+    project = open_project(
+        cli.project, overrides={"model": cli.script({"text": "x"})}, env={"TRIMTAB_HOME": str(cli.home)}
+    )
+
+    async def closed() -> None:
+        raise PermissionError(13, "Permission denied", "x" * 500)
+
+    async def bug() -> None:
+        raise OSError(5, "Input/output error")
+
+    err = io.StringIO()
+    async with open_session(project, Ephemeral()) as session:
+        async with anyio.create_task_group() as group:
+            printer = TextPrinter(out=io.StringIO(), err=err, live=True, progress=True)
+            loop = typing_loop(session, printer, group.start_soon)
+            loop.work(closed, is_turn=False)
+        assert err.getvalue() == f"error: {'x' * 99}…: Permission denied\n  Name another file.\n"
+        with pytest.raises(BaseExceptionGroup):
+            async with anyio.create_task_group() as group:
+                typing_loop(session, printer, group.start_soon).work(bug, is_turn=False)
