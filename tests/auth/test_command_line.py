@@ -2,15 +2,9 @@
 
 import json
 import os
-import pty
-import select
 import signal
 import subprocess
-import sys
-import termios
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +12,7 @@ import pytest
 from support.auth_server import AuthServer
 from support.cli import Cli, Outcome
 from support.servers import FakeServer, Reply, sse
+from support.terminal import Terminal
 from trimtab.coding.auth.login import require_provider
 from trimtab.coding.confine import confiner_of
 from trimtab.coding.first_model import first_model
@@ -376,80 +371,15 @@ def test_sessions_and_exports_hold_no_token(cli: Cli, auth: AuthServer) -> None:
 # At a terminal
 
 
-class Terminal:
-    """A command at a terminal, and what its screen showed."""
-
-    def __init__(self, cli: Cli, *args: str) -> None:
-        self.screen = ""
-        self.main, side = pty.openpty()
-        self.side = os.dup(side)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "trimtab", *args],
-            cwd=cli.project,
-            env={**cli.environment(), "TERM": "xterm"},
-            stdin=side,
-            stdout=side,
-            stderr=side,
-            start_new_session=True,
-        )
-        os.close(side)
-
-    def until(self, words: str, *, seconds: float = 20.0) -> None:
-        """Read the screen until it shows `words`."""
-        end = time.monotonic() + seconds
-        while words not in self.screen:
-            left = end - time.monotonic()
-            assert left > 0, f"{words!r} never came: {self.screen}"
-            if select.select([self.main], [], [], left)[0]:
-                try:
-                    self.screen += os.read(self.main, 65536).decode("utf-8", "replace")
-                except OSError:
-                    raise AssertionError(f"{words!r} never came: {self.screen}") from None
-
-    def type(self, text: str) -> None:
-        os.write(self.main, text.encode())
-
-    @property
-    def echoes(self) -> bool:
-        return bool(termios.tcgetattr(self.side)[3] & termios.ECHO)
-
-    def end(self) -> int:
-        try:
-            code = self.process.wait(20)
-        finally:
-            if self.process.poll() is None:
-                self.process.kill()
-                self.process.wait()
-            while select.select([self.main], [], [], 0)[0]:
-                self.screen += os.read(self.main, 65536).decode("utf-8", "replace")
-        return code
-
-    def close(self) -> None:
-        os.close(self.main)
-        os.close(self.side)
-
-
-@contextmanager
-def terminal(cli: Cli, *args: str) -> Iterator[Terminal]:
-    opened = Terminal(cli, *args)
-    try:
-        yield opened
-    finally:
-        if opened.process.poll() is None:
-            opened.process.kill()
-            opened.process.wait()
-        opened.close()
-
-
 def test_at_a_terminal_the_providers_are_a_choice_and_the_key_isnt_shown(cli: Cli) -> None:
-    with terminal(cli, "login") as screen:
+    with Terminal(cli, "login") as screen:
         screen.until("answer with a word")
         assert "openrouter" in screen.screen
         screen.type("2\n")
         screen.until("press Enter")
         assert not screen.echoes
         screen.type(f"{KEY}\n")
-        assert screen.end() == 0
+        assert screen.end().code == 0
         assert screen.echoes
         assert "the key of anthropic is kept" in screen.screen
         assert KEY not in screen.screen
@@ -457,12 +387,12 @@ def test_at_a_terminal_the_providers_are_a_choice_and_the_key_isnt_shown(cli: Cl
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_while_a_key_is_typed_leaves_the_terminal_as_it_was(cli: Cli, number: int, code: int) -> None:
-    with terminal(cli, "login", "anthropic") as screen:
+    with Terminal(cli, "login", "anthropic") as screen:
         screen.until("press Enter")
         assert not screen.echoes
         screen.type("half a k")
-        os.kill(screen.process.pid, number)
-        assert screen.end() == code
+        screen.interrupt(number)
+        assert screen.end().code == code
         assert screen.echoes
         assert not (cli.home / "auth.json").exists()
 
@@ -470,20 +400,20 @@ def test_a_signal_while_a_key_is_typed_leaves_the_terminal_as_it_was(cli: Cli, n
 def test_a_talk_logs_in_unseen_and_goes_on_with_the_new_key(tmp_path: Path) -> None:
     with FakeServer(answer()) as server:
         cli = Cli.at(tmp_path, **at(server))
-        with terminal(cli, "chat", "--model", "anthropic/claude-sonnet-5-5") as screen:
-            screen.until("/help lists")
+        with Terminal(cli, "chat", "--model", "anthropic/claude-sonnet-5-5") as screen:
+            screen.wait_for(r"/help\s+lists")
             screen.type("/login anthropic\n")
             screen.until("press Enter")
             assert not screen.echoes
             screen.type(f"{KEY}\n")
-            screen.until("auth.json\r\n> ")
+            screen.until("auth.json\n> ")
             assert screen.echoes
             screen.type("hi\n")
             screen.until("hello there")
             screen.type("/logout anthropic\n")
             screen.until("logged out of anthropic")
             screen.type("/quit\n")
-            assert screen.end() == 0
+            assert screen.end().code == 0
             assert KEY not in screen.screen
         assert server.requests[-1].headers["x-api-key"] == KEY
         assert all(KEY not in path.read_text() for path in cli.sessions)
@@ -492,7 +422,7 @@ def test_a_talk_logs_in_unseen_and_goes_on_with_the_new_key(tmp_path: Path) -> N
 def test_the_first_talk_without_any_key_offers_a_login_and_goes_on(tmp_path: Path) -> None:
     with FakeServer(answer()) as server:
         cli = Cli.at(tmp_path, **at(server))
-        with terminal(cli) as screen:
+        with Terminal(cli) as screen:
             screen.until("Log in to a provider now?")
             screen.type("yes\n")
             screen.until("Which provider?")
@@ -500,7 +430,7 @@ def test_the_first_talk_without_any_key_offers_a_login_and_goes_on(tmp_path: Pat
             screen.until("isn't shown")
             screen.type("a key with blanks\n")
             screen.until("that is no key")
-            screen.screen = screen.screen.rpartition("that is no key")[2]
+            screen.forget()
             screen.until("answer with a word")  # it is offered again
             screen.type("y\n")
             screen.until("Which provider?")
@@ -508,24 +438,24 @@ def test_the_first_talk_without_any_key_offers_a_login_and_goes_on(tmp_path: Pat
             screen.until("press Enter")
             assert not screen.echoes
             screen.type(f"{KEY}\n")
-            screen.until("/help lists")
+            screen.wait_for(r"/help\s+lists")
             assert screen.echoes
             screen.type("hi\n")
-            screen.until("hello there\r\n> ")
-            os.kill(screen.process.pid, signal.SIGINT)
+            screen.until("hello there\n> ")
+            screen.interrupt(signal.SIGINT)
             screen.until("again leaves")  # signals mean what they mean in any talk
             screen.type("/quit\n")
-            assert screen.end() == 0
+            assert screen.end().code == 0
             assert KEY not in screen.screen
         assert server.requests[-1].headers["x-api-key"] == KEY
 
 
 @pytest.mark.parametrize("no", ["no\n", "q\n", "\x04"])
 def test_who_would_rather_not_log_in_gets_what_else_can_be_done(cli: Cli, no: str) -> None:
-    with terminal(cli) as screen:
+    with Terminal(cli) as screen:
         screen.until("answer with a word")
         screen.type(no)
-        assert screen.end() == 2
+        assert screen.end().code == 2
         assert "no model is configured" in screen.screen
         assert "trimtab models lists them" in screen.screen
         assert not (cli.home / "auth.json").exists()
@@ -533,15 +463,15 @@ def test_who_would_rather_not_log_in_gets_what_else_can_be_done(cli: Cli, no: st
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_while_the_first_key_is_typed_leaves_the_terminal_as_it_was(cli: Cli, number: int, code: int) -> None:
-    with terminal(cli) as screen:
+    with Terminal(cli) as screen:
         screen.until("answer with a word")
         screen.type("yes\n")
         screen.until("Which provider?")
         screen.type("anthropic\n")
         screen.until("press Enter")
         assert not screen.echoes
-        os.kill(screen.process.pid, number)
-        assert screen.end() == code
+        screen.interrupt(number)
+        assert screen.end().code == code
         assert screen.echoes
 
 

@@ -173,3 +173,12 @@ def test_what_is_assumed_of_a_model_is_said_once_in_a_talk(cli: Cli) -> None:
     lines = ("/model local/other", "/model local/tiny", "/new", "/model local/other", "/clone")
     err = talk(cli, *lines, model="local/tiny").err
     assert [err.count(f"local/{name} is in no list") for name in ("tiny", "other")] == [1, 1], err
+
+
+def test_a_name_that_no_disk_takes_is_said_and_the_talk_goes_on(cli: Cli) -> None:
+    name = "a" * 3_000
+    lines = [f"/{command} {name}" for command in ("import", "export", "resume", "bug", "fork", "settings", "trust")]
+    outcome = talk(cli, *lines, f"@{name}", "hi", model=cli.script(said("hello"), said("hello again")))
+    assert "Traceback" not in outcome.err
+    assert "File name too long" in outcome.err
+    assert outcome.out.splitlines()[-1].startswith("hello")

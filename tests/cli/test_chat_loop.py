@@ -20,6 +20,7 @@ from trimtab.frontends.cli.asking import LinePerson
 from trimtab.frontends.cli.chat import recalled
 from trimtab.frontends.cli.chat_loop import ChatLoop
 from trimtab.frontends.cli.lines import Lines
+from trimtab.frontends.cli.screen import wrapped
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.messages import Assistant, Text, User, user
 
@@ -67,7 +68,9 @@ def test_help_lists_every_command() -> None:
 
 
 def test_help_fits_eighty_columns() -> None:
-    assert max(map(len, help_text(COMMANDS).splitlines())) <= 80
+    lines = wrapped(help_text(COMMANDS), 80).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert {len(line) - len(line.lstrip()) for line in lines[:-3] if line.startswith(" ")} == {25}
 
 
 def test_the_end_of_a_talk_is_its_last_prompt_and_answer_on_a_line_each() -> None:
@@ -143,3 +146,27 @@ async def test_an_answer_that_comes_when_its_question_is_over_is_no_prompt(cli: 
     assert said == ["hello", "heard"]
     assert "that is asked no more" in err.getvalue()
     assert "that question is over, so nothing was answered, and the model wasn't told" in err.getvalue()
+
+
+@pytest.mark.anyio
+async def test_a_file_that_a_command_cannot_reach_ends_no_talk_and_a_bug_does(cli: Cli) -> None:
+    project = open_project(
+        cli.project, overrides={"model": cli.script({"text": "x"})}, env={"TRIMTAB_HOME": str(cli.home)}
+    )
+
+    async def closed() -> None:
+        raise PermissionError(13, "Permission denied", "x" * 500)
+
+    async def bug() -> None:
+        raise OSError(5, "Input/output error")
+
+    err = io.StringIO()
+    async with open_session(project, Ephemeral()) as session:
+        async with anyio.create_task_group() as group:
+            printer = TextPrinter(out=io.StringIO(), err=err, live=True, progress=True)
+            loop = typing_loop(session, printer, group.start_soon)
+            loop.work(closed, is_turn=False)
+        assert err.getvalue() == f"error: {'x' * 99}…: Permission denied\n  Name another file.\n"
+        with pytest.raises(BaseExceptionGroup):
+            async with anyio.create_task_group() as group:
+                typing_loop(session, printer, group.start_soon).work(bug, is_turn=False)

@@ -73,3 +73,17 @@ def test_no_line_is_wider_than_the_terminal(rows: list[tuple[str, ...]], width: 
 @pytest.mark.parametrize(("text", "width", "cut"), [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("abc", 0, "…")])
 def test_a_shortened_text_says_that_it_is(text: str, width: int, cut: str) -> None:
     assert shortened(text, width) == cut
+
+
+def test_what_goes_on_in_a_row_of_columns_stays_in_the_last_one() -> None:
+    row = "Ctrl-D    on an empty line: leaves"
+    assert wrapped(row, 26) == "Ctrl-D    on an empty\n          line: leaves"
+    assert wrapped("  1  once: this time, nothing is kept", 24) == "  1  once: this time,\n     nothing is kept"
+    assert wrapped("id  3 min  7 entries  what is here?", 30).splitlines()[1].startswith(" " * 11)
+
+
+def test_a_column_that_leaves_no_room_is_no_margin() -> None:
+    assert wrapped(" " * 25 + "the MCP servers and their tools", 30) == "    the MCP servers and their\n      tools"
+    assert (
+        wrapped("/cost" + " " * 20 + "what this session took so far", 30) == "/cost  what this session took\n  so far"
+    )

@@ -172,7 +172,7 @@ def test_a_text_for_people_names_the_exports_that_come_back(cli: Cli, format: st
     assert cli.inside("sessions", "export", "last", f"out.{format}").code == 0
     refused = cli.inside("sessions", "import", f"out.{format}")
     assert refused.code == 1
-    assert "jsonl comes back whole (--format jsonl), openai and anthropic as messages" in refused.err
+    assert "of the formats of an export, jsonl comes back whole, openai and anthropic as messages" in refused.err
 
 
 @pytest.mark.parametrize("format", ["jsonl", "openai.jsonl", "anthropic.jsonl"])

@@ -86,7 +86,7 @@ async def test_a_theme_is_kept_and_shown_at_once_where_there_are_colours(sitting
 async def test_what_is_kept_is_listed_shown_and_forgotten(sitting: Sitting, name: str) -> None:
     async with sitting(settings={"context": {"tools": "pilot"}}) as desk:
         assert await desk.run(name) == f"none is kept; /{name} add KEY TEXT keeps one"
-        assert await desk.run(name, "add port It is 4711.\nReally \x1b[2J so.") == "kept port"
+        assert (await desk.run(name, "add port It is 4711.\nReally \x1b[2J so.")).splitlines()[0] == "kept port"
         assert await desk.run(name, "list") == "port (24 characters): It is 4711.".replace("24", "27")
         assert (await desk.run(name, "show port")).endswith("  It is 4711.\n  Really  so.")
         assert [one.value for one in completions(desk.session, f"/{name} show ")] == [f"/{name} show port"]
@@ -111,6 +111,34 @@ async def test_a_memory_outlives_its_session_and_holds_no_secret(sitting: Sittin
         assert "its tool `memory` is off" in said
     async with sitting() as desk:
         assert "[secret: token]" in await desk.run("memory", "show key")
+
+
+async def test_who_keeps_a_memory_is_told_when_the_model_sees_it(sitting: Sitting) -> None:
+    async with sitting({"text": "one"}) as desk:
+        said = await desk.run("memory", "add port It is 4711.")
+        assert (
+            "the model doesn't see memories: its tool `memory` is off. `trimtab config set context.tools pilot`" in said
+        )
+        assert "is off" in await desk.run("memory")
+    answers = (
+        {"text": "one", "expect": {"contains": ["It is 4711.", "It was 4712."]}},
+        {"text": "two", "expect": {"absent": ["It will be 4713."]}},
+    )
+    async with sitting(*answers, settings={"context": {"tools": "pilot"}}) as desk:
+        assert "with your next words" in await desk.run("memory", "add before It was 4712.")
+        assert (await desk.session.prompt("go")).text == "one"
+        assert "when another session begins, after /reload, or when it looks" in await desk.run(
+            "memory", "add later It will be 4713."
+        )
+        assert (await desk.session.prompt("go on")).text == "two"
+        assert "begins" not in await desk.run("memory")
+
+
+async def test_before_anything_was_asked_nothing_has_a_price(sitting: Sitting) -> None:
+    async with sitting({"text": "one"}) as desk:
+        said = await desk.run("cost")
+        assert said.startswith("since this session was opened: nothing; the price of ")
+        assert "$" not in said
 
 
 async def test_a_pinned_item_stays_whatever_a_policy_wants(sitting: Sitting, folder: Path) -> None:

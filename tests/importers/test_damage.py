@@ -301,3 +301,25 @@ def test_fields_that_an_agent_has_not_change_nothing(kind: str) -> None:
     records = [json.loads(row) for row in _rows(data)]
     said = lines(*({**more, **record} if isinstance(record, dict) else record for record in records))
     assert story(read_recording(said, format)) == story(read_recording(data))
+
+
+def _unlinked(*kinds: str, linked: bool = False) -> bytes:
+    """Lines of Claude Code of which none names a parent, or only the last one."""
+    rows = []
+    for n, kind in enumerate(kinds):
+        message = {"role": kind, "content": f"line {n}", **({"id": f"m{n}"} if kind == "assistant" else {})}
+        parent = f"u{n - 1}" if linked and n == len(kinds) - 1 else None
+        rows.append({"type": kind, "uuid": f"u{n}", "parentUuid": parent, "sessionId": "s", "message": message})
+    return lines(*rows)
+
+
+def test_a_file_of_claude_code_in_which_no_line_names_a_parent_is_a_list() -> None:
+    (recording,) = _read(_unlinked("user", "assistant", "user", "user", "assistant"))
+    assert story(recording) == ["user: line 0", "answer: line 1", "user: line 2", "user: line 3", "answer: line 4"]
+    assert recording.notes == ()
+
+
+def test_an_answer_begins_nothing_and_a_prompt_without_a_parent_begins_anew() -> None:
+    (recording,) = _read(_unlinked("user", "assistant", "user", "assistant", "user", linked=True))
+    assert story(recording) == ["user: line 2", "answer: line 3", "user: line 4"]
+    assert recording.notes == ("left out: 2 lines of abandoned branches",)

@@ -5,11 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from support.cli import SOURCES, Cli
-from support.rpc_wire import ended, started
+from support.rpc_wire import Wire, ended, started
 
 GET = b'{"type":"get_commands"}\n'
 
@@ -32,20 +34,28 @@ def test_a_hook_that_fails_at_the_end_of_a_session_is_told_before_the_server_lea
     assert told.endswith("failed at session_end, and is passed over: it ended with exit code 3: no luck")
 
 
-def test_sigterm_stops_the_turn_and_what_it_runs_keeps_what_was_said_and_says_so_by_its_code(cli: Cli) -> None:
-    call = {"name": "bash", "arguments": {"command": "echo $$ > pid; exec sleep 60"}}
+@contextmanager
+def running(cli: Cli, command: str) -> Iterator[tuple[Wire, "subprocess.Popen[bytes]", int]]:
+    """A server whose turn runs a command that wrote its process id to `pid`; and that id."""
+    call = {"name": "bash", "arguments": {"command": f"echo $$ > pid; {command}"}}
     script = cli.script({"text": "Begun.", "tool_calls": [call]})
+    written = cli.project / "pid"
     with started(cli, "--model", script, "--permission", "full") as (wire, process):
         wire.ask("prompt", message="go")
         wire.event("tool_execution_start")
-        while not (cli.project / "pid").exists() or not (cli.project / "pid").read_text().strip():
+        while not written.exists() or not written.read_text().strip():
             wire.ask("get_state")
+        yield wire, process, int(written.read_text())
+
+
+def test_sigterm_stops_the_turn_and_what_it_runs_keeps_what_was_said_and_says_so_by_its_code(cli: Cli) -> None:
+    with running(cli, "exec sleep 60") as (wire, process, pid):
         process.send_signal(signal.SIGTERM)
         records = wire.rest()
         assert ended(process) == (143, "")
         assert records[-1] == {"type": "agent_settled", "aborted": True}
         with pytest.raises(ProcessLookupError):
-            os.kill(int((cli.project / "pid").read_text()), 0)
+            os.kill(pid, 0)
     assert b"Begun." in cli.sessions[0].read_bytes()
 
 
@@ -59,18 +69,12 @@ def test_a_last_line_without_its_newline_is_a_line_and_a_broken_one_is_answered_
 
 
 def test_a_command_that_ignores_the_signal_is_killed_before_the_server_leaves(cli: Cli) -> None:
-    call = {"name": "bash", "arguments": {"command": "trap '' TERM; echo $$ > pid; while :; do sleep 0.1; done"}}
-    script = cli.script({"text": "Begun.", "tool_calls": [call]})
-    with started(cli, "--model", script, "--permission", "full") as (wire, process):
-        wire.ask("prompt", message="go")
-        wire.event("tool_execution_start")
-        while not (cli.project / "pid").exists() or not (cli.project / "pid").read_text().strip():
-            wire.ask("get_state")
+    with running(cli, "trap '' TERM; while :; do sleep 0.1; done") as (wire, process, pid):
         process.send_signal(signal.SIGTERM)
         wire.rest()
         assert ended(process) == (143, "")
         with pytest.raises(ProcessLookupError):
-            os.kill(int((cli.project / "pid").read_text()), 0)
+            os.kill(pid, 0)
 
 
 def test_a_signal_ends_a_server_whose_client_has_stopped_reading(cli: Cli) -> None:

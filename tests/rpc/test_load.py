@@ -5,11 +5,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from support.cli import Cli
 from support.rpc_wire import Json, wired
+from trimtab.frontends.rpc import verbs
 from trimtab.frontends.rpc.call import Call
+from trimtab.frontends.rpc.handlers import HANDLERS
+from trimtab.frontends.rpc.host import Host
 from trimtab.frontends.rpc.load import MOST_WAITING, Load
 from trimtab.frontends.rpc.outbox import Outbox
 from trimtab.frontends.rpc.requests import Asked, read_line
@@ -113,3 +117,20 @@ def test_many_commands_at_once_of_every_kind_are_each_answered_once(cli: Cli) ->
         answers = [record.get("id") for record in wire.seen if record["type"] == "response"]
         assert sorted(answers) == sorted(names)
         assert wire.ask("get_state")["messageCount"] == 0
+
+
+def test_what_waits_while_another_session_is_opened_is_answered_of_that_one(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def until_it_closes(host: Host, request: object, call: object) -> Json:
+        while host.open is not None:
+            await anyio.lowlevel.checkpoint()
+        return {}
+
+    monkeypatch.setitem(HANDLERS, verbs.GetMessages, until_it_closes)  # type: ignore[arg-type]
+    with wired(cli, model=cli.script({"text": "ok"})) as wire:
+        wire.prompt("hi")
+        asked = [wire.send(kind) for kind in ("get_messages", "get_entries", "get_tree", "new_session")]
+        answers = [wire.response(name) for name in asked]
+        assert [answer.get("error") for answer in answers] == [None] * 4
+        assert answers[1]["data"] == {"entries": [], "leafId": None}

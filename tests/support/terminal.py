@@ -62,6 +62,19 @@ class Terminal:
             assert time.monotonic() < limit, self.screen
             assert self._read(), self.screen
 
+    def until(self, words: str) -> None:
+        """Read until these words are shown."""
+        self.wait_for(re.escape(words))
+
+    def forget(self) -> None:
+        """Take what was shown so far for seen."""
+        self._shown = b""
+
+    @property
+    def echoes(self) -> bool:
+        """Whether what is typed is shown."""
+        return bool(termios.tcgetattr(self._fd)[3] & termios.ECHO)
+
     def interrupt(self, *numbers: int) -> None:
         """Send signals, one right behind the other."""
         for number in numbers:

@@ -67,7 +67,7 @@ def test_a_run_without_a_person_says_exactly_what_is_ignored_and_stores_nothing(
     (notice,) = [event["message"] for event in outcome.of("notice")]
     assert notice.startswith(
         f".trimtab, .agents, AGENTS.md, CLAUDE.md, .mcp.json in {cli.project} are ignored: this folder isn't trusted; "
-        "--trust folder, said there, trusts it from now on"
+        "a talk there asks whether it is, --trust folder, said there, trusts it from now on"
     )
     assert not (cli.home / "trust.json").exists()
 

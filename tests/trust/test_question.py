@@ -66,7 +66,17 @@ async def test_an_answer_holds_at_once_and_is_stored_if_it_is_meant_to_last(
     assert place.store.exists() is not again
 
 
-@pytest.mark.parametrize("answer", [None, "later", "what"])
+async def test_later_trusts_nothing_and_stores_nothing_and_the_notice_tells_no_other_way_to_be_asked(
+    place: Place,
+) -> None:
+    before = place.open()
+    after = await settle_trust(before, Answers(["later"]))
+    (notice,) = after.notices
+    assert notice == f"nothing of {before.trust.root} acts in this session; /trust takes another answer"
+    assert (after.trusted, after.trust, place.store.exists()) == (False, before.trust, False)
+
+
+@pytest.mark.parametrize("answer", [None, "what"])
 async def test_no_answer_trusts_nothing_stores_nothing_and_leaves_the_notice(place: Place, answer: str | None) -> None:
     before = place.open()
     assert await settle_trust(before, Answers([answer])) is before

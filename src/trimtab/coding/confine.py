@@ -1,7 +1,7 @@
 """The sandbox of a project's commands: its settings and folders as a `Confiner`, and what the doctor says about it."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from trimtab.coding.check import Check
 from trimtab.coding.project import Project
@@ -9,6 +9,10 @@ from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.sandbox.places import Grounds
 
 _TODO = "Install bubblewrap, or use Linux 5.13 or later; docs/sandbox.md says what each needs."
+
+
+_SHOWN = 8
+"""Paths that are named of one kind."""
 
 
 def confiner_of(project: Project) -> Confiner:
@@ -49,9 +53,18 @@ def _checks(project: Project) -> Iterator[Check]:
     gaps = f"; not held: {'; '.join(said.gaps)}" if said.gaps else ""
     yield Check("ok", "sandbox", f"{said.name}: {', '.join(said.holds)}{gaps}")
     yield Check("ok", "sandbox writes", ", ".join(plan.write))
-    closed = [place.path for place in plan.places if place.kind == "close"]
-    if kept := (*plan.kept(), *closed):
-        yield Check("ok", "sandbox keeps", ", ".join(kept))
+    if kept := plan.kept():
+        yield Check("ok", "sandbox keeps", f"{_few(kept)}: no command writes there")
+    if closed := [place.path for place in plan.places if place.kind == "close"]:
+        what = (
+            "no command reaches these: secrets, and sockets of programs (tmux, docker, …) that would act for it outside"
+        )
+        yield Check("ok", "sandbox closes", f"{_few(closed)}: {what}")
     if plan.ignored:
         todo = "Make it first, or correct sandbox.write."
         yield Check("note", "sandbox writes", f"{', '.join(plan.ignored)}: isn't there, or leads out by a link", todo)
+
+
+def _few(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return ", ".join(paths[:_SHOWN]) + more

@@ -21,6 +21,8 @@ from trimtab.types.near import nearest
 Path: TypeAlias = tuple[str | int, ...]
 """Keys and places in lists, from the root."""
 
+CORRECT = "Correct or remove it. "
+"""What to do about a key that stands in a file; one that was only asked about needs to be neither."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _WORDS: tuple[tuple[type, str, str], ...] = (
     (bool, "true or false", "text of true and false"),
@@ -164,7 +166,7 @@ def _in_struct(
 def _unknown(path: Path, name: str, fields: Mapping[str, Any], root: Any) -> Mistake:
     meant = _same(name, fields) or _elsewhere(name, root) or _nearest(name, fields)
     problem = f"unknown setting {show_path(path)!r}" + (f" (did you mean {meant!r}?)" if meant else "")
-    return Mistake(path, problem, f"Correct or remove it. Known here: {', '.join(sorted(fields))}.")
+    return Mistake(path, problem, f"{CORRECT}Known here: {', '.join(sorted(fields))}.")
 
 
 def _fits(value: Any, kind: Any) -> bool:

@@ -153,7 +153,9 @@ def _way_back(head: bytes) -> str:
     begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:200].lower()
     if not begin.startswith((b"<!doctype html", b"<html", b"# ", b"---\n", b"<?xml")):
         return ""
-    return "it is a text for people; of what trimtab sessions export writes, jsonl comes back whole (--format jsonl), openai and anthropic as messages"
+    return (
+        "it is a text for people; of the formats of an export, jsonl comes back whole, openai and anthropic as messages"
+    )
 
 
 def _shown(source: Source) -> str:

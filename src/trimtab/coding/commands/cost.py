@@ -15,7 +15,9 @@ async def _run(desk: Desk, rest: str) -> None:
 def cost_lines(session: Session) -> list[str]:
     """Tokens and money since the session was opened, by role and model where there were several, and the limits that hold."""
     spent, limits = session.spent, session.agent.allowance.limits
-    lines = [f"since this session was opened: {_usage(spent.usage)}, {_usd(spent)}"]
+    lines = [
+        f"since this session was opened: {_usage(spent.usage)}, {_usd(spent)}" if spent.usage.total else _none(session)
+    ]
     rows = session.spent_by()
     if len(rows) > 1:
         cells = [(role, ref, f"{one.usage.total:,} tokens", _usd(one)) for (role, ref), one in rows.items()]
@@ -25,6 +27,12 @@ def cost_lines(session: Session) -> list[str]:
     if limits.tokens is not None:
         lines.append(f"at most {limits.tokens:,} tokens (max_tokens)")
     return lines
+
+
+def _none(session: Session) -> str:
+    """What is to say before anything was asked."""
+    price = "" if session.model.prices else f"; the price of {session.model.ref} isn't known"
+    return f"since this session was opened: nothing{price}"
 
 
 def _usage(usage: Usage) -> str:

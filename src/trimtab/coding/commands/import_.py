@@ -1,5 +1,6 @@
 """`/import FILE`: a session of another agent, as one of this folder to go on with."""
 
+import os
 from collections.abc import Sequence
 from functools import partial
 
@@ -31,7 +32,7 @@ def _lines(session: Session, name: str) -> list[str]:
 
     project = session.project
     file = path_in(session, name)
-    if file.is_dir():
+    if os.path.isdir(file):
         raise UsageError(f"{name} is a folder", hint="Name a file; trimtab sessions import takes folders.")
     lines: list[str] = []
     for recording in read_recordings(file, None, name=str(file)):

@@ -39,7 +39,9 @@ class Shelf:
     """Gets key, summary and text."""
     forget: Callable[[str], bool]
     note: str = ""
-    """What a person should know of it."""
+    """What a person should know of what is kept."""
+    seen: str = ""
+    """When the model sees what is added."""
 
 
 ShelfOf: TypeAlias = Callable[[Session], Shelf]
@@ -76,7 +78,7 @@ def _done(name: str, shelf: Shelf, rest: str) -> list[str]:
         case "add" if text.strip():
             summary = shortened(" ".join(text.strip().split("\n")[0].split()), _SUMMARY)
             shelf.add(key, summary, text.strip())
-            return [one_line(f"kept {key}"), *([shelf.note] if shelf.note else [])]
+            return [one_line(f"kept {key}"), *(line for line in (shelf.note, shelf.seen) if line)]
         case "forget" if more.strip():
             if not shelf.forget(more.strip()):
                 raise _unknown(name, shelf, more.strip())

@@ -19,7 +19,7 @@ async def _run(desk: Desk, rest: str) -> None:
     if target is None:
         raise UsageError("nothing was said yet", hint="Say something first.")
     session.log.label(target, "" if name == "-" else name)
-    desk.tell(one_line(f"{target[:8]} has no label now" if name == "-" else f"{target[:8]} is {name} now"))
+    desk.tell(one_line(f"{target[:8]} has no label now" if name == "-" else f"{target[:8]} has the label {name} now"))
 
 
 def _target(desk: Desk, place: str) -> str | None:

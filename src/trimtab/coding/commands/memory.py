@@ -5,7 +5,15 @@ from trimtab.coding.session import Session
 from trimtab.context.stores.memory_log import Memorize
 
 _LISTS = ("entities", "episodes", "relations", "source")
-_NO_TOOL = 'the model isn\'t told of them: its tool `memory` is off (context.tools = "pilot" turns it on)'
+_OFF = (
+    "the model doesn't see memories: its tool `memory` is off. `trimtab config set context.tools pilot` turns it on, "
+    "with other tools for its context; /reload then does in this talk"
+)
+_SOON = "the model reads its key and first line with your next words, and the rest by its tool `memory`"
+_LATER = (
+    "the model read what was kept when this session began: of this one it reads when another session begins, "
+    "after /reload, or when it looks by its tool `memory`"
+)
 
 
 def _shelf(session: Session) -> Shelf:
@@ -25,7 +33,8 @@ def _shelf(session: Session) -> Shelf:
         return memories.keep(Memorize(key=key, summary=summary, content=text))
 
     on = any(tool.spec.name == "memory" for tool in session.agent.tools)
-    return Shelf(held, text, add, memories.delete, "" if on else _NO_TOOL)
+    seen = (_LATER if session.context.recollected else _SOON) if on else ""
+    return Shelf(held, text, add, memories.delete, "" if on else _OFF, seen)
 
 
 COMMAND = kept_command("memory", "what is kept for later sessions of this project", _shelf)

@@ -14,6 +14,7 @@ from trimtab.coding.telling.tables import table
 from trimtab.types.errors import UsageError
 
 _SHOWN = 40
+_COLUMNS = ("", "MODEL", "WINDOW", "PRICE", "ROLES", "NAME")
 _MARKS = "* in use, ★ favourite"
 
 
@@ -27,7 +28,9 @@ async def _run(desk: Desk, rest: str) -> None:
     if not found:
         desk.tell("no such model can be used; trimtab models lists all, trimtab doctor says what is missing")
         return
-    lines = table([_cells(row) for row in found[:_SHOWN]], None, right=(2, 3))
+    rows = [_COLUMNS, *map(_cells, found[:_SHOWN])]
+    used = [n for n in range(len(_COLUMNS)) if any(row[n].strip() for row in rows[1:])]
+    lines = table([[row[n] for n in used] for row in rows], None, right=[used.index(n) for n in (2, 3) if n in used])
     more = [f"and {len(found) - _SHOWN} more: /models WORD"] if len(found) > _SHOWN else []
     desk.tell("\n".join([*map(one_line, lines), *more, f"{_MARKS}; /model P/M switches, /models star P/M marks one"]))
 

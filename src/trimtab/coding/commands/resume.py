@@ -54,7 +54,9 @@ def _cells(row: Row) -> tuple[str, ...]:
     summary = row.summary
     minutes = row.age_s / 60
     age = (
-        f"{minutes:.0f} min"
+        "just now"
+        if minutes < 1
+        else f"{minutes:.0f} min"
         if minutes < 120
         else f"{minutes / 60:.0f} h"
         if minutes < 2_880

@@ -15,6 +15,7 @@ from trimtab.coding.telling.tree_text import Node, nodes_of, tree_lines
 from trimtab.types.errors import UsageError
 
 _WORDS = 200
+_WAY = "/tree N goes back to before N, on the same session"
 
 
 async def _run(desk: Desk, rest: str) -> None:
@@ -22,11 +23,9 @@ async def _run(desk: Desk, rest: str) -> None:
     nodes = nodes_of(archive)
     if not rest:
         lines = [one_line(line) for line in tree_lines(nodes)]
-        desk.tell(
-            "\n".join([*lines, "/tree N goes back to before N, on the same session"])
-            if lines
-            else "nothing was said yet"
-        )
+        if lines and not any(node.here for node in nodes):
+            lines = ["← here, before all of it", *lines]
+        desk.tell("\n".join([*lines, _WAY]) if lines else "nothing was said yet")
         return
     place, _, more = rest.partition(" ")
     word, _, wishes = more.strip().partition(" ")

@@ -58,7 +58,8 @@ class OpenContext:
     folder: Path
     files: ArchiveFiles | None = None
     _agent: Agent | None = field(default=None)
-    _recollected: bool = field(default=False)
+    recollected: bool = field(default=False)
+    """Whether the model was told what the project's memory holds, since the session was opened."""
 
     def attach(self, agent: Agent) -> None:
         """Say whose model, system prompt and tools the requests carry."""
@@ -117,9 +118,9 @@ class OpenContext:
 
     async def recollect(self) -> None:
         """Say at the end of the context what earlier sessions kept in the project's memory: once for each opening, to a model that can load it."""
-        if self._recollected or all(tool.spec.name != "memory" for tool in self.tools):
+        if self.recollected or all(tool.spec.name != "memory" for tool in self.tools):
             return
-        self._recollected = True
+        self.recollected = True
         if (wish := await anyio.to_thread.run_sync(self.host.recollection)) is not None:
             view = await anyio.to_thread.run_sync(self.transcript.log.snapshot)
             await self.transcript.run(self.engine.act(view, self.request(), [wish], author="policy:memory"))

@@ -11,7 +11,7 @@ from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project
 from trimtab.config.in_force import Key, Origin, Row, in_force, origin_of
 from trimtab.config.load import split_key
-from trimtab.config.mistakes import show_path, unknown_key
+from trimtab.config.mistakes import CORRECT, show_path, unknown_key
 from trimtab.config.settings import ContextSettings, Settings
 from trimtab.types.errors import ConfigError
 
@@ -62,7 +62,7 @@ def known_key(name: str) -> tuple[str, ...]:
     if not key:
         raise ConfigError(f"{name!r} names no setting", hint="Write it as in config.toml: tools.bash.timeout_s.")
     if (unknown := unknown_key(key, Settings)) is not None:
-        raise ConfigError(unknown.problem, hint=unknown.hint)
+        raise ConfigError(unknown.problem, hint=unknown.hint.removeprefix(CORRECT))
     return key
 
 

@@ -72,5 +72,5 @@ def _notice(root: Path, inputs: tuple[Input, ...], reason: str) -> str:
     why = f" ({reason})" if reason else ""
     return (
         f"{names} in {one_path(root)} {are} ignored: this folder isn't trusted{why}; "
-        "--trust folder, said there, trusts it from now on, --trust once for one run, and trimtab trust shows what there is"
+        "a talk there asks whether it is, --trust folder, said there, trusts it from now on, --trust once for one run, and trimtab trust shows what there is"
     )

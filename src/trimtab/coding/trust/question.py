@@ -10,6 +10,7 @@ The one rule: an answer is about the very folder that was shown. One that was pu
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import anyio
 
@@ -32,6 +33,8 @@ async def settle_trust(project: Project, person: Person) -> Project:
         answer = await _asked(project, person)
         if answer is None:
             return project
+        if answer == "later":
+            return _as_it_was(project)
         settled = await anyio.to_thread.run_sync(partial(_settled, project, place, answer))
         if settled is None:
             reason = "another folder was put here while you were asked"
@@ -41,7 +44,13 @@ async def settle_trust(project: Project, person: Person) -> Project:
     return project
 
 
-async def _asked(project: Project, person: Person) -> TrustAnswer | None:
+def _as_it_was(project: Project) -> Project:
+    """The project of a person who wants to decide later: whoever was just asked needs no words on how to be asked."""
+    notice = f"nothing of {one_path(project.trust.root)} acts in this session; /trust takes another answer"
+    return replace(project, notices=tuple(notice if n == project.trust.notice else n for n in project.notices))
+
+
+async def _asked(project: Project, person: Person) -> TrustAnswer | Literal["later"] | None:
     """What the person answers in the end; None when that is nothing."""
     decision, home = project.trust, project.env.get("HOME")
     details = await anyio.to_thread.run_sync(partial(_details, project))
@@ -60,7 +69,7 @@ async def _asked(project: Project, person: Person) -> TrustAnswer | None:
             details = await anyio.to_thread.run_sync(partial(_texts, project))
             options = tuple(option for option in options if option.key != SHOW.key)
             continue
-        return next((answer for answer in ANSWERS if answer == key), None)
+        return "later" if key == "later" else next((answer for answer in ANSWERS if answer == key), None)
 
 
 def trust_options(root: Path, home: str | None = None) -> tuple[Option, ...]:

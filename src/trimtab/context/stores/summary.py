@@ -30,6 +30,8 @@ _READ = 2_000
 
 Ended: TypeAlias = Literal["empty", "answered", "cut", "refused", "failed", "stopped", "unfinished"]
 """How the last turn ended, as far as its file says. `unfinished`: no answer stands at the end; it may be at work, wait for a person, or have been killed."""
+_NOT_ASKED = ("command", "note")
+"""Messages to which nobody owes an answer: what a person ran, what the program noted."""
 _ENDS: dict[str, Ended] = {
     "stop": "answered",
     "length": "cut",
@@ -87,6 +89,7 @@ class _Answer(msgspec.Struct):
     model: str = ""
     provider: str = ""
     stop_reason: str = ""
+    origin: str = "prompt"
 
 
 class _Line(msgspec.Struct):
@@ -141,13 +144,13 @@ def summary_of(file: SessionFile, modified: float) -> SessionSummary:
 
 
 def _ended(archive: Archive) -> Ended:
-    entry = archive.get(archive.leaf) if archive.leaf is not None else None
-    while entry is not None and entry.type != "message":
-        entry = archive.get(entry.parent) if entry.parent is not None else None
-    if entry is None:
-        return "empty"
-    answer = _answer(entry)
-    return _ENDS.get(answer.stop_reason, "unfinished") if answer is not None else "unfinished"
+    at = archive.leaf
+    while at is not None and (entry := archive.get(at)) is not None:
+        said = _answer(entry) if entry.type == "message" else None
+        if said is not None and said.origin not in _NOT_ASKED:
+            return _ENDS.get(said.stop_reason, "unfinished")
+        at = entry.parent
+    return "empty"
 
 
 def modified_at(path: Path) -> float:

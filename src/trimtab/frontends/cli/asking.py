@@ -19,8 +19,8 @@ from trimtab.coding.telling.printable import one_line, set_in
 
 Say = Callable[[str], None]
 Read = Callable[[], Awaitable[str | None]]
-_PLAIN = {"y": "once", "yes": "once", "n": "no"}
-"""What people type at any question: the option that it means where none begins so. A yes is for this time only."""
+_PLAIN = {"y": ("once",), "yes": ("once",), "n": ("no", "later"), "no": ("no", "later")}
+"""What people type at any question: the options that it may mean where none begins so. A yes is for this time only."""
 
 
 @dataclass(slots=True)
@@ -173,6 +173,6 @@ def chosen_key(line: str, question: Question) -> str | None:
     if word.isdecimal():
         return keys[int(word) - 1] if 0 < int(word) <= len(keys) else None
     begun = [key for key in keys if key.casefold().startswith(word)]
-    if not begun and (meant := _PLAIN.get(word)) in keys:
+    if not begun and (meant := next((key for key in _PLAIN.get(word, ()) if key in keys), None)):
         return meant
     return begun[0] if len(begun) == 1 else None

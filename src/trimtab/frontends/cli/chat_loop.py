@@ -9,7 +9,8 @@ The one rule: it never waits for a person, and what was meant for a question goe
 
 import os
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,6 +27,7 @@ from trimtab.coding.outcome import exit_code
 from trimtab.coding.project import Project
 from trimtab.coding.session import Session
 from trimtab.coding.switching import Candidate, prepare
+from trimtab.coding.telling.tables import shortened
 from trimtab.frontends.cli.asking import LinePerson, Read, asked_by
 from trimtab.frontends.cli.colours import Colours, colours_for
 from trimtab.frontends.cli.inputs import line_parts
@@ -46,6 +48,10 @@ _KEYS = (
 )
 
 
+_NAME = 100
+"""Characters that are shown of the name of a file which made trouble."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reopening:
     """The same session again, in `project`, or in the one `before`."""
@@ -58,6 +64,17 @@ class Reopening:
 def colours_of(project: Project, theme: str) -> Colours:
     """The colours of a theme, where this terminal shows any."""
     return colours_for(theme, terminal=sys.stderr.isatty(), no_color=project.env.get("NO_COLOR", ""))
+
+
+@contextmanager
+def _about_files() -> Iterator[None]:
+    """Let a command that was given a name which no disk takes, or a file that is closed to us, say so: the talk goes on. Raises `UsageError`."""
+    try:
+        yield
+    except OSError as e:
+        if e.filename is None:
+            raise
+        raise UsageError(f"{shortened(os.fsdecode(e.filename), _NAME)}: {e.strerror}", hint="Name another file.") from e
 
 
 class ChatLoop:
@@ -110,7 +127,8 @@ class ChatLoop:
                         f"that was not taken: a terminal cuts a line after {LONGEST:,} bytes",
                         hint="Put the text into a file, and say @FILE.",
                     )
-                await self._take(line)
+                with _about_files():
+                    await self._take(line)
             except TrimtabError as e:
                 self._complain(e)
             if not self.working and not self.left and self.following is None:
@@ -178,7 +196,7 @@ class ChatLoop:
 
         async def run(idle: anyio.Event, scope: anyio.CancelScope) -> None:
             try:
-                with scope:
+                with scope, nullcontext() if is_turn else _about_files():
                     ended = await turn()
                     self.failed |= isinstance(ended, Turn) and exit_code(ended.reason) != 0
                 if scope.cancelled_caught:

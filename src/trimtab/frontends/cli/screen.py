@@ -1,12 +1,18 @@
 """Fitting text to a terminal: how wide it is, and words that wrap. In a pipe nothing is cut and nothing wraps."""
 
 import os
+import re
 import textwrap
 from typing import TextIO
 
 import click
 
 from trimtab.types.text import strip_terminal
+
+_GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
+"""What stands between columns."""
+_FARTHEST = 32
+"""The column behind which no other one is taken for the last: what goes on has to have room."""
 
 
 def width_of(stream: TextIO) -> int | None:
@@ -23,7 +29,7 @@ def note(text: str) -> None:
 
 
 def wrapped(text: str, width: int | None) -> str:
-    """`text` with its lines broken between words, so that none is longer than `width`; what goes on is indented. A long word stays whole."""
+    """`text` with its lines broken between words, so that none is longer than `width`; what goes on is indented, and in a row of columns stays in the last one. A long word stays whole."""
     if width is None:
         return text
     return "\n".join(_wrapped_line(line, width) for line in text.split("\n"))
@@ -32,7 +38,13 @@ def wrapped(text: str, width: int | None) -> str:
 def _wrapped_line(line: str, width: int) -> str:
     if len(line) <= width:
         return line
-    lead = line[: len(line) - len(line.lstrip())]
+    lead = len(line) - len(line.lstrip())
+    if lead > width // 2:  # a column for which this terminal has no room
+        line, lead = f"    {line.lstrip()}", 4
+    gaps = [gap.end() for gap in _GAP.finditer(line, lead, max(lead, min(width // 2, _FARTHEST)))]
+    if not gaps:
+        line = line[:lead] + _GAP.sub("  ", line[lead:])
+    indent = " " * (gaps[-1] if gaps else lead + 2)
     return textwrap.fill(
-        line, width, subsequent_indent=lead + "  ", break_long_words=False, break_on_hyphens=False, tabsize=4
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, tabsize=4
     )

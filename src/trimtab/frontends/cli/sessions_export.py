@@ -47,7 +47,7 @@ def command(session: str, file: str | None, *, format_: str | None, force: bool,
         sys.stdout.buffer.flush()
         return 0
     name = file or f"trimtab-{id_from_name(path)}{ENDINGS[chosen]}"
-    if Path(name).is_dir():
+    if os.path.isdir(name):
         raise UsageError(f"{name} is a folder", hint="Name a file.")
     if file is not None and os.path.lexists(name) and not force:
         raise UsageError(f"{name} is there already", hint="Name another file, or add --force to replace it.")

@@ -1,5 +1,6 @@
 """`trimtab sessions import`: sessions of other agents, to go on with here."""
 
+import os
 from pathlib import Path
 
 import click
@@ -45,7 +46,7 @@ def command(files: tuple[str, ...], *, format_: str | None, dry_run: bool, as_js
     with breaking_off(stopped):
         for name in files:
             path = Path(name)
-            found = find_recordings(path, tell=passed_over) if path.is_dir() else [path]
+            found = find_recordings(path, tell=passed_over) if os.path.isdir(path) else [path]
             if not found:
                 note(f"{name} holds no session of a known agent")
             for file in found:

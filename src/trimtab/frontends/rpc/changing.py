@@ -122,9 +122,10 @@ async def set_name(host: Host, request: verbs.SetSessionName, call: Call) -> Ans
     """Name the session."""
     if not request.name.strip():
         raise UsageError("Session name cannot be empty", hint="Give it some letters.")
+    desk = host.desk  # another session may be open by the time this one has its name
     with hearing():
-        await COMMANDS["name"].run(host.desk, request.name)
-    host.put({"type": "session_info_changed", "name": host.session.log.archive.title})
+        await COMMANDS["name"].run(desk, request.name)
+    host.put({"type": "session_info_changed", "name": desk.session.log.archive.title})
     return None
 
 

@@ -69,7 +69,8 @@ def _messages(session: Session) -> Json:
 
 async def get_available_models(host: Host, request: verbs.GetAvailableModels, call: Call) -> Answer:
     """The models that could be used."""
-    models = await anyio.to_thread.run_sync(lambda: known_models(host.session.project, usable=True))
+    project = host.session.project
+    models = await anyio.to_thread.run_sync(lambda: known_models(project, usable=True))
     return {"models": [model_of(model) for model in models]}
 
 
@@ -109,7 +110,7 @@ def _stats(session: Session, path: Sequence[Entry]) -> Json:
             "cacheWrite": spent.usage.cache_write,
             "total": spent.usage.total,
         },
-        "cost": spent.usd,
+        "cost": spent.usd if spent.usage.total or session.model.prices else None,
     }
 
 

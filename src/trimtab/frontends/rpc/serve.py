@@ -151,21 +151,21 @@ class Server:
 
     async def _now(self, call: Call) -> None:
         try:
-            await (self._handle(call) if isinstance(call.asked.request, ANYTIME) else self._once_open(call))
+            async with self._load.made(call):  # before the session is looked at, for it may be another one by then
+                await (self._handle(call) if isinstance(call.asked.request, ANYTIME) else self._once_open(call))
         finally:
             self._load.answering -= 1
             self._quiet.set()
 
     async def _handle(self, call: Call) -> None:
-        async with self._load.made(call):
-            try:
-                data = await HANDLERS[type(call.asked.request)](self._host, call.asked.request, call)
-            except TrimtabError as e:
-                call.refuse(e)
-            except OSError as e:  # a name that no disk takes, a folder that is closed to us
-                call.refuse(f"{call.asked.verb.name}: {e.strerror or e}")
-            else:
-                self._done(call, data)
+        try:
+            data = await HANDLERS[type(call.asked.request)](self._host, call.asked.request, call)
+        except TrimtabError as e:
+            call.refuse(e)
+        except OSError as e:  # a name that no disk takes, a folder that is closed to us
+            call.refuse(f"{call.asked.verb.name}: {e.strerror or e}")
+        else:
+            self._done(call, data)
 
     def _done(self, call: Call, data: Answer) -> None:
         if call.later:

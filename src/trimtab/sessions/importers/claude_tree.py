@@ -4,7 +4,7 @@
 
 A rewind forks the tree, and the abandoned branch is no part of the chain. Parallel calls fork it too: each result hangs on its own
 call, and the chain passes through one of them; so lines of a message that is on the chain belong to it, and so do the results of its
-calls. A parent that is missing (stripped lines, cut files) is the line before.
+calls. A parent that is missing (stripped lines, cut files), or that an answer or a result says it hasn't, is the line before.
 """
 
 from collections.abc import Iterable
@@ -56,6 +56,8 @@ class Tree:
         self._parents: list[int | None] = []
         """Of each line, the one that it hangs on: always an earlier one, so no damage makes a ring."""
         self._places: dict[str, int] = {}
+        self._linked = False
+        """Whether any line names a parent. Where none does, the file is a list."""
 
     def add(self, line: Line) -> None:
         """Take in the next line of the file. One whose uuid and words stood there before is a copy that a resumed file repeats."""
@@ -78,6 +80,8 @@ class Tree:
 
     def chain(self) -> list[Line]:
         """Return the live chain in file order."""
+        if not self._linked:
+            return list(self.lines)
         on_path: set[int] = set()
         at = self._last()
         while at is not None:
@@ -99,7 +103,9 @@ class Tree:
     def _parent(self, line: Line) -> int | None:
         named = [text_of(line.parent_uuid), text_of(line.logical_parent_uuid)]
         known = next((self._places[parent] for parent in named if parent in self._places), None)
-        is_root = line.parent_uuid is None and not named[1] and line.subtype != "compact_boundary"
+        self._linked = self._linked or any(named)
+        answers = line.type == "assistant" or bool(_answered(line))
+        is_root = line.parent_uuid is None and not named[1] and line.subtype != "compact_boundary" and not answers
         return known if known is not None or is_root else self._last()
 
 
