@@ -196,8 +196,9 @@ async def _follow(
             if not pump.ended:
                 await pump.run()
         if exited:
-            left = await group.look() or ()
-            if left:
+            found = await group.look()
+            left = found or ()
+            if found != ():  # nobody may be able to say: a keeper without a writer ends at once
                 await anyio.to_thread.run_sync(hand_over, pump)
     except BaseException:
         with anyio.CancelScope(shield=True):
