@@ -148,6 +148,32 @@ def test_all_means_what_no_open_session_has_and_what_one_has_is_ended_by_its_id(
     assert owned.wait() == -15
 
 
+def test_many_that_were_left_are_found_in_a_few_looks_told_in_short_and_ended_together(
+    cli: Cli, left: Left, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(1, 25):
+        left.job(id=f"j{number}")
+    readings = 0
+    read = process_tree._read_all
+
+    def counted() -> process_tree._Reading:
+        nonlocal readings
+        readings += 1
+        return read()
+
+    monkeypatch.setattr(process_tree, "_read_all", counted)
+    monkeypatch.setattr(process_tree, "_SHARED_S", 30.0)
+    assert len(cli.inside("jobs").out.splitlines()) == 25
+    assert readings <= 5
+    said = [
+        line for line in cli.inside("-p", "hi", "--model", cli.script({"text": "x"})).err.splitlines() if "job" in line
+    ]
+    assert len(said) == 6
+    assert said[-1] == "note: and 19 jobs more; /jobs lists them"
+    assert len(cli.inside("jobs", "kill", "all").out.splitlines()) == 24
+    assert {process.wait() for process in left.started} == {-15}
+
+
 def test_a_stranger_that_a_forged_record_names_is_neither_listed_nor_ended(cli: Cli, left: Left) -> None:
     stranger = sleeper(TRIMTAB_COMMAND="")
     left.started.append(stranger)

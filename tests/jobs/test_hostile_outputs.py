@@ -146,6 +146,8 @@ async def test_looks_that_are_asked_for_together_read_the_processes_a_few_times_
         return read()
 
     monkeypatch.setattr(process_tree, "_read_all", counted)
+    monkeypatch.setattr(process_tree, "_SHARED_S", 30.0)
+    monkeypatch.setattr(process_tree, "_LOOK_S", 30.0)
     found = set[object]()
 
     async def look() -> None:

@@ -24,9 +24,10 @@ from trimtab.coding.jobs.records import Record, Records, mark_of, record_of
 from trimtab.coding.jobs.spawn import exited, how_it_ended, leave, spawn
 from trimtab.coding.sandbox.sandbox import Started
 from trimtab.coding.services import Services
+from trimtab.coding.telling.tables import counted
 from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.capture import Capture, PrivateFolder
-from trimtab.coding.tools.process import Finished, Group, Pump, hand_over
+from trimtab.coding.tools.process import Finished, Group, Pump, hand_over, look_at_all
 from trimtab.types.errors import UsageError
 
 REMEMBERED = 50
@@ -39,6 +40,8 @@ _PATIENCE_S = 10.0
 """How long the end of the session waits for its jobs, in seconds: SIGTERM, a grace, SIGKILL."""
 _LONGEST_KNOWN = 4
 """Digits of an id that is taken from a record; with more, the ids that follow it would be none any more."""
+_NOTED = 5
+"""Jobs of earlier sessions that are said one by one."""
 _ENDED_WITH = "ended with the session"
 BY_MODEL = "ended as asked"
 """What is said of a job that the model ended: it knows."""
@@ -159,9 +162,11 @@ class Jobs:
     async def look_back(self) -> tuple[str, ...]:
         """Find jobs whose session is gone and that still run; return what a person should know of them."""
         here, notes = self._open(), list[str]()
-        for path, record in await anyio.to_thread.run_sync(_left_behind, self.records):
+        every = await anyio.to_thread.run_sync(_left_behind, self.records)
+        looks = await look_at_all([record.group for _, record in every])
+        for (path, record), left in zip(every, looks, strict=True):
             group = record.group
-            if not (left := await group.look()):
+            if not left:
                 if left is not None:
                     self.records.drop(path)
                 continue
@@ -177,7 +182,8 @@ class Jobs:
             pids = ", ".join(str(process.pid) for process in left[:5])
             shell = f"trimtab jobs kill {mark_of(path)}"
             notes.append(f"job {job.name} {why} (pid {pids}); /jobs kill {job.id} ends it (in a shell: {shell})")
-        return tuple(notes)
+        more = len(notes) - _NOTED
+        return (*notes[:_NOTED], f"and {counted(more, 'job')} more; /jobs lists them") if more > 0 else tuple(notes)
 
     async def kill(self, job: Job, *, asked: str) -> bool:
         """End a job with all that it started; False when something of it can't be ended. `asked` says by whom."""

@@ -20,6 +20,7 @@ from trimtab.coding.jobs.job import Job, told_s
 from trimtab.coding.jobs.records import MARK, Record, Records, mark_of
 from trimtab.coding.logs import now, session_folder
 from trimtab.coding.project import Project
+from trimtab.coding.tools.process import look_at_all
 from trimtab.types.errors import UsageError
 
 State: TypeAlias = Literal["kept", "open", "waited", "cut off"]
@@ -60,14 +61,6 @@ class Recorded:
         """For how long, in words."""
         return told_s(self.job.now() - self.job.began)
 
-    async def end(self) -> bool:
-        """End it with all that it started; False when something of it can't be ended."""
-        if await self.job.group.stop():
-            return False
-        if self.job.record is not None:
-            await anyio.to_thread.run_sync(self.records.drop, self.job.record)
-        return True
-
 
 def records_folder(project: Project) -> Path:
     """Where the records of jobs of the folder that is worked in lie."""
@@ -79,14 +72,33 @@ async def recorded_jobs(project: Project, *, everywhere: bool = False) -> tuple[
     if sys.platform != "linux":
         raise UsageError("jobs of sessions are found again on Linux only", hint="In a talk, /jobs lists its own.")
     found = list[tuple[Records, Path, Record, tuple[int, ...]]]()
-    for records, path, record in await anyio.to_thread.run_sync(partial(_all, project, everywhere=everywhere)):
-        if left := await record.group.look():
+    every = await anyio.to_thread.run_sync(partial(_all, project, everywhere=everywhere))
+    looks = await look_at_all([record.group for _, _, record in every])
+    for (records, path, record), left in zip(every, looks, strict=True):
+        if left:
             found.append((records, path, record, tuple(one.pid for one in left)))
         elif left is not None and (record.kept or not record.is_owned):
             await anyio.to_thread.run_sync(records.drop, path)
     found.sort(key=lambda one: (one[2].began, len(one[2].id), one[2].id))
     ids = [record.id for _, _, record, _ in found]
     return tuple([await anyio.to_thread.run_sync(_told, *one, ids) for one in found])
+
+
+async def end_all(jobs: Sequence[Recorded]) -> list[bool]:
+    """End them with all that they started, side by side; False for one of which something can't be ended."""
+    ended = [False] * len(jobs)
+
+    async def end(number: int, one: Recorded) -> None:
+        if await one.job.group.stop():
+            return
+        ended[number] = True
+        if one.job.record is not None:
+            await anyio.to_thread.run_sync(one.records.drop, one.job.record)
+
+    async with anyio.create_task_group() as tasks:
+        for number, one in enumerate(jobs):
+            tasks.start_soon(end, number, one)
+    return ended
 
 
 def meant(found: Sequence[Recorded], ref: str) -> Recorded:

@@ -14,7 +14,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,6 +83,19 @@ class Group:
     async def stop(self) -> tuple[Proc, ...]:
         """End them; return what couldn't be ended, mostly nothing."""
         return await process_tree.stop(self.leader, self.marker, grace_s=GRACE_S, born=self.born, doubted=self.doubted)
+
+
+async def look_at_all(groups: Sequence[Group]) -> list[tuple[Proc, ...] | None]:
+    """`Group.look` at each, by one reading of the processes or a few."""
+    found: list[tuple[Proc, ...] | None] = [None] * len(groups)
+
+    async def look(number: int, group: Group) -> None:
+        found[number] = await group.look()
+
+    async with anyio.create_task_group() as tasks:
+        for number, group in enumerate(groups):
+            tasks.start_soon(look, number, group)
+    return found
 
 
 Beside: TypeAlias = Callable[[Group], Coroutine[Any, Any, None]]

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import click
 
-from trimtab.coding.jobs.recorded import Recorded, meant, recorded_jobs
+from trimtab.coding.jobs.recorded import Recorded, end_all, meant, recorded_jobs
 from trimtab.coding.jobs.tool import LINES
 from trimtab.coding.project import Project, open_project
 from trimtab.coding.telling.printable import json_text, one_line
@@ -98,13 +98,12 @@ def kill(jobs: tuple[str, ...]) -> int:
 
 
 def _end(jobs: Sequence[Recorded]) -> int:
-    failed = False
-    for one in {one.mark: one for one in jobs}.values():
-        ended = anyio.run(one.end)
-        failed |= not ended
+    each = {one.mark: one for one in jobs}.values()
+    ended = anyio.run(end_all, list(each))
+    for one, done in zip(each, ended, strict=True):
         pids = ", ".join(map(str, one.pids[:5]))
-        click.echo(f"{one_line(one.name)}: " + ("ended" if ended else f"some of it can't be ended (pid {pids})"))
-    return 1 if failed else 0
+        click.echo(f"{one_line(one.name)}: " + ("ended" if done else f"some of it can't be ended (pid {pids})"))
+    return 0 if all(ended) else 1
 
 
 def _found(project: Project, *, everywhere: bool = False) -> tuple[Recorded, ...]:
