@@ -34,8 +34,7 @@ async def _run(desk: Desk, rest: str) -> None:
         case ["wait", name]:
             desk.work(partial(_wait, desk, jobs.get(name)), is_turn=False)
         case ["kill", "all"]:
-            for job in jobs.running:
-                await _kill(desk, job)
+            await _kill(desk, *jobs.running)
         case ["kill", name]:
             await _kill(desk, jobs.get(name))
         case ["keep", name]:
@@ -66,13 +65,24 @@ async def _wait(desk: Desk, job: Job) -> None:
     await _tail(desk, job, LINES)
 
 
-async def _kill(desk: Desk, job: Job) -> None:
-    if not job.running:
-        desk.tell(one_line(f"{job.name} {job.state_now()}"))
-    elif not await desk.session.jobs.kill(job, asked=_BY_PERSON):
-        raise UsageError(
-            f"some of the processes of {job.name} can't be stopped", hint=f"Look at pid {job.group.leader}."
-        )
+async def _kill(desk: Desk, *jobs: Job) -> None:
+    """End them side by side: each may take a moment to obey."""
+    left: list[Job] = []
+
+    async def end(job: Job) -> None:
+        if not await desk.session.jobs.kill(job, asked=_BY_PERSON):
+            left.append(job)
+
+    async with anyio.create_task_group() as group:
+        for job in jobs:
+            if job.running:
+                group.start_soon(end, job)
+            else:
+                desk.tell(one_line(f"{job.name} {job.state_now()}"))
+    if left:
+        names = ", ".join(job.name for job in left)
+        pids = ", ".join(str(job.group.leader) for job in left)
+        raise UsageError(f"some of the processes of {names} can't be stopped", hint=f"Look at pid {pids}.")
 
 
 def _complete(session: Session, typed: str) -> Sequence[Completion]:
