@@ -135,9 +135,24 @@ async def test_waiting_ends_with_the_text_with_the_job_or_with_the_time_and_a_ca
         assert scope.cancelled_caught
         assert hand.jobs.get("j1").running
         await anyio.to_thread.run_sync((world.work / "go").write_text, "x\n")
-        assert "listening on 8080" in said(await hand.use(action="wait", id="j1", until="listening", timeout=10))
+        heard = said(await hand.use(action="wait", id="j1", until="listening", timeout=10))
+        assert heard.splitlines()[0].endswith("; the text was printed")
+        assert "listening on 8080" in heard
+        late = said(await hand.use(action="wait", id="j1", until="never", timeout=0))
+        assert late.splitlines()[0].endswith("; the text wasn't printed within 0 s")
         await anyio.to_thread.run_sync((world.work / "on").write_text, "x\n")
         assert said(await hand.use(action="wait", id="j1", timeout=10)).startswith("job j1 exit 0, after ")
+        over = said(await hand.use(action="wait", id="j1", until="never", timeout=10))
+        assert over.splitlines()[0].endswith("; the text was never printed")
+
+
+async def test_a_text_that_was_printed_before_in_the_middle_of_a_lot_is_found(world: World) -> None:
+    async with world.session() as hand:
+        await hand.start("seq 1 30000; printf 'READ\\033[32mY-NOW\\033[0m'; seq 1 30000; echo; echo last; sleep 60")
+        await hand.use(action="wait", id="j1", until="last", timeout=20)
+        assert "READY" not in hand.jobs.get("j1").printed()[0]
+        found = said(await hand.use(action="wait", id="j1", until="READY-NOW", timeout=20))
+        assert found.splitlines()[0].endswith("; the text was printed")
 
 
 async def test_a_job_that_prints_without_end_fills_neither_memory_nor_disk(

@@ -217,6 +217,19 @@ def test_a_long_command_blocks_nothing_and_is_stopped_on_request(cli: Cli) -> No
         assert wire.response(name)["data"]["cancelled"] is True
 
 
+def test_all_that_may_be_called_by_name_is_listed_whoever_brings_it(cli: Cli) -> None:
+    cli.home.mkdir()
+    (cli.home / "skills" / "tidy").mkdir(parents=True)
+    (cli.home / "skills" / "tidy" / "SKILL.md").write_text("---\nname: tidy\ndescription: tidies\n---\nTidy.")
+    picks = cli.file(
+        "picks.py", "API = 1\ndef extend(api):\n    api.command('pick', lambda rest, here: '', help='picks')\n"
+    )
+    with wired(cli, model=cli.script({"text": "hello"}), extensions=(str(picks),)) as wire:
+        listed = {c["name"]: c for c in wire.ask("get_commands")["commands"]}
+        assert (listed["skill:tidy"]["source"], listed["pick"]["description"]) == ("skill", "picks")
+        assert {c["value"] for c in wire.ask("trimtab.complete", line="/")["completions"]} == {f"/{n}" for n in listed}
+
+
 def test_slash_commands_run_templates_are_said_and_unknown_ones_are_named(cli: Cli) -> None:
     cli.home.mkdir()
     (cli.home / "prompts").mkdir()

@@ -3,6 +3,7 @@
 pipe ──Pump──▶ Capture, the whole in a file at once       kept, or left by a command: a keeper process writes the file, and its end is read back
 """
 
+import errno
 import math
 import os
 import stat
@@ -112,14 +113,21 @@ def told_s(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def open_output(file: Path) -> int:
+    """Open a file of output to read. Raises `OSError`, also for what a command put in its place: a link to what it may not read is none."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_nlink > 1:
+        os.close(descriptor)
+        raise OSError(errno.EPERM, "it is no file of output", str(file))
+    return descriptor
+
+
 def _end_of(file: Path) -> str:
-    """The end of a file's text, from the start of a line on. What a command put in its place, a link to what it may not read, is none."""
+    """The end of a file's text, from the start of a line on."""
     try:
-        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW), "rb") as opened:
-            status = os.fstat(opened.fileno())
-            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_nlink > 1:
-                return ""
-            size = status.st_size
+        with open(open_output(file), "rb") as opened:
+            size = os.fstat(opened.fileno()).st_size
             opened.seek(max(size - _END, 0))
             data = opened.read(_END)
     except OSError:

@@ -8,6 +8,7 @@ import anyio
 from trimtab.agent.ports import SimpleTool, ToolOutput, ToolRun
 from trimtab.coding.jobs.job import Job
 from trimtab.coding.jobs.jobs import BY_MODEL, Jobs
+from trimtab.coding.jobs.waiting import Waited, wait_for_text
 from trimtab.coding.tools.arguments import number_argument, text_argument
 from trimtab.coding.tools.failures import ToolFailure, answering
 from trimtab.types.errors import UsageError
@@ -17,9 +18,13 @@ LINES = 50
 _MOST_LINES = 1_000
 _WAIT_S = 60
 _LONGEST_WAIT_S = 3_600
-_PAUSE_S = 0.1
 _SEARCHED = 400
 """Characters of a text that is waited for."""
+_WAITED: Mapping[Waited, str] = {
+    "printed": "; the text was printed",
+    "ended": "; the text was never printed",
+    "nothing": "; the text wasn't printed within {seconds:g} s",
+}
 _Act: TypeAlias = Callable[[Jobs, Job, Mapping[str, Any]], Awaitable[str]]
 
 SPEC = ToolSpec(
@@ -73,9 +78,13 @@ async def _wait(jobs: Jobs, job: Job, arguments: Mapping[str, Any]) -> str:
     until = text_argument(arguments, "until", "")[:_SEARCHED]
     seconds = min(number_argument(arguments, "timeout", _WAIT_S, least=0), _LONGEST_WAIT_S)
     number = min(number_argument(arguments, "lines", LINES, least=1), _MOST_LINES)
+    came: Waited = "nothing"
     with anyio.move_on_after(seconds):
-        await (wait_for_text(job, until) if until else job.ended.wait())
-    return await _told(job, number)
+        if until:
+            came = await wait_for_text(job, until)
+        else:
+            await job.ended.wait()
+    return await _told(job, number, _WAITED[came].format(seconds=seconds) if until else "")
 
 
 async def _kill(jobs: Jobs, job: Job, arguments: Mapping[str, Any]) -> str:
@@ -94,22 +103,9 @@ async def _keep(jobs: Jobs, job: Job, arguments: Mapping[str, Any]) -> str:
 _ACTS: Mapping[str, _Act] = {"tail": _tail, "wait": _wait, "kill": _kill, "keep": _keep}
 
 
-async def wait_for_text(job: Job, text: str) -> None:
-    """Wait until `text` stands in what the job printed, or it ends. Raises `ToolFailure` for a job whose output goes past us."""
-    if job.capture is None and job.running:
-        raise ToolFailure(f"what job {job.id} prints goes straight to a file: wait without until, or read {job.file}")
-    while job.running:
-        news = job.news
-        printed, _ = await anyio.to_thread.run_sync(job.printed)
-        if text in printed:
-            return
-        await news.wait()
-        await anyio.sleep(_PAUSE_S)
-
-
-async def _told(job: Job, number: int) -> str:
+async def _told(job: Job, number: int, waited: str = "") -> str:
     printed = await anyio.to_thread.run_sync(job.last_lines, number)
-    return "\n".join([f"job {job.id} {job.state_now()}", printed or "(no output)"])
+    return "\n".join([f"job {job.id} {job.state_now()}{waited}", printed or "(no output)"])
 
 
 def job_lines(jobs: Jobs) -> list[str]:

@@ -9,9 +9,10 @@ from pathlib import Path
 import anyio
 from msgspec import to_builtins
 
-from trimtab.coding.commands.command import Completion
+from trimtab.coding.commands.command import Command, Completion
 from trimtab.coding.commands.completing import completions
-from trimtab.coding.commands.registry import COMMANDS
+from trimtab.coding.commands.mcp import MCP
+from trimtab.coding.commands.registry import COMMANDS, commands_of
 from trimtab.coding.models import known_models
 from trimtab.coding.session import Session
 from trimtab.coding.session_export import export
@@ -181,18 +182,20 @@ async def get_last_text(host: Host, request: verbs.GetLastAssistantText, call: C
 
 async def get_commands(host: Host, request: verbs.GetCommands, call: Call) -> Answer:
     """What `/NAME` may be."""
-    found = host.session.instructions.found
-    listed = [
-        _command(name, command.help, "extension", f"builtin:{name}", "builtin", "user")
-        for name, command in COMMANDS.items()
-    ]
-    for template in found.templates.values():
-        listed.append(
-            _command(template.name, template.description, "prompt", str(template.path), "local", template.whose)
-        )
-    for name, skill in found.skills.items():
-        listed.append(_command(f"skill:{name}", skill.description, "skill", str(skill.path), "local", skill.whose))
-    return {"commands": listed}
+    return {"commands": [_listed(host.session, *each) for each in commands_of(host.session).items()]}
+
+
+def _listed(session: Session, name: str, command: Command) -> Json:
+    found = session.instructions.found
+    if name in COMMANDS:
+        return _command(name, command.help, "extension", f"builtin:{name}", "builtin", "user")
+    if template := found.templates.get(name):
+        return _command(name, template.description, "prompt", str(template.path), "local", template.whose)
+    if skill := found.skills.get(name.removeprefix("skill:")) if name.startswith("skill:") else None:
+        return _command(name, skill.description, "skill", str(skill.path), "local", skill.whose)
+    if name.startswith(MCP):
+        return _command(name, command.help, "prompt", name, "mcp", "user")
+    return _command(name, command.help, "extension", name, "extension", "user")
 
 
 def _command(name: str, help: str, kind: str, path: str, source: str, scope: str) -> Json:

@@ -227,7 +227,7 @@ class SetSessionName(Request, frozen=True, tag="set_session_name"):
 
 
 class GetCommands(Request, frozen=True, tag="get_commands"):
-    """What `/NAME` may be in a prompt: commands (told as `extension`), templates, skills."""
+    """What `/NAME` may be in a prompt: commands, those of extensions too (both told as `extension`), templates and prompts of MCP servers (`prompt`), skills."""
 
 
 class RunCommand(Request, frozen=True, tag="trimtab.command"):
