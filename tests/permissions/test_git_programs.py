@@ -9,7 +9,7 @@ import pytest
 
 from trimtab.coding.permissions import Allow, Ask, Policy, Rules, judge, parse_rule
 from trimtab.coding.permissions.git_programs import UNREADABLE, GitSettings
-from trimtab.coding.permissions.hooks import WorkspacePaths
+from trimtab.coding.permissions.workspace_paths import WorkspacePaths
 from trimtab.coding.tools.environment import command_environment
 from trimtab.coding.tools.paths import Workspace
 from trimtab.types.messages import ToolCall
