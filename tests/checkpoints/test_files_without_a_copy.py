@@ -424,3 +424,29 @@ def test_a_repository_that_a_turn_made_or_removed_is_named_and_nothing_of_it_is_
     assert (put_back(bench, outcome), left(bench, outcome)) == (["new/a"], {"new/.git": why, "old/.git": why})
     names = ["kept", "kept/.git", "kept/.git/HEAD", "kept/.git/index", "new", "new/.git", "new/.git/HEAD", "old"]
     assert bench.names() == names
+
+
+def test_a_file_with_several_names_that_was_changed_in_place_is_put_back_by_all_of_them(bench: Bench) -> None:
+    path, other = bench.file("a", b"old content"), bench.root / "outside"
+    other.hardlink_to(path)
+    bench.turn(lambda: path.write_bytes(b"new"))
+    for content, move in ((b"old content", bench.rewinder.undo), (b"new", bench.rewinder.redo)):
+        assert move().left == ()
+        assert (path.read_bytes(), other.read_bytes(), path.samefile(other)) == (content, content, True)
+
+
+def test_another_file_that_got_the_name_of_one_keeps_its_content_under_its_other_names(bench: Bench) -> None:
+    path, victim = bench.file("a", b"old"), bench.root / "victim"
+    victim.write_bytes(b"precious")
+    bench.turn(lambda: (path.unlink(), path.hardlink_to(victim)))
+    bench.rewinder.undo()
+    assert (path.read_bytes(), victim.read_bytes()) == (b"old", b"precious")
+
+
+def test_a_file_where_a_folder_was_is_left_and_named_as_what_is_in_the_way(bench: Bench) -> None:
+    path = bench.file("d/a", b"old")
+    bench.turn(path.unlink)
+    (bench.project / "d").rmdir()
+    bench.file("d", b"mine")
+    assert left(bench, bench.rewinder.undo()) == {"d/a": ("a file stands where its folder was", "again")}
+    assert (bench.project / "d").read_bytes() == b"mine"
