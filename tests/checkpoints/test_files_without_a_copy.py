@@ -64,6 +64,7 @@ class Bench:
         path = self.project / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+        path.chmod(0o644)
         return path
 
     def names(self) -> list[str]:
@@ -450,3 +451,23 @@ def test_a_file_where_a_folder_was_is_left_and_named_as_what_is_in_the_way(bench
     bench.file("d", b"mine")
     assert left(bench, bench.rewinder.undo()) == {"d/a": ("a file stands where its folder was", "again")}
     assert (bench.project / "d").read_bytes() == b"mine"
+
+
+@pytest.mark.usefixtures("small")
+def test_a_diff_shows_links_and_permissions_names_what_is_too_large_and_leaves_folders_out(bench: Bench) -> None:
+    mode, link, at = bench.file("mode"), bench.project / "link", bench.project
+    link.symlink_to("one")
+    bench.turn(
+        lambda: (
+            mode.chmod(0o700),
+            link.unlink(),
+            link.symlink_to("two"),
+            bench.file("large", b"1" * 50),
+            (at / "folder").mkdir(),
+        )
+    )
+    assert bench.rewinder.diff() == (
+        f"--- /dev/null\n+++ {at}/large\n(no text, or too large to be kept)\n",
+        f"--- {at}/link\n+++ {at}/link\n@@ -1,1 +1,1 @@\n-link to one\n+link to two\n",
+        f"--- {at}/mode\n+++ {at}/mode\n(permissions 644, now 700)\n",
+    )

@@ -58,7 +58,7 @@ def tree(project: Path) -> dict[str, bytes | None]:
 
 
 @settings(
-    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
 )
 @given(TURNS, st.data())
 def test_undo_and_redo_meet_every_state_again(
