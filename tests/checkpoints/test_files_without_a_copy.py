@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from trimtab.agent.ports import NoHooks, ToolOutput
+from trimtab.agent.ports import NoHooks
 from trimtab.coding.checkpoints import aside, recorder, states
 from trimtab.coding.checkpoints.pending import Pending
 from trimtab.coding.checkpoints.recorder import Checkpointer
@@ -56,7 +56,7 @@ class Bench:
                 call = ToolCall(f"c{number}", "bash", {"command": "make"}, "")
                 await self.recorder.before_tool(call)
                 change()
-                await self.recorder.after_tool(call, ToolOutput.text("ok"))
+                await self.recorder.end(call.id)
 
         anyio.run(run)
 
@@ -64,6 +64,7 @@ class Bench:
         path = self.project / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+        path.chmod(0o644)
         return path
 
     def names(self) -> list[str]:
@@ -424,3 +425,49 @@ def test_a_repository_that_a_turn_made_or_removed_is_named_and_nothing_of_it_is_
     assert (put_back(bench, outcome), left(bench, outcome)) == (["new/a"], {"new/.git": why, "old/.git": why})
     names = ["kept", "kept/.git", "kept/.git/HEAD", "kept/.git/index", "new", "new/.git", "new/.git/HEAD", "old"]
     assert bench.names() == names
+
+
+def test_a_file_with_several_names_that_was_changed_in_place_is_put_back_by_all_of_them(bench: Bench) -> None:
+    path, other = bench.file("a", b"old content"), bench.root / "outside"
+    other.hardlink_to(path)
+    bench.turn(lambda: path.write_bytes(b"new"))
+    for content, move in ((b"old content", bench.rewinder.undo), (b"new", bench.rewinder.redo)):
+        assert move().left == ()
+        assert (path.read_bytes(), other.read_bytes(), path.samefile(other)) == (content, content, True)
+
+
+def test_another_file_that_got_the_name_of_one_keeps_its_content_under_its_other_names(bench: Bench) -> None:
+    path, victim = bench.file("a", b"old"), bench.root / "victim"
+    victim.write_bytes(b"precious")
+    bench.turn(lambda: (path.unlink(), path.hardlink_to(victim)))
+    bench.rewinder.undo()
+    assert (path.read_bytes(), victim.read_bytes()) == (b"old", b"precious")
+
+
+def test_a_file_where_a_folder_was_is_left_and_named_as_what_is_in_the_way(bench: Bench) -> None:
+    path = bench.file("d/a", b"old")
+    bench.turn(path.unlink)
+    (bench.project / "d").rmdir()
+    bench.file("d", b"mine")
+    assert left(bench, bench.rewinder.undo()) == {"d/a": ("a file stands where its folder was", "again")}
+    assert (bench.project / "d").read_bytes() == b"mine"
+
+
+@pytest.mark.usefixtures("small")
+def test_a_diff_shows_links_and_permissions_names_what_is_too_large_and_leaves_folders_out(bench: Bench) -> None:
+    mode, link, at = bench.file("mode"), bench.project / "link", bench.project
+    link.symlink_to("one")
+    bench.turn(
+        lambda: (
+            mode.chmod(0o700),
+            link.unlink(),
+            link.symlink_to("two"),
+            bench.file("large", b"1" * 50),
+            (at / "folder").mkdir(),
+        )
+    )
+    assert bench.rewinder.diff() == (
+        f"--- /dev/null\n+++ {at}/large\n(no text, or too large to be kept)\n",
+        f"--- {at}/link\n+++ {at}/link\n@@ -1,1 +1,1 @@\n-link to one\n+link to two\n",
+        f"--- {at}/mode\n+++ {at}/mode\n(permissions 644, now 700)\n",
+    )

@@ -191,6 +191,18 @@ async def test_the_state_of_git_is_as_it_was(cli: Cli) -> None:
     assert git("status", "--porcelain") == "A  staged.txt\n"
 
 
+async def test_what_a_hook_makes_of_a_file_after_a_call_is_taken_back_with_it(cli: Cli) -> None:
+    cli.file("a.txt", "old")
+    formatter = {"command": "echo formatted >> a.txt", "match": "write"}
+    async with opened(cli, write("a.txt", "new\n"), DONE, hooks={"tool_result": [formatter]}) as session:
+        await session.prompt("go")
+        assert files(cli.project) == {"a.txt": "new\nformatted\n"}
+        assert (await session.undo()).left == ()
+        assert files(cli.project) == {"a.txt": "old"}
+        await session.redo()
+        assert files(cli.project) == {"a.txt": "new\nformatted\n"}
+
+
 async def test_modes_and_bytes_come_back(cli: Cli) -> None:
     script = cli.file("run.sh", b"#!/bin/sh\r\n\xff\xfe")
     script.chmod(0o755)

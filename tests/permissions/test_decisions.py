@@ -22,9 +22,9 @@ from trimtab.coding.permissions import (
     decide,
     parse_rule,
 )
-from trimtab.coding.permissions.hooks import WorkspacePaths
 from trimtab.coding.permissions.places import real_path
 from trimtab.coding.permissions.rules import command_rules, parse_rules
+from trimtab.coding.permissions.workspace_paths import WorkspacePaths
 from trimtab.coding.tools.paths import Workspace
 from trimtab.types.messages import ToolCall
 
@@ -46,6 +46,9 @@ class PlainPaths:
 
     def of_program(self, name: str) -> str | None:
         return {"pip": "/p/.venv/bin/pip", "ls": "/usr/bin/ls"}.get(name)
+
+    def has_version_by_path(self, name: str) -> bool:
+        return False
 
     def python_path(self) -> tuple[str, ...]:
         return ()
@@ -164,6 +167,8 @@ def test_a_program_that_may_be_edited_is_not_known_to_change_nothing() -> None:
     assert runs(bash("ls"))
     assert not runs(bash("pip list"))
     assert not runs(bash("timeout 5 pip list"))
+    assert not runs(bash("pip list", "ask"))
+    assert not runs(bash("pip list", "plan"))
     assert runs(bash("pip list", given=rules(allow=("bash(pip list)",))))
 
 
@@ -449,6 +454,16 @@ def test_a_file_with_further_names_is_edited_unasked_only_by_a_rule() -> None:
     assert runs(edit("/p/linked/a", given=rules(allow=("write(linked/**)",))))
 
 
+def test_a_program_of_the_project_is_not_known_to_change_nothing_by_whatever_name(tmp_path: Path) -> None:
+    project = Path(os.path.realpath(tmp_path)) / "project"
+    (project / "bin").mkdir(parents=True)
+    (project / "bin" / "pip").write_text("#!/bin/sh\n")
+    (project / "bin" / "pip").chmod(0o755)
+    os.link(project / "bin" / "pip", project / "other")
+    paths = WorkspacePaths(Workspace(project, tmp_path), str(project / "bin"))
+    assert not runs(decide(call("bash", command="pip list"), Policy("ask", str(project), "/home/me"), paths))
+
+
 def test_links_are_resolved_but_for_those_in_proc_which_lead_each_process_elsewhere(tmp_path: Path) -> None:
     base = os.path.realpath(tmp_path)
     for name, target in {"a": "b/c", "up": "..", "loop": "loop", "own": "/proc/self/cwd", "fd": "/dev/fd"}.items():
@@ -472,3 +487,20 @@ def test_a_python_program_is_asked_about_where_an_edit_could_put_a_module_in_its
     for command in ("pip list", "mypy --version"):
         decision = decide(call("bash", command=command), Policy("auto-edit", project, "/home/me"), paths)
         assert runs(decision) is runs_unasked
+
+
+def test_a_program_whose_version_a_project_names_by_a_path_is_asked_about(tmp_path: Path) -> None:
+    shims = tmp_path / "home" / "shims"
+    shims.mkdir(parents=True)
+    (shims / "node").write_text("#!/bin/sh\n")
+    (shims / "node").chmod(0o755)
+    project = tmp_path / "project"
+    (project / "sub").mkdir(parents=True)
+    paths = WorkspacePaths(Workspace(project / "sub", tmp_path), str(shims))
+    policy = Policy("ask", str(project), "/home/me")
+    look = call("bash", command="node --version")
+    assert runs(decide(look, policy, paths))
+    (project / ".tool-versions").write_text("node 20.1.0\n")
+    assert runs(decide(look, policy, paths))
+    (project / ".tool-versions").write_text("node path:./evil\n")
+    assert not runs(decide(look, policy, paths))

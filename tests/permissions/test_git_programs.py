@@ -9,7 +9,7 @@ import pytest
 
 from trimtab.coding.permissions import Allow, Ask, Policy, Rules, judge, parse_rule
 from trimtab.coding.permissions.git_programs import UNREADABLE, GitSettings
-from trimtab.coding.permissions.hooks import WorkspacePaths
+from trimtab.coding.permissions.workspace_paths import WorkspacePaths
 from trimtab.coding.tools.environment import command_environment
 from trimtab.coding.tools.paths import Workspace
 from trimtab.types.messages import ToolCall
@@ -61,57 +61,62 @@ def why(project: Path, home: Path, command: str, *allow: str) -> str:
     return decision.reason if isinstance(decision, Ask) else ""
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        "filter.x.clean",
-        "filter.a.b.process",
-        "filter.x.smudge",
-        "diff.external",
-        "diff.x.textconv",
-        "diff.x.command",
-        "merge.x.driver",
-        "core.fsmonitor",
-        "core.pager",
-        "pager.log",
-        "core.alternateRefsCommand",
-        "gpg.program",
-        "gpg.ssh.program",
-        "man.x.cmd",
-        "browser.x.cmd",
-        "lfs.extension.x.clean",
-        "lfs.customtransfer.x.path",
-        "extensions.partialClone",
-        "include.path",
-        "includeIf.gitdir:/.path",
-        "diff.submodule",
-    ],
+NAMED = (
+    "filter.x.clean",
+    "filter.a.b.process",
+    "filter.x.smudge",
+    "diff.external",
+    "diff.x.textconv",
+    "diff.x.command",
+    "merge.x.driver",
+    "core.fsmonitor",
+    "core.pager",
+    "pager.log",
+    "core.alternateRefsCommand",
+    "gpg.program",
+    "gpg.ssh.program",
+    "man.x.cmd",
+    "browser.x.cmd",
+    "lfs.extension.x.clean",
+    "lfs.customtransfer.x.path",
+    "extensions.partialClone",
+    "include.path",
+    "includeIf.gitdir:/.path",
+    "diff.submodule",
 )
-def test_a_setting_of_the_repository_that_names_a_program_is_named(project: Path, home: Path, key: str) -> None:
-    with (project / ".git" / "config").open("a") as config:
-        section, _, rest = key.partition(".")
-        subsection, _, name = rest.rpartition(".")
-        head = f'[{section} "{subsection}"]' if subsection else f"[{section}]"
-        config.write(f"{head}\n\t{name} = ./evil\n")
-    assert program(project, home).lower() == key.lower()
+LET_BE = {
+    "core.hooksPath": ".husky",
+    "core.fsmonitor": "true",
+    "alias.st": "status",
+    "core.sshCommand": "ssh -i key",
+    "remote.origin.url": "https://example.org/x",
+    "filter.x.smudge": "cat",
+    "merge.ours.driver": "true",
+    "user.name": "t",
+}
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("core.hooksPath", ".husky"),
-        ("core.fsmonitor", "true"),
-        ("alias.st", "status"),
-        ("core.sshCommand", "ssh -i key"),
-        ("remote.origin.url", "https://example.org/x"),
-        ("filter.x.smudge", "cat"),
-        ("merge.ours.driver", "true"),
-        ("user.name", "t"),
-    ],
-)
-def test_settings_that_no_look_runs_are_let_be(project: Path, home: Path, key: str, value: str) -> None:
-    git(project, home, "config", key, value)
-    assert program(project, home) == ""
+def with_setting(project: Path, base: str, key: str, value: str) -> None:
+    section, _, rest = key.partition(".")
+    subsection, _, name = rest.rpartition(".")
+    head = f'[{section} "{subsection}"]' if subsection else f"[{section}]"
+    (project / ".git" / "config").write_text(f"{base}{head}\n\t{name} = {value}\n")
+
+
+def test_a_setting_of_the_repository_that_names_a_program_is_named(project: Path, home: Path) -> None:
+    base, found = (project / ".git" / "config").read_text(), []
+    for key in NAMED:
+        with_setting(project, base, key, "./evil")
+        found.append(program(project, home).lower())
+    assert found == [key.lower() for key in NAMED]
+
+
+def test_settings_that_no_look_runs_are_let_be(project: Path, home: Path) -> None:
+    base, found = (project / ".git" / "config").read_text(), {}
+    for key, value in LET_BE.items():
+        with_setting(project, base, key, value)
+        found[key] = program(project, home)
+    assert found == dict.fromkeys(LET_BE, "")
 
 
 def test_what_the_person_set_for_all_repositories_is_theirs(project: Path, home: Path) -> None:
@@ -160,46 +165,42 @@ def test_a_submodule_counts_since_status_runs_git_in_it(project: Path, home: Pat
     assert program(project, home) == ""
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "git status",
-        "git --no-pager log -p -2",
-        "/usr/bin/git diff",
-        "timeout 5 git show",
-        "sh -c 'git blame a.txt'",
-        "git -C sub/.. diff",
-        "cd sub && git status",
-        "cd sub; ls $(git diff)",
-        "sh -c 'cd sub; git diff'",
-        "cd $X; git diff",
-        "cd; git diff",
-        "cd -; git diff",
-        "pushd sub; git diff",
-    ],
+LOOKS = (
+    "git status",
+    "git --no-pager log -p -2",
+    "/usr/bin/git diff",
+    "timeout 5 git show",
+    "sh -c 'git blame a.txt'",
+    "git -C sub/.. diff",
+    "cd sub && git status",
+    "cd sub; ls $(git diff)",
+    "sh -c 'cd sub; git diff'",
+    "cd $X; git diff",
+    "cd; git diff",
+    "cd -; git diff",
+    "pushd sub; git diff",
 )
-def test_each_way_to_look_is_asked_about_where_the_repository_names_a_program(
-    project: Path, home: Path, command: str
-) -> None:
+
+
+def test_each_way_to_look_is_asked_about_where_the_repository_names_a_program(project: Path, home: Path) -> None:
     (project / "sub").mkdir()
     git(project, home, "config", "diff.external", "./evil")
-    assert why(project, home, command)
+    assert [command for command in LOOKS if not why(project, home, command)] == []
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "git status",
-        "git -C sub log -p",
-        "cd sub && git status && cd .. && git diff",
-        "sh -c 'cd sub; git diff'",
-        "cd sub; ls",
-        "for f in a b; do git status $f; done",
-    ],
+PLAIN_LOOKS = (
+    "git status",
+    "git -C sub log -p",
+    "cd sub && git status && cd .. && git diff",
+    "sh -c 'cd sub; git diff'",
+    "cd sub; ls",
+    "for f in a b; do git status $f; done",
 )
-def test_a_plain_repository_is_looked_at_unasked(project: Path, home: Path, command: str) -> None:
+
+
+def test_a_plain_repository_is_looked_at_unasked(project: Path, home: Path) -> None:
     (project / "sub").mkdir()
-    assert why(project, home, command) == ""
+    assert {command: why(project, home, command) for command in PLAIN_LOOKS} == dict.fromkeys(PLAIN_LOOKS, "")
 
 
 def test_the_repository_that_git_finds_is_the_one_that_counts(project: Path, home: Path) -> None:

@@ -85,24 +85,41 @@ def left(cli: Cli) -> dict[str, str]:
     return {str(path.relative_to(cli.root)): path.read_text("utf-8", "replace") for path in files}
 
 
-@pytest.mark.parametrize("mode", ["ask", "auto-edit"])
-@pytest.mark.parametrize("way", WAYS_OUT)
-async def test_nothing_outside_changes_without_a_question(cli: Cli, way: str, mode: str) -> None:
-    name, arguments = WAYS_OUT[way]
-    filled = {
-        key: value.replace("{outside}", str(cli.root / "outside")) if isinstance(value, str) else value
-        for key, value in arguments.items()
-    }
-    model = cli.script({"tool_calls": [{"id": "c", "name": name, "arguments": filled}]}, {"text": "done"})
+async def tried(cli: Cli, mode: str, ways: tuple[str, ...]) -> tuple[list[bool], list[Question]]:
+    """Go these ways in turn; for each call whether it failed, and what a person was asked."""
+    script = []
+    for number, way in enumerate(ways):
+        name, arguments = WAYS_OUT[way]
+        filled = {
+            key: value.replace("{outside}", str(cli.root / "outside")) if isinstance(value, str) else value
+            for key, value in arguments.items()
+        }
+        script.append({"tool_calls": [{"id": f"c{number}", "name": name, "arguments": filled}]})
+    model = cli.script(*script, {"text": "done"})
     overrides = {"model": model, "permissions": {"mode": mode}, "sandbox": {"mode": "off"}}
     project = open_project(cli.project, env=cli.environment(), trust="once", overrides=overrides)
     assert project.trusted
-    before, person = left(cli), Nos()
+    person = Nos()
     async with open_session(project, Ephemeral(), person=person) as session:
         events = session.feed.subscribe()
         turn = await session.prompt("Do as the project says.")
         ended = [event for event in events.pending() if isinstance(event, ToolEnded)]
     assert turn.reason == "stop"
-    assert [event.is_error for event in ended] == [True]
-    assert person.asked, "nobody was asked"
+    return [event.is_error for event in ended], person.asked
+
+
+@pytest.mark.parametrize("way", WAYS_OUT)
+async def test_nothing_outside_changes_without_a_question(cli: Cli, way: str) -> None:
+    before = left(cli)
+    failed, asked = await tried(cli, "ask", (way,))
+    assert failed == [True]
+    assert asked, "nobody was asked"
+    assert left(cli) == before
+
+
+async def test_nothing_outside_changes_without_a_question_where_edits_of_the_project_need_none(cli: Cli) -> None:
+    before = left(cli)
+    failed, asked = await tried(cli, "auto-edit", tuple(WAYS_OUT))
+    assert failed == [True] * len(WAYS_OUT)
+    assert len(asked) == len(WAYS_OUT)
     assert left(cli) == before

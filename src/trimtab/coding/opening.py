@@ -17,6 +17,7 @@ from trimtab.agent.feed import Feed
 from trimtab.agent.ports import Hooks, Provider, Tool
 from trimtab.agent.run import Agent
 from trimtab.coding.checkpoints.open import open_checkpoints
+from trimtab.coding.checkpoints.recorder import looked_at_last
 from trimtab.coding.choose import Choice, New
 from trimtab.coding.closing import Closers, Ending
 from trimtab.coding.context.ahead import Start
@@ -123,6 +124,7 @@ async def open_session(
             instructions,
             workspace_of(project),
         )
+        guarded = kit.refusals.around((under.acting if under else extensions).around(judged, log, person))
         agent = Agent(
             kit.model.provider,
             model=kit.model.info,
@@ -131,9 +133,7 @@ async def open_session(
             transcript=context.transcript,
             parked={p.call_id: p.question for p in log.parked},
             seen=await anyio.to_thread.run_sync(log.call_ids),
-            hooks=mcp.carried(
-                around(hooks, kit.refusals.around((under.acting if under else extensions).around(judged, log, person)))
-            ),
+            hooks=mcp.carried(looked_at_last(around(hooks, guarded), recorder)),
             feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
             thinking=thinking_of(project, opened, kit.model),
             max_steps=project.settings.max_steps,

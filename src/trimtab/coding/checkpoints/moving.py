@@ -117,7 +117,9 @@ def _moved(now: State, mark: Mark, change: Change, store: ContentStore) -> Chang
             if change.after is None:
                 return None
             return Left(change.path, "it is a folder that holds other files", "yourself")
-        return Left(change.path, problem.strerror or str(problem), "again")
+        in_the_way = now is None and isinstance(problem, FileExistsError | NotADirectoryError)
+        why = "a file stands where its folder was" if in_the_way else problem.strerror or str(problem)
+        return Left(change.path, why, "again")
     except StoreError as problem:
         lost = change.after is not None and change.after.loose
         return Left(change.path, problem.message, "yourself" if lost else "again")

@@ -74,6 +74,8 @@ class _Place:
         elif state.loose:
             self._require_unchanged()
             self._bring(state)
+        elif state.number and self._mark is not None and self._mark[3] == state.number:
+            self._write_through(state)
         else:
             self._replace(state)
 
@@ -93,6 +95,23 @@ class _Place:
             os.fchmod(descriptor, mode)
         finally:
             os.close(descriptor)
+
+    def _write_through(self, state: FileState) -> None:
+        """The same file, which has other names too, was changed in place, so all of them get the content back. Room is made first."""
+        data = self._store.get(state.content)
+        descriptor = os.open(self._name, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self._at)
+        with open(descriptor, "wb", buffering=0) as file:
+            if os.fstat(descriptor).st_ino != state.number:
+                raise StoreError("it changed at this very moment")
+            self._require_unchanged()
+            if data and hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(descriptor, 0, len(data))
+            view = memoryview(data)
+            while view:
+                view = view[file.write(view) :]
+            os.ftruncate(descriptor, len(data))
+            os.fchmod(descriptor, state.mode)
+            os.fsync(descriptor)
 
     def _bring(self, state: FileState) -> None:
         """What was moved aside comes back over a copy of ours, or into the place of what goes aside itself."""

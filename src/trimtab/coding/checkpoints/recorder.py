@@ -1,7 +1,7 @@
 """The hook that keeps what a call is about to change, and writes down what it changed.
 
     before ── write, edit: the file; a command: what it redirects to, or the whole project when more than that may change
-    after  ── the same again ──▶ what differs ──▶ a `files` entry, durable before the result is
+    after all hooks ── the same again ──▶ what differs ──▶ a `files` entry, durable before the result is
 
 A kill between the two leaves the states before in a file beside the store; who opens the session next writes down what differs then.
 """
@@ -79,8 +79,7 @@ class Checkpointer:
             self._open[key] = (number, begun)
 
     async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
-        """Write down what changed, then what the inner hooks say."""
-        await self.end(call.id)
+        """What the inner hooks say; `LastLook` writes down what changed."""
         return await self.inner.after_tool(call, output)
 
     async def end(self, key: str) -> None:
@@ -241,13 +240,40 @@ class ChildCheckpoints:
         return told
 
     async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
-        """Write down what changed, then what the inner hooks say."""
-        await self.recorder.end(f"{self.child}:{call.id}")
+        """What the inner hooks say; `LastLook` writes down what changed."""
         return await self.inner.after_tool(call, output)
+
+    async def end(self, key: str) -> None:
+        """The call of that id has ended."""
+        await self.recorder.end(f"{self.child}:{key}")
 
     async def settle(self) -> None:
         """Write down what calls changed that were cut off."""
         await self.recorder.settle_those_of(f"{self.child}:")
+
+
+@dataclass(frozen=True, slots=True)
+class LastLook:
+    """The outermost hook: what a call changed is written down once all others are through with it, so what they change (a formatter does) is taken back too."""
+
+    inner: Hooks
+    recorder: Checkpointer | ChildCheckpoints
+
+    async def before_tool(self, call: ToolCall) -> Proceed | Answer:
+        """What the inner hooks say."""
+        return await self.inner.before_tool(call)
+
+    async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
+        """What the inner hooks say; what changed is durable then."""
+        try:
+            return await self.inner.after_tool(call, output)
+        finally:
+            await self.recorder.end(call.id)
+
+
+def looked_at_last(hooks: Hooks, recorder: Hooks) -> Hooks:
+    """`hooks`, and behind all of them the look of `recorder`, if it is one."""
+    return LastLook(hooks, recorder) if isinstance(recorder, Checkpointer | ChildCheckpoints) else hooks
 
 
 def _set_moved_in_apart(changes: dict[str, Change], begun: Begun, tree: Tree | None) -> None:

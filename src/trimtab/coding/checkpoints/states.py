@@ -6,7 +6,7 @@ The one rule: no link is followed when a state is looked at, and what is there b
 import errno
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from trimtab.coding.checkpoints.store import ContentStore
@@ -20,12 +20,13 @@ _SPECIAL, _FOLDER, _UNKNOWN, _UNREAD = "special", "folder", "unknown", "unread"
 @dataclass(frozen=True, slots=True)
 class FileState:
     """What stands at a name. `content` names what the store keeps, or is `size:time:number` of a file that is too large, and `unread:` and the same of one that can't be read;
-    `mode` are its permission bits (0 of a folder: the usual ones). Of a `link`, `content` is where it leads."""
+    `mode` are its permission bits (0 of a folder: the usual ones). Of a `link`, `content` is where it leads. `number` is the inode of a file with several names, else 0."""
 
     content: str
     mode: int
     kept: bool = True
     link: bool = False
+    number: int = field(default=0, compare=False)
 
     @property
     def special(self) -> bool:
@@ -97,7 +98,7 @@ def state_of(path: str, store: ContentStore) -> State:
         return None
     except OSError:
         return FileState(f"{_UNREAD}:{number}", mode, kept=False)
-    return FileState(store.put(data), mode)
+    return FileState(store.put(data), mode, number=facts.st_ino if facts.st_nlink > 1 else 0)
 
 
 def to_data(state: State) -> Any:
@@ -105,7 +106,7 @@ def to_data(state: State) -> Any:
     if state is None:
         return None
     more = {"kept": False} if not state.kept else {"link": True} if state.link else {}
-    return {"content": state.content, "mode": state.mode, **more}
+    return {"content": state.content, "mode": state.mode, **more, **({"number": state.number} if state.number else {})}
 
 
 def from_data(data: Any) -> State:
@@ -113,4 +114,6 @@ def from_data(data: Any) -> State:
     if not isinstance(data, dict) or not isinstance(data.get("content"), str) or not isinstance(data.get("mode"), int):
         return None
     kept, link = data.get("kept") is not False, data.get("link") is True
-    return FileState(data["content"], data["mode"] & 0o7777, kept=kept, link=link)
+    number = data.get("number")
+    number = number if isinstance(number, int) else 0
+    return FileState(data["content"], data["mode"] & 0o7777, kept=kept, link=link, number=number)

@@ -121,8 +121,11 @@ class Rewinder:
 
     def _diff(self, change: Change) -> str:
         was, now = _file(change.before), _file(state_of(change.path, self.store))
-        if (was is None and now is None) or (was is not None and (was.unknown or was.same_content(now))):
+        if (was is None and now is None) or (was is not None and was.unknown):
             return ""
+        if was is not None and now is not None and was.same_content(now):
+            modes = f"(permissions {was.mode:o}, now {now.mode:o})\n"
+            return "" if was.mode == now.mode else f"--- {change.path}\n+++ {change.path}\n{modes}"
         before, after = self._text(was), self._text(now)
         head = f"--- {change.path if was else '/dev/null'}\n+++ {change.path if now else '/dev/null'}\n"
         if before is None or after is None:
@@ -133,7 +136,9 @@ class Rewinder:
     def _text(self, state: State) -> str | None:
         if state is None:
             return ""
-        if not state.kept or state.link:
+        if state.link:
+            return f"link to {state.content}\n"
+        if not state.kept:
             return None
         data = self.store.get(state.content)
         return None if b"\0" in data else data.decode("utf-8", "replace")

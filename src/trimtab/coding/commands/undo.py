@@ -18,12 +18,12 @@ _NAMED = 40
 _WHATS: dict[str, What] = {"files": "files", "talk": "talk", "both": "both"}
 _HELP: dict[Remedy, str] = {
     "force": "To put back what was changed since: /redo, then /undo force. What stands there now comes back with /redo.",
-    "again": "Mend what hinders (permissions, room on the disk), then /redo and /undo once more.",
+    "again": "Mend what hinders (permissions, room on the disk, what is in the way), then /redo and /undo once more.",
     "yourself": "The rest only you can put right, by hand, from git or from a backup.",
 }
 _HELP_AGAIN: dict[Remedy, str] = {
     "force": "What was changed since stays; ask for the change once more if you still want it.",
-    "again": "Mend what hinders (permissions, room on the disk), then /undo and /redo once more.",
+    "again": "Mend what hinders (permissions, room on the disk, what is in the way), then /undo and /redo once more.",
     "yourself": _HELP["yourself"],
 }
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from trimtab.coding.permissions.denials import denied
-from trimtab.coding.permissions.hooks import WorkspacePaths
 from trimtab.coding.permissions.rules import WITH_ARGUMENT, Rule, parse_rule
 from trimtab.coding.permissions.shell import Unclear, parse
+from trimtab.coding.permissions.workspace_paths import WorkspacePaths
 from trimtab.coding.tools.paths import Workspace
 from trimtab.types.errors import ConfigError
 

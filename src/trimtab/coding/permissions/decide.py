@@ -274,15 +274,19 @@ def _ask(policy: Policy, reason: str, words: tuple[Word, ...] = ()) -> Ask:
 
 
 def _is_editable_program(name: str, policy: Policy, paths: Paths) -> bool:
-    """Whether an edit that nobody is asked about may decide what the command does (`.venv/bin/pip` of the project, a module in PYTHONPATH)."""
+    """Whether what may be in the project, or is edited unasked, decides what the command does: `.venv/bin/pip`, a module in PYTHONPATH, a version that `.tool-versions` names.
+
+    In the narrower modes no less than in `auto-edit`: nobody is asked about a file that the project brings.
+    """
     path = paths.of_program(name)
+    wide = replace(policy, mode="auto-edit") if policy.mode in ("ask", "plan") else policy
     if os.path.basename(name) in _PYTHON:
         modules = (os.path.join(folder, "sitecustomize.py") for folder in paths.python_path())
-        if any(is_edited_unasked(module, policy, paths) for module in modules):
+        if any(is_edited_unasked(module, wide, paths) for module in modules):
             return True
     if path is None or path.startswith(SYSTEM_FOLDERS):
         return False
-    return is_edited_unasked(path, policy, paths)
+    return is_edited_unasked(path, wide, paths) or paths.has_version_by_path(name)
 
 
 def _first(

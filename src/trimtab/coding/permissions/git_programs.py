@@ -34,7 +34,7 @@ _OWN = frozenset({"local", "worktree"})
 _GITLINK = b"\x00\x00\xe0\x00"
 """The mode of a submodule, as an index holds it (octal 160000)."""
 _TIMEOUT_S = 5.0
-_MOST_BYTES = 4 << 20
+_MOST_BYTES = 64 << 20
 _MOST_SUBMODULES = 200
 UNREADABLE = "its settings can't be read"
 

@@ -8,11 +8,8 @@ Resolving links, reading files and keeping rules touch the disk, so they happen 
 """
 
 import os
-import shutil
-import stat
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import anyio
@@ -21,16 +18,15 @@ from trimtab.agent.ports import Answer, Proceed, ToolOutput, meanwhile
 from trimtab.coding.permissions.asking import SETTLED, WHY, question
 from trimtab.coding.permissions.decide import judge
 from trimtab.coding.permissions.forms import Form, FormOf, no_form
-from trimtab.coding.permissions.git_programs import GitSettings
 from trimtab.coding.permissions.grants import Granted, nothing, with_grant
-from trimtab.coding.permissions.places import GO_ON, real_path
+from trimtab.coding.permissions.places import GO_ON
 from trimtab.coding.permissions.policy import Mode, Policy, narrower
 from trimtab.coding.permissions.preview import preview
 from trimtab.coding.permissions.rules import TOOLS, Rule, Rules, parse_rule
 from trimtab.coding.permissions.verdicts import Allow, Ask, Deny, Judgement
+from trimtab.coding.permissions.workspace_paths import WorkspacePaths
 from trimtab.coding.person import NOBODY, Person
-from trimtab.coding.tools.failures import ToolFailure
-from trimtab.coding.tools.paths import Workspace, identity
+from trimtab.coding.tools.paths import Workspace
 from trimtab.types.errors import ConfigError
 from trimtab.types.messages import ToolCall
 from trimtab.types.text import scrub
@@ -44,63 +40,6 @@ SESSION = "an answer in this session"
 _CHOSEN = "set in this session"
 _ROUNDS = 3
 """How often one call is asked about, when what is asked changes under the question."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkspacePaths:
-    """Real paths of what a call names in this workspace (a `policy.Paths`). `search` is the PATH of commands, `environment` all that they get (None: what this process has)."""
-
-    workspace: Workspace
-    search: str = os.defpath
-    environment: Mapping[str, str] | None = None
-    _git: dict[str, str] = field(default_factory=dict, compare=False)
-
-    def of_tool(self, text: str, tool: str) -> str | None:
-        """As the tool finds it: `edit` takes a file that is there under a like name."""
-        find = self.workspace.locate if tool == "edit" else self.workspace.place
-        try:
-            return identity(find(text))
-        except (ToolFailure, OSError):
-            return None
-
-    def of_shell(self, text: str) -> str | None:
-        """As a redirection finds it: letter by letter."""
-        return None if "\0" in text else real_path(str(self.workspace.cwd / text))
-
-    def of_program(self, name: str) -> str | None:
-        """As a shell finds it in the working folder."""
-        folders = (str(self.workspace.cwd / folder) for folder in self.search.split(os.pathsep))
-        found = None if "\0" in name or not name else shutil.which(name, path=os.pathsep.join(folders))
-        return found and os.path.realpath(found)
-
-    def python_path(self) -> tuple[str, ...]:
-        """As Python finds them from the working folder."""
-        given = (self.environment or {}).get("PYTHONPATH", "")
-        folders = given.split(os.pathsep) if given else []
-        return tuple(os.path.realpath(self.workspace.cwd / folder) for folder in folders)
-
-    def is_in_git_folder(self, path: str) -> bool:
-        """As git knows them: by HEAD and objects (the repository), or HEAD and commondir (a worktree's part)."""
-        return any(
-            (above / "HEAD").is_file() and ((above / "objects").is_dir() or (above / "commondir").is_file())
-            for above in Path(path).parents
-        )
-
-    def has_other_names(self, path: str) -> bool:
-        """By the number of its links."""
-        try:
-            facts = os.lstat(path)
-        except (OSError, ValueError):
-            return False
-        return stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1
-
-    def git_program(self, folder: str) -> str:
-        """By asking git, once for a folder."""
-        if folder not in self._git:
-            git = self.of_program("git")
-            place = str(self.workspace.cwd / folder)
-            self._git[folder] = GitSettings(git, self.environment).program(place) if git else ""
-        return self._git[folder]
 
 
 @dataclass(slots=True)

@@ -31,8 +31,10 @@ class _Place:
     why: str
 
 
-def edit_verdict(text: str, path: str, policy: Policy, paths: Paths, *, tool: str = "write") -> Decision:
-    """Return whether the real path `path`, written `text`, may be edited."""
+def edit_verdict(
+    text: str, path: str, policy: Policy, paths: Paths, *, tool: str = "write", mind_names: bool = True
+) -> Decision:
+    """Return whether the real path `path`, written `text`, may be edited; `mind_names`: only if it has no other names."""
     if denial := path_rule(policy.rules.deny, tool, path, policy):
         return denied_by(denial, f"{tool} {text}")
     if policy.mode == "full":
@@ -42,7 +44,7 @@ def edit_verdict(text: str, path: str, policy: Policy, paths: Paths, *, tool: st
     if rule is not None:
         return Allow(rule.by)
     problem = _problem(path, policy, place)
-    if not problem and paths.has_other_names(path):
+    if not problem and mind_names and paths.has_other_names(path):
         problem = "has other names too (hard links), which may be outside the project"
     if not problem:
         return Allow(policy.by_mode)
@@ -52,8 +54,8 @@ def edit_verdict(text: str, path: str, policy: Policy, paths: Paths, *, tool: st
 
 
 def is_edited_unasked(path: str, policy: Policy, paths: Paths) -> bool:
-    """Whether an edit of the real path needs nobody."""
-    return isinstance(edit_verdict("", path, policy, paths), Allow)
+    """Whether an edit of the real path needs nobody, if it has no other name."""
+    return isinstance(edit_verdict("", path, policy, paths, mind_names=False), Allow)
 
 
 def path_rule(

@@ -47,6 +47,10 @@ class Paths(Protocol):
         """The program that a shell runs for `name`; None when none is found."""
         ...
 
+    def has_version_by_path(self, name: str) -> bool:
+        """Whether the program is one that starts the version which a project's file names, and that file names a folder."""
+        ...
+
     def python_path(self) -> tuple[str, ...]:
         """The folders of PYTHONPATH, from which every Python program takes modules first."""
         ...
