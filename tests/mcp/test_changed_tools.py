@@ -251,7 +251,7 @@ def test_differences_are_told_in_a_few_words_and_change_the_digest() -> None:
             "t", "d", {"type": "object", "properties": {"a": {"type": "string"}, "c": {}}}
         ),
         "the schema of its arguments": RemoteTool("t", "d", {**old.parameters, "required": ["a"]}),
-        "that it only reads": RemoteTool("t", "d", old.parameters, reads=True),
+        "it says now that it only reads": RemoteTool("t", "d", old.parameters, reads=True),
     }
     assert {difference(old, new): new for new in forms.values()} == forms
     assert len({digest_of(new) for new in forms.values()}) == len(forms)

@@ -42,7 +42,7 @@ def difference(before: RemoteTool, now: RemoteTool) -> str:
     if not told and before.parameters != now.parameters:
         told = ["the schema of its arguments"]
     if before.reads != now.reads:
-        told.append("that it only reads" if now.reads else "it no longer says that it only reads")
+        told.append("it says now that it only reads" if now.reads else "it no longer says that it only reads")
     return one_line("; ".join(told))
 
 
