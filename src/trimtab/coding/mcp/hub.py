@@ -55,7 +55,7 @@ class Mcp:
     """Names or globs of the tools that are on; None: all."""
     tell: Callable[[str], Awaitable[None]] | None = None
     held: dict[str, str] = field(default_factory=dict)
-    """In which form of a tool a call was allowed, by its id (`forms.py`)."""
+    """In which form of a tool a call was allowed (`forms.py`)."""
     _named: Mapping[str, McpTool] = field(default_factory=dict)
     """The tools of this turn."""
     _met_as: dict[str, Listing] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from trimtab.agent.schema import fit
 from trimtab.coding.mcp.connection import Connection
 from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.finding import Entry, found, nearest_names
-from trimtab.coding.mcp.forms import difference, digest_of
+from trimtab.coding.mcp.forms import call_of, difference, digest_of
 from trimtab.coding.mcp.names import server_part
 from trimtab.coding.mcp.results import Reader
 from trimtab.coding.mcp.server import Server
@@ -43,7 +43,7 @@ class McpTool:
     remote: RemoteTool
     reader: Callable[[], Reader]
     held: MutableMapping[str, str] = field(default_factory=dict)
-    """In which form a call was allowed, by its id: it goes to no tool of another form."""
+    """In which form a call was allowed, by `call_of`: it goes to no tool of another form."""
 
     def now(self) -> RemoteTool:
         """The tool as its server describes it now; as it was where it isn't listed any more."""
@@ -70,7 +70,7 @@ class McpTool:
 
     async def run(self, arguments: Mapping[str, Any], run: ToolRun) -> ToolOutput:
         """Ask the server, unless the tool isn't the one for which the call was allowed: a server may be another one by the time that it is started."""
-        agreed = self.held.pop(run.call_id, "")
+        agreed = self.held.pop(call_of(run.call_id, self.server.name, self.remote.name), "")
 
         async def send(connection: Connection) -> Mapping[str, Any] | ToolOutput:
             found = _listed(connection.listing, self.remote.name) if agreed else None
