@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 
 from support.mcp_kit import Bench, Said, bench, fake, model, needs_sdk, project_of, text_of
@@ -257,3 +258,15 @@ def test_differences_are_told_in_a_few_words_and_change_the_digest() -> None:
     assert len({digest_of(new) for new in forms.values()}) == len(forms)
     same = RemoteTool("t", "d", {"properties": {"b": {}, "a": {}}, "type": "object"})
     assert digest_of(same) == digest_of(old)
+
+
+async def test_a_turn_begins_with_a_word_about_instructions_that_changed(pulled: Pulled) -> None:
+    async with pulled.session() as talk:
+        listings, key = talk.bench.hub.servers[0].listings, talk.bench.hub.servers[0].config.key
+    known = listings.read(key)
+    assert known is not None
+    listings.write(key, msgspec.structs.replace(known, instructions="Use nothing."))  # what it said before
+    async with pulled.session("session") as talk:
+        await talk.call()
+        await talk.bench.hub.arrivals()
+        assert talk.bench.told == ["MCP: a has other instructions for the model than before; /system shows them"]
