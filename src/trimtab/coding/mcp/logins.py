@@ -70,11 +70,9 @@ class FileLogins:
     def secrets(self) -> Iterator[str]:
         """What stands in no line that is shown."""
         for login in self._read().values():
-            for part in ("tokens", "client"):
-                values = login.get(part) if isinstance(login, dict) else None
-                for name in _SECRET if isinstance(values, dict) else ():
-                    if isinstance(value := values.get(name), str):
-                        yield value
+            parts = [login.get("tokens"), login.get("client")] if isinstance(login, dict) else []
+            for values in (part for part in parts if isinstance(part, dict)):
+                yield from (value for name in _SECRET if isinstance(value := values.get(name), str))
 
     def lock(self, url: str) -> Path:
         """One for each address."""
