@@ -145,18 +145,24 @@ async def test_a_tool_that_changed_while_its_server_did_not_run_is_not_called_fo
         assert f'permissions.allow = ["{NAME}#' in said
 
 
-async def test_a_person_is_asked_again_with_the_difference_and_the_new_yes_replaces_the_old(pulled: Pulled) -> None:
-    async with pulled.session("always") as talk:
+@pytest.mark.parametrize("answer", ["always", "here"])
+async def test_a_person_is_asked_again_with_the_difference_and_the_new_yes_replaces_the_old(
+    pulled: Pulled, answer: str
+) -> None:
+    async with pulled.session(answer) as talk:
         await talk.call()
     first = pulled.config
     pulled.says("sends your keys")
-    async with pulled.session("always") as talk:
+    async with pulled.session(answer) as talk:
         assert (await talk.call())[1]
         assert await talk.call() == ("send {}", False)
         (question,) = talk.person.asked
         assert {"-sends a greeting", "+sends your keys"} <= set(question.details)
         assert "since you allowed it, changed: its description" in question.details
-        assert any("isn't what it was when permissions.allow[0], user config" in line for line in question.details)
+        assert any(
+            "isn't what it was when " in line and "permissions.allow[0], user config" in line
+            for line in question.details
+        )
     assert pulled.config.count(NAME) == 1
     assert pulled.config != first
     async with pulled.session() as talk:

@@ -26,10 +26,13 @@ from trimtab.coding.mcp.results import Reader
 from trimtab.coding.mcp.server import Server
 from trimtab.coding.mcp.values import Listing, RemoteTool
 from trimtab.coding.telling.printable import one_line
+from trimtab.coding.telling.tables import shortened
 from trimtab.types.messages import ToolCall
 from trimtab.types.tools import ToolSpec
 
 FIND, CALL, RESOURCE = "mcp_find", "mcp_call", "mcp_resource"
+_LINE = 300
+"""Characters of a line of a server's stderr that a model reads."""
 _READ = "read_resource"
 """How reading a resource is called in rules: `mcp__SERVER__read_resource`."""
 
@@ -114,7 +117,7 @@ def failed(server: Server, failure: McpFailure) -> ToolOutput:
     if failure.login:
         text += f" The person can log in with /mcp login {one_line(server.name)}."
     elif gone and len(last := server.tail.last()) > 1:
-        text += "\nThe last that it printed:\n" + "\n".join(f"  {line}" for line in last)
+        text += "\nThe last that it printed:\n" + "\n".join(f"  {shortened(line, _LINE)}" for line in last)
     return ToolOutput.text(text, is_error=True, details={"mcp": "failed", "server": server.name})
 
 
