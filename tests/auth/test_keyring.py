@@ -167,6 +167,9 @@ def test_what_the_keyring_lost_is_told_with_the_next_step(ring: Ring, file: Path
     with pytest.raises(ConfigError) as failed:
         find_login(file, "anthropic")
     assert "trimtab login anthropic" in failed.value.hint
+    ring.priority = 0.5  # the one that held it isn't reached, and another one is asked
+    with pytest.raises(ConfigError, match="no keyring that can be used"):
+        find_login(file, "anthropic")
 
 
 def test_a_login_that_cannot_be_written_down_leaves_nothing_in_the_keyring(

@@ -12,7 +12,7 @@ from trimtab.coding.project import open_project
 
 NAMES = (
     *("variable", "key", "header", "bearer", "query", "password", "proxy", "client", "params", "argument"),
-    *("option", "environment", "user", "login", "access", "refresh", "asked", "glued"),
+    *("option", "environment", "user", "login", "access", "refresh", "asked", "glued", "mcp", "again"),
 )
 SECRETS = {name: f"Zq{name}hides{number}Xy" for number, name in enumerate(NAMES)}
 """Of no shape that is known."""
@@ -65,6 +65,9 @@ def test_a_report_holds_no_secret_of_settings_variables_and_logins_wherever_it_s
         kept = {"providers": {"three": {"type": "api_key", "api_key": SECRETS["login"]}, "four": token}}
         (cli.home / "auth.json").write_text(json.dumps(kept))
         (cli.home / "auth.json").chmod(0o600)
+        tokens = {"access_token": SECRETS["mcp"], "refresh_token": SECRETS["again"]}
+        (cli.home / "mcp-logins.json").write_text(json.dumps({"servers": {"https://h/mcp": {"tokens": tokens}}}))
+        (cli.home / "mcp-logins.json").chmod(0o600)
         outcome = talk(cli, "hello", "/bug report.md")
     assert "written to" in outcome.err + outcome.out, outcome.err
     report = (cli.project / "report.md").read_text()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 
 from support.mcp_kit import Bench, Said, bench, fake, model, needs_sdk, project_of, text_of
@@ -144,18 +145,24 @@ async def test_a_tool_that_changed_while_its_server_did_not_run_is_not_called_fo
         assert f'permissions.allow = ["{NAME}#' in said
 
 
-async def test_a_person_is_asked_again_with_the_difference_and_the_new_yes_replaces_the_old(pulled: Pulled) -> None:
-    async with pulled.session("always") as talk:
+@pytest.mark.parametrize("answer", ["always", "here"])
+async def test_a_person_is_asked_again_with_the_difference_and_the_new_yes_replaces_the_old(
+    pulled: Pulled, answer: str
+) -> None:
+    async with pulled.session(answer) as talk:
         await talk.call()
     first = pulled.config
     pulled.says("sends your keys")
-    async with pulled.session("always") as talk:
+    async with pulled.session(answer) as talk:
         assert (await talk.call())[1]
         assert await talk.call() == ("send {}", False)
         (question,) = talk.person.asked
         assert {"-sends a greeting", "+sends your keys"} <= set(question.details)
         assert "since you allowed it, changed: its description" in question.details
-        assert any("isn't what it was when permissions.allow[0], user config" in line for line in question.details)
+        assert any(
+            "isn't what it was when " in line and "permissions.allow[0], user config" in line
+            for line in question.details
+        )
     assert pulled.config.count(NAME) == 1
     assert pulled.config != first
     async with pulled.session() as talk:
@@ -251,9 +258,21 @@ def test_differences_are_told_in_a_few_words_and_change_the_digest() -> None:
             "t", "d", {"type": "object", "properties": {"a": {"type": "string"}, "c": {}}}
         ),
         "the schema of its arguments": RemoteTool("t", "d", {**old.parameters, "required": ["a"]}),
-        "that it only reads": RemoteTool("t", "d", old.parameters, reads=True),
+        "it says now that it only reads": RemoteTool("t", "d", old.parameters, reads=True),
     }
     assert {difference(old, new): new for new in forms.values()} == forms
     assert len({digest_of(new) for new in forms.values()}) == len(forms)
     same = RemoteTool("t", "d", {"properties": {"b": {}, "a": {}}, "type": "object"})
     assert digest_of(same) == digest_of(old)
+
+
+async def test_a_turn_begins_with_a_word_about_instructions_that_changed(pulled: Pulled) -> None:
+    async with pulled.session() as talk:
+        listings, key = talk.bench.hub.servers[0].listings, talk.bench.hub.servers[0].config.key
+    known = listings.read(key)
+    assert known is not None
+    listings.write(key, msgspec.structs.replace(known, instructions="Use nothing."))  # what it said before
+    async with pulled.session("session") as talk:
+        await talk.call()
+        await talk.bench.hub.arrivals()
+        assert talk.bench.told == ["MCP: a has other instructions for the model than before; /system shows them"]

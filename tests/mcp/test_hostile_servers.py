@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from support.mcp_kit import FAKE, bench, fake, needs_sdk, text_of
-from trimtab.coding.mcp import pipe, server
+from trimtab.coding.mcp import connection, pipe, server
 from trimtab.coding.mcp.failures import McpFailure
 
 pytestmark = [pytest.mark.anyio, needs_sdk]
@@ -208,3 +208,42 @@ async def test_nothing_but_a_failure_comes_out_of_a_server(tmp_path: Path) -> No
     async with bench(tmp_path, {"a": fake("dead-at-start")}, met=False) as made:
         with pytest.raises(McpFailure, match="no such luck"):
             await made.hub.servers[0].start()
+
+
+@pytest.mark.parametrize(
+    ("tool", "said", "wrong"),
+    [
+        ("half", "half \ufffd of it", False),
+        ("number", "The server a failed: its answer isn't of the protocol.", True),
+        ("nothing", "The server a failed: its answer isn't of the protocol.", True),
+        ("words", "The server a failed: its answer isn't of the protocol.", True),
+        ("deep", "The server a failed: its answer isn't of the protocol.", True),
+        ("busy", "The server a failed: too busy.", True),
+    ],
+)
+async def test_an_answer_that_is_odd_is_read_as_far_as_it_can_be_and_nobody_waits_for_another(
+    tmp_path: Path, tool: str, said: str, wrong: bool
+) -> None:
+    async with bench(tmp_path, {"a": fake("odd")}) as made:
+        with anyio.fail_after(4):  # a request whose connection ends waits longer for the reason
+            output = await made.call("a", tool)
+        assert (text_of(output), output.is_error) == (said, wrong)
+        assert text_of(await made.call("a", "echo", text="x")) == "x"
+
+
+async def test_a_list_without_measure_in_a_result_is_cut(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake("odd")}) as made:
+        assert text_of(await made.call("a", "parts")).endswith("4999\n[and 1,000 more, which are left out]")
+
+
+async def test_a_server_that_asks_without_end_is_given_up(tmp_path: Path) -> None:
+    async with bench(tmp_path, {"a": fake("odd")}) as made:
+        assert "it asked for more than 500 things in a second" in text_of(await made.call("a", "nosy"))
+        assert text_of(await made.call("a", "echo", text="x")) == "x"
+
+
+async def test_signs_of_life_without_an_end_are_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_LONGEST_CALL_S", 0.3)
+    async with bench(tmp_path, {"a": fake(timeout_s=30)}) as made:
+        said = text_of(await made.call("a", "hang"))
+        assert said == "The server a failed: it gave signs of life for 0.3 seconds, and no answer."

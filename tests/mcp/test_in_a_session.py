@@ -11,7 +11,11 @@ from msgspec.structs import replace
 from support.cli import Cli, Json, Outcome, text_of
 from support.mcp_kit import FAKE, needs_sdk
 from trimtab.agent.ports import Answer, Proceed, ToolOutput
+from trimtab.coding.choose import Ephemeral, New
 from trimtab.coding.mcp.carried import CarriedHooks
+from trimtab.coding.opening import open_session
+from trimtab.coding.project import open_project
+from trimtab.coding.subagent import run_subagent
 from trimtab.types.messages import ToolCall
 from trimtab.types.stream import make_call
 
@@ -93,6 +97,23 @@ def test_a_tool_that_is_looked_up_is_judged_as_itself(cli: Cli) -> None:
     assert "'mcp__a__echo' may change things" in text_of(refused)
     (ended,), _ = calls(cli, CARRIED, flags=("--set", 'permissions.allow=["mcp__a__echo"]'))
     assert text_of(ended) == "hi"
+
+
+@pytest.mark.anyio
+async def test_who_works_for_a_session_is_held_to_the_form_that_was_allowed(cli: Cli) -> None:
+    named(cli, f'[permissions]\nallow = ["mcp__a__echo#{"0" * 32}"]\n', a="good")
+    call = {"tool_calls": [{"name": "mcp__a__echo", "arguments": {"text": "hi"}}]}
+    parent, child = (
+        open_project(cli.project, overrides={"model": cli.script(*lines)}, env=cli.environment())
+        for lines in (({"text": "x"},), (call, {"text": "x"}))
+    )
+    async with open_session(parent, New()) as session, open_session(child, Ephemeral()) as lent:
+        await session.prompt("go")
+        result = await run_subagent(session, "go", provider=lent.agent.provider)
+    assert result.session_file is not None
+    assert (
+        "isn't what it was when permissions.allow[0], user config" in await anyio.Path(result.session_file).read_text()
+    )
 
 
 def test_a_hook_for_a_tool_holds_when_it_is_looked_up() -> None:

@@ -36,7 +36,10 @@ async def test_a_call_goes_to_its_address_with_its_headers(tmp_path: Path) -> No
         (json_reply({}, status=500), "it answered with HTTP status 500"),
         (json_reply({}, status=401), "it answered 401: it wants to know who asks"),
         (HANGS, "it didn't start within 1 seconds"),
-        (Reply([b"{"], headers={"content-type": "application/json"}), "Failed to parse JSON response"),
+        (
+            Reply([b"{"], headers={"content-type": "application/json"}),
+            "Failed to parse JSON response: it isn't of the protocol (",
+        ),
         (Reply([b"hi"], headers={"content-type": "text/html"}), "Unexpected content type"),
         (
             Reply(status=302, headers={"location": "http://127.0.0.2/mcp"}),

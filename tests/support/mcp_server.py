@@ -69,6 +69,8 @@ def tools() -> list[dict[str, Any]]:
         case "says":
             with open(os.environ["MCP_SAYS"], encoding="utf-8") as file:
                 return [tool(**entry) for entry in json.load(file)]
+        case "odd":
+            return [tool(name) for name in ("echo", *ODD, "parts", "nosy")]
         case "other":
             return [tool("other")]
     more = (
@@ -88,6 +90,15 @@ def tools() -> list[dict[str, Any]]:
     return [ECHO, *map(tool, more)]
 
 
+ODD = {
+    "half": '"result": {"content": [{"type": "text", "text": "half \\ud83d of it"}]}',
+    "number": '"result": 7',
+    "nothing": '"result": null',
+    "words": '"error": "words"',
+    "deep": '"result": {"content": [], "structuredContent": ' + '{"a":' * 20_000 + "1" + "}" * 20_000 + "}",
+    "busy": '"error": {"code": -32000, "message": "too busy"}',
+}
+"""Answers that break a rule of JSON or of the protocol, or look like something else."""
 LISTED = [0]
 PENDING: dict[str, Any] = {}
 
@@ -106,6 +117,16 @@ def called(request: dict[str, Any]) -> None:
         PENDING["call"] = ident
         send({"id": "r1", "method": "roots/list"} if name == "roots" else FORM)
         return
+    if name in ODD:
+        sys.stdout.write(f'{{"jsonrpc": "2.0", "id": {ident}, {ODD[name]}}}\n')
+        sys.stdout.flush()
+        return
+    if name == "parts":
+        send({"id": ident, "result": {"content": [words(str(n)) for n in range(6_000)]}})
+        return
+    if name == "nosy":
+        for n in range(2_000):
+            send({"id": f"r{n}", "method": "roots/list"})
     if name == "progress":
         token = request["params"].get("_meta", {}).get("progressToken")
         for n in (1, 2):

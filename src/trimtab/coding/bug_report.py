@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from trimtab.coding.check import Check
+from trimtab.coding.mcp.logins import FileLogins
 from trimtab.coding.project import Project
 from trimtab.coding.settings.in_force import rows_of
 from trimtab.coding.telling.printable import one_line
@@ -110,6 +111,7 @@ def _secrets(project: Project) -> Iterator[str]:
                 pass  # it lies elsewhere, and asking may ask the person
             case _:
                 assert_never(login)
+    yield from FileLogins(project.home.mcp_logins).secrets()
     yield from secret_values(project.loaded)
 
 

@@ -83,6 +83,7 @@ def _from_ring(entry: str, provider: str) -> Login:
     try:
         login: Login = msgspec.json.decode(text if isinstance(text, str) else "", type=KeyLogin | TokenLogin)
     except msgspec.DecodeError:
+        require_keyring()  # where its own keyring isn't reached, another one is asked
         raise ConfigError(
             f"the keyring no longer holds the login of {provider}", hint=f"Log in again: trimtab login {provider}."
         ) from None

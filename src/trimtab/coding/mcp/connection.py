@@ -32,8 +32,8 @@ Elicit: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """Answers what a server asks a person, in the protocol's shapes."""
 _PAGES = 100
 _QUIET_S = 1.0
-_CLOSED = -32000
-"""The SDK's code for a request whose connection ends."""
+_CLOSED, _CLOSED_WORDS = -32000, "Connection closed"
+"""The SDK's code and words for a request whose connection ends."""
 _CAUSE_S = 5.0
 _UPDATE_S = 0.1
 _LONGEST_CALL_S = 3_600.0
@@ -171,7 +171,7 @@ class Connection:
         with anyio.CancelScope(deadline=anyio.current_time() + self._timeout_s) as scope:
             self._waiting.add(scope)
             try:
-                with anyio.move_on_after(_LONGEST_CALL_S):
+                with anyio.move_on_after(_LONGEST_CALL_S) as longest:
                     return await work()
             except Exception as exc:  # noqa: BLE001 - foreign code: a failed request is the asker's to read
                 failure = await self._known_better(exc) or self._said(exc)
@@ -184,11 +184,13 @@ class Connection:
                 self._drop_questions()
         if self.ended.is_set():
             raise self.failure or McpFailure("it ended before it answered")
+        if longest.cancelled_caught:
+            raise McpTimeout(f"it gave signs of life for {_LONGEST_CALL_S:g} seconds, and no answer")
         raise McpTimeout(f"it didn't answer within {self._timeout_s:g} seconds")
 
     async def _known_better(self, exc: BaseException) -> McpFailure | None:
         """Why the connection ends, where a request only hears that it does: the cause takes a moment to come out."""
-        if getattr(exc, "code", None) != _CLOSED:
+        if getattr(exc, "code", None) != _CLOSED or _CLOSED_WORDS not in str(exc):  # servers use that code, too
             return None
         with anyio.move_on_after(_CAUSE_S):
             await self.ended.wait()

@@ -1,11 +1,15 @@
 """What goes wrong with a server, in words that a model and a person may read."""
 
+import re
+
 from trimtab.coding.telling.hidden import without_invisible
 from trimtab.coding.telling.printable import one_line
 from trimtab.coding.telling.tables import shortened
 from trimtab.types.text import scrub
 
 _LONGEST = 400
+_VALIDATION = re.compile(r": \d+ validation errors? for .*", re.S)
+"""What the SDK adds of an answer that it can't read: pages about its own types."""
 
 
 class McpFailure(Exception):
@@ -27,7 +31,8 @@ def in_words(error: BaseException) -> str:
         return "it didn't answer in time"
     if type(error).__name__ == "ValidationError":
         return "its answer isn't of the protocol"
-    text = shortened(one_line(without_invisible(scrub(str(error)))).strip(), _LONGEST)
+    said = _VALIDATION.sub(": it isn't of the protocol", str(error))
+    text = shortened(one_line(without_invisible(scrub(said))).strip(), _LONGEST)
     name = type(error).__name__
     if isinstance(error, OSError) and error.strerror and error.filename:
         return shortened(f"{one_line(str(error.filename))}: {error.strerror}", _LONGEST)

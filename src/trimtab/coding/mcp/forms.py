@@ -34,6 +34,11 @@ def digest_of(tool: RemoteTool) -> str:
     return hashlib.sha256(msgspec.json.encode(tool, order="deterministic")).hexdigest()[:_LENGTH]
 
 
+def call_of(call_id: str, server: str, tool: str) -> str:
+    """The name of a call among those of a session and of all that work for it: models give like ids to their calls."""
+    return "\0".join((call_id, server, tool))
+
+
 def difference(before: RemoteTool, now: RemoteTool) -> str:
     """What changed, in a few words; empty when nothing did."""
     old, new = _arguments(before), _arguments(now)
@@ -42,7 +47,7 @@ def difference(before: RemoteTool, now: RemoteTool) -> str:
     if not told and before.parameters != now.parameters:
         told = ["the schema of its arguments"]
     if before.reads != now.reads:
-        told.append("that it only reads" if now.reads else "it no longer says that it only reads")
+        told.append("it says now that it only reads" if now.reads else "it no longer says that it only reads")
     return one_line("; ".join(told))
 
 
@@ -92,7 +97,7 @@ class AllowedForms:
 
 @dataclass(frozen=True, slots=True)
 class ToolForm:
-    """A `permissions.forms.Form`. `held` are the digests that calls under way were allowed with, by the call's id."""
+    """A `permissions.forms.Form`. `held` are the digests that calls under way were allowed with, by `call_of`."""
 
     server: str
     tool: RemoteTool
@@ -134,7 +139,7 @@ class ToolForm:
         """Hold it."""
         while len(self.held) >= _HELD:
             del self.held[next(iter(self.held))]
-        self.held[call_id] = self.digest
+        self.held[call_of(call_id, self.server, self.tool.name)] = self.digest
 
     def keep(self) -> None:
         """Keep it among those that were allowed."""

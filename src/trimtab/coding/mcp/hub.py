@@ -55,7 +55,7 @@ class Mcp:
     """Names or globs of the tools that are on; None: all."""
     tell: Callable[[str], Awaitable[None]] | None = None
     held: dict[str, str] = field(default_factory=dict)
-    """In which form of a tool a call was allowed, by its id (`forms.py`)."""
+    """In which form of a tool a call was allowed (`forms.py`)."""
     _named: Mapping[str, McpTool] = field(default_factory=dict)
     """The tools of this turn."""
     _met_as: dict[str, Listing] = field(default_factory=dict)
@@ -179,6 +179,8 @@ class Mcp:
         before = self._met_as.get(server.name, server.kept)
         if server.listing is not None and server.listing is not before:
             self._met_as[server.name] = server.listing
+            if before is not None and before.instructions != server.listing.instructions:
+                await self._say(f"MCP: {name} has other instructions for the model than before; /system shows them")
             for change in _changes(before, server.listing) if before else ():
                 await self._say(f"MCP: {name} describes tools otherwise than before: {change}; /mcp {name} shows them")
 

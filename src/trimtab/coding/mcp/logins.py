@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from trimtab.context.stores.private import make_private
 from trimtab.types.errors import ConfigError, StoreError
 
 _LARGEST = 4_000_000
+_SECRET = ("access_token", "refresh_token", "id_token", "client_secret", "registration_access_token")
 
 
 class LoginStore(Protocol):
@@ -64,6 +66,13 @@ class FileLogins:
             return False
         self._edit(lambda servers: servers.pop(url, None))
         return True
+
+    def secrets(self) -> Iterator[str]:
+        """What stands in no line that is shown."""
+        for login in self._read().values():
+            parts = [login.get("tokens"), login.get("client")] if isinstance(login, dict) else []
+            for values in (part for part in parts if isinstance(part, dict)):
+                yield from (value for name in _SECRET if isinstance(value := values.get(name), str))
 
     def lock(self, url: str) -> Path:
         """One for each address."""

@@ -1,6 +1,6 @@
 """A server as a process: its standard input and output as the two streams that the SDK talks over.
 
-    SDK ──message──▶ a line on its stdin          its stdout ──line, bounded──▶ message ──▶ SDK
+    SDK ──message──▶ a line on its stdin          its stdout ──line, bounded──▶ message (lines.py) ──▶ SDK
                                                   its stderr ──▶ the last lines of it (tail.py)
     left ──▶ stdin is closed ──a moment──▶ its whole tree is stopped
 
@@ -20,6 +20,7 @@ import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 
 from trimtab.coding.mcp.failures import McpFailure
+from trimtab.coding.mcp.lines import mend, read_message
 from trimtab.coding.mcp.tail import Tail
 from trimtab.coding.telling.printable import one_line
 from trimtab.coding.tools import process_tree
@@ -30,6 +31,8 @@ MOST_NOISE = 4_000_000
 """Bytes that a server may print that are no messages, before it is given up; each line counts for some more."""
 MOST_A_SECOND = 2_000
 """Messages; more wait in the pipe."""
+MOST_ASKED = 500
+"""What a server may ask for in a second."""
 _WAITING = 8
 """Messages that may wait for a server that reads slowly: one that gives a request up is let go of at once, though the notice of it can't be written yet."""
 _GRACE_S = 0.7
@@ -105,7 +108,6 @@ async def _read(
     process: Process, to_sdk: Any, tail: Tail, lost: anyio.Event, leaving: anyio.Event, silent: anyio.Event
 ) -> None:
     from mcp.shared.message import SessionMessage  # noqa: PLC0415 - of the extra
-    from mcp_types import jsonrpc_message_adapter  # noqa: PLC0415
 
     lines, noise, pace = Lines(), 0, _Pace()
     try:
@@ -115,17 +117,15 @@ async def _read(
                     for line in lines.feed(await process.stdout.receive(_CHUNK)):  # type: ignore[union-attr]  # it is a pipe
                         if not line.strip():
                             continue
-                        try:
-                            if not line.lstrip().startswith(b"{"):
-                                raise ValueError
-                            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                        except ValueError:
+                        message = await read_message(line)
+                        if message is None:
                             noise += len(line) + _LINE_COST
                             tail.say(f"not of the protocol: {line[:400].decode('utf-8', 'replace')}")
                             if noise > MOST_NOISE:
                                 raise McpFailure("it prints what isn't of the protocol, and won't stop") from None
                             continue
-                        _mend(message, tail)
+                        mend(message, tail)
+                        pace.asked(message)
                         await pace.step()
                         await to_sdk.send(SessionMessage(message))
                     await anyio.lowlevel.checkpoint()
@@ -138,37 +138,24 @@ async def _read(
             lost.set()
 
 
-def _mend(message: Any, tail: Tail) -> None:
-    """Of a list of tools, leave out those for which the SDK would refuse the whole list."""
-    result = getattr(message, "result", None)
-    tools = result.get("tools") if isinstance(result, dict) else None
-    if not isinstance(result, dict) or not isinstance(tools, list):
-        return
-    kept = []
-    for tool in tools:
-        schema = tool.get("inputSchema") if isinstance(tool, dict) else None
-        if (
-            isinstance(schema, dict)
-            and schema.setdefault("type", "object") == "object"
-            and isinstance(tool.get("name"), str)
-        ):
-            kept.append(tool)
-        else:
-            tail.say(f"left out, since its arguments have no schema of an object: {str(tool)[:100]}")
-    result["tools"] = kept
-
-
 @dataclass(slots=True)
 class _Pace:
     """Lets so many messages a second through."""
 
     _since: float = 0.0
     _count: int = 0
+    _asked: int = 0
+
+    def asked(self, message: Any) -> None:
+        """Count what the server asks for. Raises `McpFailure` for one that asks without end: it reads no answers meanwhile."""
+        self._asked += hasattr(message, "method") and hasattr(message, "id")
+        if self._asked > MOST_ASKED:
+            raise McpFailure(f"it asked for more than {MOST_ASKED:,} things in a second")
 
     async def step(self) -> None:
         now = anyio.current_time()
         if now - self._since >= 1:
-            self._since, self._count = now, 0
+            self._since, self._count, self._asked = now, 0, 0
         self._count += 1
         if self._count > MOST_A_SECOND:
             await anyio.sleep(1 - (now - self._since))

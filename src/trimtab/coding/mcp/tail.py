@@ -18,7 +18,7 @@ _WIDTH = 2_000
 _OPEN = 4_096
 _SHOWN = 10
 _TELLING = re.compile(
-    r"\b(?:error|exception|fatal|panic(?:ked)?|cannot|can't|could not|couldn't|unable|not found|no such|not (?:set|defined|installed)|denied|refused|invalid|missing|required)\b|\w(?:Error|Exception)\b",
+    r"\b(?:error|exception|fatal|panic(?:ked)?|cannot|can't|could not|couldn't|unable|not found|no such|no matching|not (?:set|defined|installed)|denied|refused|invalid|missing|required)\b|\w(?:Error|Exception)\b",
     re.I,
 )
 _BESIDE_THE_POINT = re.compile(

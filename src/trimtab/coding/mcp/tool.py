@@ -20,16 +20,19 @@ from trimtab.agent.schema import fit
 from trimtab.coding.mcp.connection import Connection
 from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.finding import Entry, found, nearest_names
-from trimtab.coding.mcp.forms import difference, digest_of
+from trimtab.coding.mcp.forms import call_of, difference, digest_of
 from trimtab.coding.mcp.names import server_part
 from trimtab.coding.mcp.results import Reader
 from trimtab.coding.mcp.server import Server
 from trimtab.coding.mcp.values import Listing, RemoteTool
 from trimtab.coding.telling.printable import one_line
+from trimtab.coding.telling.tables import shortened
 from trimtab.types.messages import ToolCall
 from trimtab.types.tools import ToolSpec
 
 FIND, CALL, RESOURCE = "mcp_find", "mcp_call", "mcp_resource"
+_LINE = 300
+"""Characters of a line of a server's stderr that a model reads."""
 _READ = "read_resource"
 """How reading a resource is called in rules: `mcp__SERVER__read_resource`."""
 
@@ -43,7 +46,7 @@ class McpTool:
     remote: RemoteTool
     reader: Callable[[], Reader]
     held: MutableMapping[str, str] = field(default_factory=dict)
-    """In which form a call was allowed, by its id: it goes to no tool of another form."""
+    """In which form a call was allowed, by `call_of`: it goes to no tool of another form."""
 
     def now(self) -> RemoteTool:
         """The tool as its server describes it now; as it was where it isn't listed any more."""
@@ -70,7 +73,7 @@ class McpTool:
 
     async def run(self, arguments: Mapping[str, Any], run: ToolRun) -> ToolOutput:
         """Ask the server, unless the tool isn't the one for which the call was allowed: a server may be another one by the time that it is started."""
-        agreed = self.held.pop(run.call_id, "")
+        agreed = self.held.pop(call_of(run.call_id, self.server.name, self.remote.name), "")
 
         async def send(connection: Connection) -> Mapping[str, Any] | ToolOutput:
             found = _listed(connection.listing, self.remote.name) if agreed else None
@@ -114,7 +117,7 @@ def failed(server: Server, failure: McpFailure) -> ToolOutput:
     if failure.login:
         text += f" The person can log in with /mcp login {one_line(server.name)}."
     elif gone and len(last := server.tail.last()) > 1:
-        text += "\nThe last that it printed:\n" + "\n".join(f"  {line}" for line in last)
+        text += "\nThe last that it printed:\n" + "\n".join(f"  {shortened(line, _LINE)}" for line in last)
     return ToolOutput.text(text, is_error=True, details={"mcp": "failed", "server": server.name})
 
 
