@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import anyio
 import pytest
 
 from agents.conftest import agent, project_of, task
@@ -162,7 +163,13 @@ async def test_the_command_lists_agents_with_their_places_and_what_children_did(
     assert "tools: read; model: scripted/" in told
     assert told.endswith("at most in mode plan; at most 3 steps")
     assert any(line.startswith(f"problem: {cli.home}/agents/bad.md is left out: its description") for line in lines)
-    assert lines[-1].startswith("w: how many?: stop, 1 step; ")
+    (worker,) = session.crew.workers
+    assert lines[-2:] == [
+        f"w: how many?: stop, 1 step; session {worker.session_id}",
+        "trimtab sessions show SESSION shows what one did",
+    ]
+    shown = await anyio.to_thread.run_sync(cli.inside, "sessions", "show", worker.session_id)
+    assert shown.out.splitlines()[0] == f"session {worker.session_id} in {cli.project}"
 
 
 @pytest.mark.anyio

@@ -1,5 +1,6 @@
 """A subagent does one task under its parent's rules, out of its parent's purse, and hands back its last words."""
 
+import io
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,10 +17,13 @@ from trimtab.agent.ports import Answer, Proceed, SimpleTool, ToolOutput, ToolRun
 from trimtab.coding.agents.crew import Crew
 from trimtab.coding.agents.tool import TaskTool
 from trimtab.coding.choose import New
+from trimtab.coding.logs import session_folder
 from trimtab.coding.opening import open_session
 from trimtab.coding.person import Question
 from trimtab.coding.session import Session
 from trimtab.config.settings import AgentSettings
+from trimtab.frontends.cli.text import TextPrinter
+from trimtab.types.errors import UnknownSession
 from trimtab.types.messages import Text, ToolCall, ToolResult
 from trimtab.types.tools import ToolSpec
 
@@ -396,6 +400,31 @@ def test_a_run_shows_the_answer_and_lists_children_by_their_titles_and_last_is_n
     child.touch()
     shown = cli.inside("sessions", "show", "last").out
     assert "it says 42" in shown
+
+
+async def test_a_session_with_children_and_each_of_them_is_found_by_its_id(cli: Cli) -> None:
+    agent(cli, "w", {"text": "fine"})
+    session = await run(cli, task("one", "two", agent="w"), {"text": "done"})
+    folder, own = session_folder(session.project), session.log.header.id
+    assert session.log.path is not None
+    assert folder.find(own, "/") == folder.find(own[:9], "/") == session.log.path
+    for worker in session.crew.workers:
+        file = Path(worker.session_file or "")
+        assert folder.find(worker.session_id, "/") == folder.find(worker.session_id[:9], "/") == file
+        assert folder.find(f"{own}.{file.name.split('.')[1]}", "/") == file
+    with pytest.raises(UnknownSession):
+        folder.find("nobody", "/")
+
+
+async def test_a_talk_tells_what_its_children_do_while_they_work(cli: Cli) -> None:
+    agent(cli, "w", call("ls", path="."), call("bash", command="echo \x1b[31mhi"), {"text": "fine"})
+    err = io.StringIO()
+    printer = TextPrinter(out=io.StringIO(), err=err, progress=True)
+    async with open_session(project_of(cli, task("look\naround", agent="w"), {"text": "done"}), New()) as session:
+        events = session.feed.subscribe()
+        await session.prompt("go")
+        printer.show_all(events.pending())
+    assert err.getvalue().splitlines() == ["  w: ls .", "  w: bash echo hi", "  task look around  [ok]"]
 
 
 async def test_an_agent_without_jobs_starts_nothing_in_the_background(cli: Cli) -> None:

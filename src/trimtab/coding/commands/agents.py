@@ -12,6 +12,7 @@ from trimtab.coding.telling.tables import counted, shortened
 
 _DESCRIBED = 160
 _PROMPT = 80
+_READ = "trimtab sessions show SESSION shows what one did"
 _HOW = "More: a Markdown file with name, description and instructions in {home}/agents, or in .trimtab/agents of a project that you trust"
 
 
@@ -26,7 +27,10 @@ def agent_lines(session: Session) -> list[str]:
     lines += [f"problem: {text}" for text in found.left_out("agents")]
     lines.append(_HOW.format(home=session.project.home.config))
     workers = session.crew.workers
-    return [*lines, *(["", "At work, and done:"] if workers else []), *map(_worker, workers)]
+    if not workers:
+        return lines
+    kept = any(worker.session_file for worker in workers)
+    return [*lines, "", "At work, and done:", *map(_worker, workers), *([_READ] if kept else [])]
 
 
 def _agent(agent: Subagent) -> Iterator[str]:
@@ -43,9 +47,9 @@ def _agent(agent: Subagent) -> Iterator[str]:
 def _worker(worker: Worker) -> str:
     state = worker.ending or worker.doing
     cost = f", ${worker.cost_usd:.4f}" if worker.cost_usd else ""
-    file = f"; {worker.session_file}" if worker.session_file else ""
+    session = f"; session {worker.session_id}" if worker.session_file else ""
     prompt = shortened(" ".join(worker.prompt.split()), _PROMPT)
-    return f"{worker.agent}: {prompt}: {state}, {counted(worker.steps, 'step')}{cost}{file}"
+    return f"{worker.agent}: {prompt}: {state}, {counted(worker.steps, 'step')}{cost}{session}"
 
 
 COMMAND = Command("agents", "", "the subagents, and which of them work", _run)

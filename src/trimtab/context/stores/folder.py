@@ -19,7 +19,7 @@ from pathlib import Path
 from trimtab.context.archive import Archive
 from trimtab.context.stores.bodies import Bodies
 from trimtab.context.stores.disk import make_folder
-from trimtab.context.stores.jsonl import SessionFile, id_from_name
+from trimtab.context.stores.jsonl import SessionFile, id_from_name, id_in_header
 from trimtab.context.stores.log import SessionLog, bodies_beside, create_or_memory, new_header
 from trimtab.context.stores.summary import SessionSummary, modified_at, summarise
 from trimtab.types.codec import Entry, copy_line
@@ -118,7 +118,14 @@ class SessionFolder:
                 return path
             raise UnknownSession(f"no session file {ref!r}", hint="`trimtab sessions list` shows what there is")
         by_id = [(id_from_name(path), path) for path in self.paths(None)]
-        hits = [p for i, p in by_id if i == ref] or [p for i, p in by_id if ref and i.startswith(ref)]
+        hits = [p for i, p in by_id if i == ref] or [
+            p for i, p in by_id if ref and i.startswith(ref) and not is_child(p)
+        ]
+        if not hits and ref:  # one that worked for another: the name says whose it is
+            children = [(i, id_in_header(p), p) for i, p in by_id if is_child(p)]
+            hits = [p for _, own, p in children if own == ref] or [
+                p for i, own, p in children if own.startswith(ref) or i.startswith(ref)
+            ]
         if len(hits) == 1:
             return hits[0]
         if not hits and os.path.isfile(path):  # False also for what no disk takes as a name

@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
+import msgspec
+
 from trimtab.context.stores.disk import (
     Disk,
     disk,
@@ -29,6 +31,8 @@ from trimtab.types.entries import FORMAT, Header
 from trimtab.types.errors import SessionError, StoreError
 
 _ID_IN_NAME = re.compile(r"(?:.*_)?([A-Za-z0-9-]{4,64})")
+_CHILD = re.compile(r"child\d+\.jsonl")
+_LONGEST_HEADER = 64 * 1024
 
 
 class SessionFile:
@@ -144,6 +148,20 @@ class SessionFile:
 
 
 def id_from_name(path: Path) -> str:
-    """Return the session id in a file name (`TIME_ID.jsonl`, or the name itself)."""
-    match = _ID_IN_NAME.fullmatch(path.name.split(".")[0])
-    return match[1] if match else path.stem
+    """Return the session id in a file name (`TIME_ID.jsonl`, or the name itself). One that works for another is `ID.childN` there; its own id stands in its header."""
+    name, _, more = path.name.partition(".")
+    match = _ID_IN_NAME.fullmatch(name)
+    if match is None:
+        return path.stem
+    return f"{match[1]}.{more.removesuffix('.jsonl')}" if _CHILD.fullmatch(more) else match[1]
+
+
+def id_in_header(path: Path) -> str:
+    """Return the id that a session file says it has; empty where it can't be read."""
+    try:
+        if not path.is_file():
+            return ""
+        with open(path, "rb") as file:
+            return msgspec.json.decode(file.readline(_LONGEST_HEADER), type=Header).id
+    except (OSError, msgspec.MsgspecError, ValueError):
+        return ""

@@ -24,6 +24,7 @@ from trimtab.agent.events import (
     SessionOpened,
     ToolEnded,
     ToolParked,
+    ToolUpdate,
     TurnEnded,
     TurnStarted,
     VerifyEnded,
@@ -49,7 +50,7 @@ _LINES = 4
 """And how many lines, beside the first."""
 _PLAIN = Colours()
 _ROLES: "Mapping[Sort, Role]" = {"added": "added", "removed": "removed"}
-_SUBJECT = ("command", "path", "pattern", "key", "query")
+_SUBJECT = ("command", "path", "pattern", "key", "query", "prompt")
 
 
 def edit_words(event: ContextEdited) -> str:
@@ -89,6 +90,8 @@ class TextPrinter:
         self._answer = ""
         self._open_line = False
         self._names: dict[str, str] = {}
+        self._tasks: set[str] = set()
+        """Calls of subagents: what those do is told while they work."""
         self._session_id = "last"
         self._idle = False
         self._mark_stands = False
@@ -116,8 +119,10 @@ class TextPrinter:
             case MessageEnded(message=Assistant() as message) if not message.superseded:
                 self._answer = message.text
                 self._names |= {c.id: self._named(c) for c in message.tool_calls}
+                self._tasks |= {c.id for c in message.tool_calls if c.name == "task"}
                 self._end_line()
             case ToolEnded():
+                self._tasks.discard(event.call_id)
                 self._tool(event)
             case Error():
                 self._show_answer(fits=False)  # what the model said comes before what went wrong with it
@@ -131,7 +136,7 @@ class TextPrinter:
                 if why := ending(event.reason):
                     self.say(why)
                 self._idle = True
-            case Retry() | Notice() | ToolParked() | ContextEdited() | VerifyEnded():
+            case Retry() | Notice() | ToolParked() | ToolUpdate() | ContextEdited() | VerifyEnded():
                 self._tell(self._words(event))
             case _:
                 pass
@@ -140,8 +145,11 @@ class TextPrinter:
         if words:
             self.say(words, role="note")
 
-    def _words(self, event: Retry | Notice | ToolParked | ContextEdited | VerifyEnded) -> str:
+    def _words(self, event: Retry | Notice | ToolParked | ToolUpdate | ContextEdited | VerifyEnded) -> str:
         match event:
+            case ToolUpdate():
+                told = self.progress and event.call_id in self._tasks
+                return "\n".join(f"  {shortened(line, _LINE)}" for line in event.text.splitlines()) if told else ""
             case VerifyEnded(outcome="failed"):
                 return f"verify failed (round {event.round}): {shortened(event.detail.partition(chr(10))[0], _LINE)}"
             case VerifyEnded(outcome="passed"):
