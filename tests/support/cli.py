@@ -147,12 +147,12 @@ class Cli:
             options["stdin"] = subprocess.PIPE
         return finish(self.start(*args, **options), stdin=stdin, timeout=timeout)
 
-    def inside(self, *args: str) -> Outcome:
-        """Run the command in this process, without standard input."""
+    def inside(self, *args: str, stdin: bytes | None = None) -> Outcome:
+        """Run the command in this process; `stdin` comes from a pipe, and None is no standard input."""
         raw = io.BytesIO()
         out = io.TextIOWrapper(raw, encoding="utf-8", write_through=True)
         err = io.StringIO()
-        with self._here(), redirect_stdout(out), redirect_stderr(err), mock.patch.object(sys, "stdin", None):
+        with self._here(), redirect_stdout(out), redirect_stderr(err), piped(stdin):
             try:
                 code = main(list(args))
             except SystemExit as left:  # so click ends a request for completions
@@ -185,6 +185,24 @@ class Cli:
         """Let a scripted model make one call; return its `tool_ended` event."""
         (ended,) = self.calls((name, arguments), permission=permission)
         return ended
+
+
+@contextmanager
+def piped(data: bytes | None) -> Iterator[None]:
+    """For this long, `sys.stdin` is a pipe that holds `data` (as much as a pipe takes), or nothing."""
+    if data is None:
+        with mock.patch.object(sys, "stdin", None):
+            yield
+        return
+    there, here = os.pipe()
+    with open(there, encoding="utf-8", errors="surrogateescape") as file:
+        os.set_blocking(here, False)
+        try:
+            assert os.write(here, data) == len(data), "more than a pipe takes"
+        finally:
+            os.close(here)
+        with mock.patch.object(sys, "stdin", file):
+            yield
 
 
 def finish(process: "subprocess.Popen[bytes]", *, stdin: bytes | None = None, timeout: float = 30) -> Outcome:
