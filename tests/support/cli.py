@@ -14,9 +14,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import Any, TypeAlias
 from unittest import mock
 
@@ -189,20 +190,22 @@ class Cli:
 
 @contextmanager
 def piped(data: bytes | None) -> Iterator[None]:
-    """For this long, `sys.stdin` is a pipe that holds `data` (as much as a pipe takes), or nothing."""
+    """For this long, `sys.stdin` is a pipe through which `data` comes, or nothing."""
     if data is None:
         with mock.patch.object(sys, "stdin", None):
             yield
         return
     there, here = os.pipe()
-    with open(there, encoding="utf-8", errors="surrogateescape") as file:
-        os.set_blocking(here, False)
-        try:
-            assert os.write(here, data) == len(data), "more than a pipe takes"
-        finally:
-            os.close(here)
-        with mock.patch.object(sys, "stdin", file):
-            yield
+
+    def write() -> None:
+        with suppress(BrokenPipeError), open(here, "wb") as end:
+            end.write(data)
+
+    writer = Thread(target=write)
+    writer.start()
+    with open(there, encoding="utf-8", errors="surrogateescape") as file, mock.patch.object(sys, "stdin", file):
+        yield
+    writer.join()
 
 
 def finish(process: "subprocess.Popen[bytes]", *, stdin: bytes | None = None, timeout: float = 30) -> Outcome:
