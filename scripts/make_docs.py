@@ -33,7 +33,7 @@ from trimtab.context.seeing.observation import ItemFacts, Observation, Prices
 from trimtab.frontends.cli import app
 from trimtab.frontends.cli.commands import COMMANDS
 from trimtab.frontends.cli.options import Flags
-from trimtab.frontends.rpc.verbs import VERBS
+from trimtab.frontends.rpc.table import VERBS
 from trimtab.providers import probe
 from trimtab.providers.catalogue import Catalogue
 from trimtab.providers.resolve import is_loopback

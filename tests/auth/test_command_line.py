@@ -55,7 +55,7 @@ def at(server: FakeServer) -> dict[str, str]:
 def test_a_new_user_with_one_key_gets_an_answer_from_one_command(tmp_path: Path, api: FakeServer) -> None:
     cli = Cli.at(tmp_path, ANTHROPIC_API_KEY=KEY, **at(api))
     assert not cli.home.exists()
-    outcome = cli.run("-p", "hi")
+    outcome = cli.inside("-p", "hi")
     assert outcome.code == 0, outcome.err
     assert outcome.out == "hello there\n"
     default = Catalogue.load().provider("anthropic").default
@@ -71,8 +71,8 @@ def test_a_new_user_with_one_key_gets_an_answer_from_one_command(tmp_path: Path,
 
 def test_a_new_user_who_logs_in_gets_an_answer_from_the_next_command(tmp_path: Path, api: FakeServer) -> None:
     cli = Cli.at(tmp_path, **at(api))
-    assert cli.run("login", "anthropic", stdin=KEY.encode()).code == 0
-    outcome = cli.run("-p", "hi")
+    assert cli.inside("login", "anthropic", stdin=KEY.encode()).code == 0
+    outcome = cli.inside("-p", "hi")
     assert (outcome.code, outcome.out) == (0, "hello there\n"), outcome.err
     assert "you logged in to anthropic" in outcome.err
     assert api.requests[0].headers["x-api-key"] == KEY
@@ -115,7 +115,7 @@ def test_of_several_keys_the_documented_order_picks_one(
     cli = Cli.at(tmp_path, **dict.fromkeys(env, KEY))
     cli.config(config)
     for name in logins:
-        assert cli.run("login", name, stdin=KEY.encode()).code == 0
+        assert cli.inside("login", name, stdin=KEY.encode()).code == 0
     found = first_model(open_project(cli.project, env=cli.environment()))
     assert found is not None
     assert found.ref.partition("/")[0] == first
@@ -135,8 +135,8 @@ def test_the_list_and_the_run_say_which_variable_is_held_back(tmp_path: Path) ->
     }
     cli = Cli.at(tmp_path, OPENAI_API_KEY=KEY, **base)
     held = "OPENAI_API_KEY is for api.openai.com alone; set providers.openai.api_key_env to use it there"
-    assert held in " ".join(cli.run("login", "--list").out.split())
-    assert f"no key was sent: {held}" in " ".join(cli.run("-p", "hi", "--model", "openai/gpt-5.1").err.split())
+    assert held in " ".join(cli.inside("login", "--list").out.split())
+    assert f"no key was sent: {held}" in " ".join(cli.inside("-p", "hi", "--model", "openai/gpt-5.1").err.split())
 
 
 def test_a_session_that_names_its_model_keeps_it(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_session_that_names_its_model_keeps_it(tmp_path: Path) -> None:
 
 
 def test_a_key_from_a_pipe_is_kept_and_shown_nowhere(cli: Cli) -> None:
-    outcome = cli.run("login", "anthropic", stdin=f"  {KEY}\n".encode())
+    outcome = cli.inside("login", "anthropic", stdin=f"  {KEY}\n".encode())
     assert outcome.code == 0
     assert str(cli.home / "auth.json") in outcome.err
     assert json.loads((cli.home / "auth.json").read_text())["providers"]["anthropic"]["api_key"] == KEY
@@ -183,7 +183,7 @@ def test_a_key_from_a_pipe_is_kept_and_shown_nowhere(cli: Cli) -> None:
     ],
 )
 def test_what_cannot_be_a_key_is_refused_and_nothing_is_written(cli: Cli, given: bytes, words: str) -> None:
-    outcome = cli.run("login", "anthropic", stdin=given)
+    outcome = cli.inside("login", "anthropic", stdin=given)
     assert outcome.code == 2
     assert words in outcome.err
     assert not (cli.home / "auth.json").exists()
@@ -208,7 +208,7 @@ def test_a_key_on_the_command_line_is_refused_and_not_repeated(cli: Cli, args: l
     ],
 )
 def test_what_cannot_be_logged_in_to_is_said(cli: Cli, args: list[str], words: str) -> None:
-    outcome = cli.run("login", *args)
+    outcome = cli.inside("login", *args)
     assert outcome.code == 2
     assert words in outcome.err
 
@@ -240,7 +240,7 @@ def test_a_provider_may_have_blanks_in_its_name(tmp_path: Path) -> None:
 
 def test_a_variable_that_comes_first_is_named_when_a_key_is_kept(tmp_path: Path) -> None:
     cli = Cli.at(tmp_path, ANTHROPIC_API_KEY="another-key-0123456789")
-    outcome = cli.run("login", "anthropic", stdin=KEY.encode())
+    outcome = cli.inside("login", "anthropic", stdin=KEY.encode())
     assert outcome.code == 0
     assert "variable ANTHROPIC_API_KEY comes first" in outcome.err
     listed = cli.inside("login", "--list").out
@@ -250,7 +250,7 @@ def test_a_variable_that_comes_first_is_named_when_a_key_is_kept(tmp_path: Path)
 
 def test_logging_out_of_the_only_login_needs_no_name(cli: Cli) -> None:
     assert cli.inside("logout").code == 2
-    cli.run("login", "anthropic", stdin=KEY.encode())
+    cli.inside("login", "anthropic", stdin=KEY.encode())
     outcome = cli.inside("logout")
     assert outcome.code == 0
     assert "logged out of anthropic" in outcome.err
@@ -264,7 +264,7 @@ def test_a_tool_command_finds_no_key(tmp_path: Path) -> None:
     cli = Cli.at(
         tmp_path, OFFICE_SECRET_NAME="variable-hidden", TRIMTAB_PROVIDERS__OFFICE__OAUTH__CLIENT_SECRET="client-hidden"
     )
-    cli.run("login", "anthropic", stdin=KEY.encode())
+    cli.inside("login", "anthropic", stdin=KEY.encode())
     ended = cli.call("bash", command=f"env; cat {cli.home}/auth.json")
     text = json.dumps(ended)
     assert "hidden" not in text
@@ -297,7 +297,7 @@ def test_a_login_in_the_middle_of_a_session_is_hidden_from_later_commands_and_it
 
 
 def test_the_tools_read_no_login(cli: Cli) -> None:
-    cli.run("login", "anthropic", stdin=KEY.encode())
+    cli.inside("login", "anthropic", stdin=KEY.encode())
     for name, arguments in (
         ("read", {"path": str(cli.home / "auth.json")}),
         ("grep", {"pattern": "sk-", "path": str(cli.home)}),
@@ -311,7 +311,7 @@ def test_the_tools_read_no_login(cli: Cli) -> None:
 def test_a_login_by_device_lets_in_and_is_listed(cli: Cli, auth: AuthServer) -> None:
     auth.device_answer = {"interval": 1}
     cli.config(auth.toml())
-    outcome = cli.run("login", "office", "--device")
+    outcome = cli.inside("login", "office", "--device")
     assert outcome.code == 0, outcome.err
     assert "WDJB-MJHT" in outcome.err
     assert "logged in to office" in outcome.err
@@ -339,7 +339,7 @@ def test_where_a_login_has_ended_list_and_doctor_say_so(cli: Cli, auth: AuthServ
 
 def test_a_flow_that_isnt_whole_is_named_before_anything_is_asked(cli: Cli, auth: AuthServer) -> None:
     cli.config(auth.toml(token_url=None))
-    outcome = cli.run("login", "office")
+    outcome = cli.inside("login", "office")
     assert outcome.code == 2
     assert "providers.office.oauth" in outcome.err
     assert "token_url is missing" in outcome.err
@@ -348,16 +348,16 @@ def test_a_flow_that_isnt_whole_is_named_before_anything_is_asked(cli: Cli, auth
 
 def test_a_key_can_be_kept_where_one_could_log_in(cli: Cli, auth: AuthServer) -> None:
     cli.config(auth.toml())
-    assert cli.run("login", "office", "--with-key", stdin=KEY.encode()).code == 0
+    assert cli.inside("login", "office", "--with-key", stdin=KEY.encode()).code == 0
     assert auth.server.requests == []
 
 
 def test_sessions_and_exports_hold_no_token(cli: Cli, auth: AuthServer) -> None:
     auth.device_answer = {"interval": 1}
     cli.config(auth.toml(client_secret="client-hidden"))
-    assert cli.run("login", "office", "--device").code == 0
+    assert cli.inside("login", "office", "--device").code == 0
     auth.good.clear()  # it is renewed in the middle
-    run = cli.run("-p", "hi", "--mode", "json")
+    run = cli.inside("-p", "hi", "--mode", "json")
     assert run.code == 0, run.err
     kept = read_auth(cli.home / "auth.json").logins["office"]
     assert isinstance(kept, TokenLogin)
@@ -492,4 +492,4 @@ def test_where_nobody_types_a_talk_says_where_to_log_in(cli: Cli) -> None:
 
 def talk(cli: Cli, *lines: str) -> Outcome:
     script = cli.script({"text": "hello"})
-    return cli.run("chat", "--model", script, stdin="".join(f"{line}\n" for line in lines).encode())
+    return cli.inside("chat", "--model", script, stdin="".join(f"{line}\n" for line in lines).encode())

@@ -96,7 +96,7 @@ def test_a_wrong_type_names_key_and_type(cli: Cli, text: str, words: tuple[str, 
     ("assignment", "words"),
     [
         ("max_steps", ("has no value",)),
-        ("=3", ("has no value",)),
+        ("=3", ("names no setting",)),
         ("max_steps=lots", ("--set max_steps",)),
         ("tools.bash.timeout_z=3", ("timeout_z", "'timeout_s'")),
         ("model.x=1", ("model",)),

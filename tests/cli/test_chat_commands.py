@@ -12,7 +12,7 @@ WRITE: Json = {"tool_calls": [{"name": "write", "arguments": {"path": "a.txt", "
 
 def talk(cli: Cli, *lines: str, model: str, flags: tuple[str, ...] = ()) -> Outcome:
     """What a talk says when these lines come from a pipe."""
-    return cli.run("chat", "--model", model, *flags, stdin="".join(f"{line}\n" for line in lines).encode())
+    return cli.inside("chat", "--model", model, *flags, stdin="".join(f"{line}\n" for line in lines).encode())
 
 
 def prompts(file: Path) -> list[str]:

@@ -170,3 +170,27 @@ async def test_a_file_that_a_command_cannot_reach_ends_no_talk_and_a_bug_does(cl
         with pytest.raises(BaseExceptionGroup):
             async with anyio.create_task_group() as group:
                 typing_loop(session, printer, group.start_soon).work(bug, is_turn=False)
+
+
+@pytest.mark.anyio
+async def test_ctrl_c_behind_the_last_word_of_a_turn_counts_as_one_when_nothing_runs(cli: Cli) -> None:
+    project = open_project(
+        cli.project, overrides={"model": cli.script({"text": "x"})}, env={"TRIMTAB_HOME": str(cli.home)}
+    )
+    err, said, seen_to = io.StringIO(), anyio.Event(), anyio.Event()
+
+    async def turn() -> None:
+        with anyio.CancelScope(shield=True):
+            said.set()
+            await seen_to.wait()
+
+    async with open_session(project, Ephemeral()) as session, anyio.create_task_group() as group:
+        loop = typing_loop(session, TextPrinter(out=io.StringIO(), err=err), group.start_soon)
+        loop.work(turn)
+        await said.wait()
+        assert loop.interrupt()
+        seen_to.set()
+        while loop.working:
+            await anyio.lowlevel.checkpoint()
+        assert err.getvalue() == "Ctrl-C again leaves\n"
+        assert not loop.interrupt()

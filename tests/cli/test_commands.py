@@ -170,7 +170,7 @@ def test_the_doctor_lists_what_commands_do_not_get(cli: Cli) -> None:
 
 def test_chat_takes_lines_until_quit(cli: Cli) -> None:
     with FakeServer(said("hello"), said("bye")) as server:
-        outcome = cli.run("chat", *local(server), stdin=b"hi\n\nand?\n/quit\nnever sent\n")
+        outcome = cli.inside("chat", *local(server), stdin=b"hi\n\nand?\n/quit\nnever sent\n")
     assert outcome.code == 0, outcome.err
     assert outcome.out == "hello\nbye\n"
     assert [r.json["messages"][-1]["content"] for r in server.requests] == ["hi", "and?"]
@@ -178,7 +178,7 @@ def test_chat_takes_lines_until_quit(cli: Cli) -> None:
 
 
 def test_chat_ends_with_its_input(cli: Cli) -> None:
-    outcome = cli.run("chat", "--model", cli.script({"text": "hello"}), stdin=b"hi")
+    outcome = cli.inside("chat", "--model", cli.script({"text": "hello"}), stdin=b"hi")
     assert (outcome.code, outcome.out) == (0, "hello\n")
 
 
@@ -186,7 +186,7 @@ def test_chat_lines_that_name_files_attach_them_and_paths_are_text(cli: Cli) -> 
     cli.file("notes.md", "remember the milk\n")
     with FakeServer(said("a"), said("b"), said("c")) as server:
         lines = b"read @notes.md\n/etc/passwd is a file\n /help\n@nope\n"
-        outcome = cli.run("chat", *local(server), stdin=lines)
+        outcome = cli.inside("chat", *local(server), stdin=lines)
     assert (outcome.code, outcome.out) == (0, "a\nb\nc\n"), outcome.err
     asked = [r.json["messages"][-1]["content"] for r in server.requests]
     assert asked[0].startswith("read @notes.md\n")
@@ -197,14 +197,14 @@ def test_chat_lines_that_name_files_attach_them_and_paths_are_text(cli: Cli) -> 
 
 def test_a_chat_that_goes_on_shows_how_it_ended(cli: Cli) -> None:
     flags = ["--model", cli.script({"text": "it is\n  blue"})]
-    assert cli.run("chat", *flags, stdin=b"which colour?\n").code == 0
-    outcome = cli.run("chat", "-c", *flags, stdin=b"")
+    assert cli.inside("chat", *flags, stdin=b"which colour?\n").code == 0
+    outcome = cli.inside("chat", "-c", *flags, stdin=b"")
     assert "This session goes on. It ended with:\n  you: which colour?\n  model: it is blue\n" in outcome.err
-    assert "goes on" not in cli.run("chat", *flags, stdin=b"").err
+    assert "goes on" not in cli.inside("chat", *flags, stdin=b"").err
 
 
 def test_chat_answers_a_parked_call_and_names_the_ones_that_wait(cli: Cli) -> None:
-    outcome = cli.run("chat", "--model", cli.script({"text": "x"}), stdin=b"/answer c9 blue\n/modle\n/\n")
+    outcome = cli.inside("chat", "--model", cli.script({"text": "x"}), stdin=b"/answer c9 blue\n/modle\n/\n")
     assert (outcome.code, outcome.out) == (0, "")
     assert "no call 'c9' waits" in outcome.err
     assert "Waiting: none." in outcome.err
@@ -215,7 +215,7 @@ def test_chat_answers_a_parked_call_and_names_the_ones_that_wait(cli: Cli) -> No
 def test_chat_switches_models_and_explains_its_commands(cli: Cli) -> None:
     with FakeServer(said("a"), said("b")) as server:
         lines = b"/help\n/model\n/model local/other\none\n/model nosuch/x\n/nonsense\ntwo\n"
-        outcome = cli.run("chat", *local(server), stdin=lines)
+        outcome = cli.inside("chat", *local(server), stdin=lines)
     assert (outcome.code, outcome.out) == (0, "a\nb\n"), outcome.err
     assert [r.json["model"] for r in server.requests] == ["other", "other"]
     assert "no command /nonsense" in outcome.err
@@ -225,13 +225,13 @@ def test_chat_switches_models_and_explains_its_commands(cli: Cli) -> None:
 
 def test_chat_from_a_pipe_goes_on_after_an_error_and_ends_with_it(cli: Cli) -> None:
     with FakeServer(json_reply({"error": {"message": "bad"}}, status=400), said("fine")) as server:
-        outcome = cli.run("chat", *local(server), stdin=b"one\n/new\ntwo\n")
+        outcome = cli.inside("chat", *local(server), stdin=b"one\n/new\ntwo\n")
     assert (outcome.code, outcome.out) == (1, "fine\n")
     assert "bad" in outcome.err
 
 
 def test_a_chat_is_a_session_like_any_other(cli: Cli) -> None:
-    assert cli.run("chat", "--model", cli.script({"text": "hello"}), stdin=b"hi\n/quit\n").code == 0
+    assert cli.inside("chat", "--model", cli.script({"text": "hello"}), stdin=b"hi\n/quit\n").code == 0
     with FakeServer(said("yes")) as server:
         assert cli.inside("-p", "still there?", "--continue", *local(server)).out == "yes\n"
     assert [m["content"] for m in server.requests[0].json["messages"][1:]] == ["hi", "hello", "still there?"]

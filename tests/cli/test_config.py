@@ -297,7 +297,7 @@ def test_keys_and_values_are_completed(cli: Cli) -> None:
 def test_settings_in_a_talk_show_and_set_and_say_when_it_acts(cli: Cli) -> None:
     cli.config("max_steps = 9\n")
     lines = b"/settings\n/settings tools.bash.timeout_s\n/settings thinking high\n/settings modle x\n/settings max_steps 5\n/settings providers\n"
-    outcome = cli.run("chat", "--model", cli.script({"text": "x"}), stdin=lines)
+    outcome = cli.inside("chat", "--model", cli.script({"text": "x"}), stdin=lines)
     assert (outcome.code, outcome.out) == (0, "")
     file = cli.home / "config.toml"
     for said in (

@@ -127,3 +127,14 @@ def test_a_file_that_is_no_session_is_not_removed(cli: Cli) -> None:
     (cli.project / "notes.txt").write_text("mine")
     assert cli.inside("sessions", "rm", "./notes.txt", "--yes").code == 2
     assert (cli.project / "notes.txt").exists()
+
+
+def test_what_is_no_session_is_named_with_what_to_do_and_damage_is_never_an_empty_word(cli: Cli) -> None:
+    assert cli.inside("-p", "hi", "--model", cli.script({"text": "ok"})).code == 0
+    (session,) = cli.sessions
+    session.with_name("20260101T000000Z_aaaa1111.jsonl").mkdir()
+    session.with_name("20260101T000000Z_bbbb1111.jsonl").write_bytes(b"\0" * 500)
+    outcome = cli.inside("sessions", "doctor")
+    assert outcome.code == 1
+    assert "  line 1: unreadable: nothing but characters that nobody sees" in outcome.out
+    assert "what can't be read stays as it is; make it readable, or move away what is no session" in outcome.out

@@ -71,7 +71,7 @@ def test_a_list_says_how_each_session_ended_once_one_did_not_end_well(cli: Cli) 
     cli.inside("-p", "never done", "--max-steps", "1", "--model", cli.script(call, call))
     rows = {row["prompt"]: row["ended"] for row in json.loads(cli.inside("sessions", "list", "--json").out)}
     assert rows == {"goes well": "answered", "breaks": "failed", "too long": "cut", "never done": "unfinished"}
-    cli.run("chat", "--model", cli.script({"text": "x"}), stdin=b"!true\n!!true\nand fine\n!true\n")
+    cli.inside("chat", "--model", cli.script({"text": "x"}), stdin=b"!true\n!!true\nand fine\n!true\n")
     assert json.loads(cli.inside("sessions", "list", "--json").out)[0]["ended"] == "answered"
     shown = [line.split() for line in cli.inside("sessions", "list").out.splitlines()]
     assert shown[0][-2:] == ["ENDED", "TITLE"]

@@ -194,12 +194,12 @@ def test_a_refused_run_leaves_no_empty_session(cli: Cli, words: str) -> None:
 
 
 def test_a_talk_in_which_nothing_was_said_leaves_no_session(cli: Cli) -> None:
-    assert cli.run("chat", "--model", cli.script({"text": "x"}), stdin=b"/help\n/quit\n").code == 0
+    assert cli.inside("chat", "--model", cli.script({"text": "x"}), stdin=b"/help\n/quit\n").code == 0
     assert cli.sessions == []
 
 
 def test_a_session_that_only_got_a_name_is_kept(cli: Cli) -> None:
-    assert cli.run("chat", "--model", cli.script({"text": "x"}), stdin=b"/name mine\n").code == 0
+    assert cli.inside("chat", "--model", cli.script({"text": "x"}), stdin=b"/name mine\n").code == 0
     assert len(cli.sessions) == 1
 
 

@@ -54,7 +54,7 @@ def _repeats(request: Received) -> Reply:
 
 
 def talk(cli: Cli, *lines: str) -> Outcome:
-    return cli.run("chat", stdin="".join(f"{line}\n" for line in lines).encode())
+    return cli.inside("chat", stdin="".join(f"{line}\n" for line in lines).encode())
 
 
 def test_a_report_holds_no_secret_of_settings_variables_and_logins_wherever_it_stands(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_failed_call_of_a_tool_whose_output_is_not_shown_says_that_it_failed()
 def test_an_extension_named_by_a_flag_has_its_tool_shown_as_it_says(cli: Cli) -> None:
     file = cli.root / "mine.py"
     file.write_text(TOOL + "print('loud')\n")
-    outcome = cli.run("chat", "-e", str(file), "--permission", "full", "--model", call(cli), stdin=b"go\n")
+    outcome = cli.inside("chat", "-e", str(file), "--permission", "full", "--model", call(cli), stdin=b"go\n")
     assert (outcome.code, outcome.out) == (0, "done\n")
     assert "loud" in outcome.err.splitlines()
     assert "  notes about ports  [ok]" in outcome.err
@@ -230,7 +230,7 @@ def test_what_goes_wrong_at_the_end_of_a_session_is_told_while_somebody_listens(
     cli.config("".join(f"[[hooks.session_end]]\n{hook}\n" for hook, _ in ENDS))
     model = cli.script({"text": "done"})
     if way == "a talk":
-        outcome = cli.run("chat", "--model", model, stdin=b"go\n")
+        outcome = cli.inside("chat", "--model", model, stdin=b"go\n")
         said = outcome.err
     elif way == "json":
         outcome = cli.inside("-p", "go", "--mode", "json", "--model", model)
@@ -247,5 +247,5 @@ def test_what_goes_wrong_at_the_end_of_a_session_is_told_while_somebody_listens(
 def test_hooks_at_the_end_run_once(cli: Cli) -> None:
     cli.config("[[hooks.session_end]]\ncommand = 'echo ended >> ends'\n")
     cli.inside("-p", "go", "--model", cli.script({"text": "done"}))
-    cli.run("chat", "--model", cli.script({"text": "done"}), stdin=b"go\n")
+    cli.inside("chat", "--model", cli.script({"text": "done"}), stdin=b"go\n")
     assert (cli.project / "ends").read_text() == "ended\nended\n"

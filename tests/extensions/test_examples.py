@@ -52,7 +52,7 @@ def test_protect_takes_its_patterns_from_the_settings_and_lists_them(cli: Cli) -
     results = run(cli, "protect.py", writes("secret/a"), writes("b.lock"))
     assert [text.startswith("Not run: ") for text in results] == [True, False]
     model = cli.script({"text": "x"})
-    chat = cli.run("chat", "-e", str(EXAMPLES / "protect.py"), "--model", model, stdin=b"/protected\n/extensions\n")
+    chat = cli.inside("chat", "-e", str(EXAMPLES / "protect.py"), "--model", model, stdin=b"/protected\n/extensions\n")
     assert "secret/*" in chat.err
     assert "protect (yours): command /protected, hook tool_call" in chat.err
 

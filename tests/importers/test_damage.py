@@ -118,10 +118,11 @@ def test_values_of_another_type_never_raise_anything_else(kind: str, format: str
 @pytest.mark.parametrize("kind", SESSIONS)
 def test_no_field_is_trusted_to_have_its_type(kind: str) -> None:
     records = [json.loads(row) for row in _rows(SESSIONS[kind][1])]
-    for holder, key in list(_places(records)):
+    wrong: list[Any] = [[], {}, 7, None, "x"]
+    for number, (holder, key) in enumerate(list(_places(records))):
         kept = holder[key]
-        for wrong in ([], {}, 7, None, "x"):
-            holder[key] = wrong
+        for step in (0, 2):  # places of one kind come by all of them
+            holder[key] = wrong[(number + step) % len(wrong)]
             _read(b"\n".join(json.dumps(record).encode() for record in records) + b"\n")
         holder[key] = kept
 

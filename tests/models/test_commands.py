@@ -38,7 +38,7 @@ def cli(tmp_path: Path) -> Cli:
 
 
 def talk(cli: Cli, *lines: str, flags: tuple[str, ...] = ()) -> Outcome:
-    return cli.run("chat", *flags, stdin="".join(f"{line}\n" for line in lines).encode())
+    return cli.inside("chat", *flags, stdin="".join(f"{line}\n" for line in lines).encode())
 
 
 def test_models_marks_favourites_and_puts_them_first(cli: Cli) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from support.cli import Cli
 from support.rpc_wire import wired
-from trimtab.frontends.rpc.verbs import VERBS, Verb
+from trimtab.frontends.rpc.table import VERBS, Verb
 
 NASTY: list[Any] = [
     "",

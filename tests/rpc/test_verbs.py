@@ -2,7 +2,7 @@
 
 from support.pages import ROOT
 from trimtab.frontends.rpc.handlers import HANDLERS
-from trimtab.frontends.rpc.verbs import VERBS
+from trimtab.frontends.rpc.table import VERBS
 
 PI = [
     *("prompt", "steer", "follow_up", "abort", "clear_queue", "new_session", "get_state", "set_model", "cycle_model"),

@@ -14,9 +14,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import Any, TypeAlias
 from unittest import mock
 
@@ -147,12 +148,12 @@ class Cli:
             options["stdin"] = subprocess.PIPE
         return finish(self.start(*args, **options), stdin=stdin, timeout=timeout)
 
-    def inside(self, *args: str) -> Outcome:
-        """Run the command in this process, without standard input."""
+    def inside(self, *args: str, stdin: bytes | None = None) -> Outcome:
+        """Run the command in this process; `stdin` comes from a pipe, and None is no standard input."""
         raw = io.BytesIO()
         out = io.TextIOWrapper(raw, encoding="utf-8", write_through=True)
         err = io.StringIO()
-        with self._here(), redirect_stdout(out), redirect_stderr(err), mock.patch.object(sys, "stdin", None):
+        with self._here(), redirect_stdout(out), redirect_stderr(err), piped(stdin):
             try:
                 code = main(list(args))
             except SystemExit as left:  # so click ends a request for completions
@@ -185,6 +186,26 @@ class Cli:
         """Let a scripted model make one call; return its `tool_ended` event."""
         (ended,) = self.calls((name, arguments), permission=permission)
         return ended
+
+
+@contextmanager
+def piped(data: bytes | None) -> Iterator[None]:
+    """For this long, `sys.stdin` is a pipe through which `data` comes, or nothing."""
+    if data is None:
+        with mock.patch.object(sys, "stdin", None):
+            yield
+        return
+    there, here = os.pipe()
+
+    def write() -> None:
+        with suppress(BrokenPipeError), open(here, "wb") as end:
+            end.write(data)
+
+    writer = Thread(target=write)
+    writer.start()
+    with open(there, encoding="utf-8", errors="surrogateescape") as file, mock.patch.object(sys, "stdin", file):
+        yield
+    writer.join()
 
 
 def finish(process: "subprocess.Popen[bytes]", *, stdin: bytes | None = None, timeout: float = 30) -> Outcome:

@@ -74,7 +74,7 @@ def test_a_run_without_a_person_says_exactly_what_is_ignored_and_stores_nothing(
 
 def test_lines_from_a_pipe_are_prompts_and_never_answers(cli: Cli) -> None:
     hostile(cli)
-    outcome = cli.run("chat", "--model", cli.script({"text": "fine"}), stdin=b"folder\n")
+    outcome = cli.inside("chat", "--model", cli.script({"text": "fine"}), stdin=b"folder\n")
     assert outcome.code == 0
     assert "fine" in outcome.out
     assert not (cli.home / "trust.json").exists()

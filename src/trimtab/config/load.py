@@ -120,7 +120,7 @@ def set_layer(assignments: Iterable[str]) -> Layer:
         path = split_key(key.strip())
         if not eq or not path:
             raise ConfigError(
-                f"--set {text!r} has no value",
+                f"--set {text!r} {'names no setting' if eq else 'has no value'}",
                 hint="Write --set a.b.c=VALUE, for example --set tools.bash.timeout_s=60.",
             )
         raw.append((path, value, f"--set {key.strip()}"))

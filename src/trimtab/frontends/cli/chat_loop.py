@@ -201,6 +201,8 @@ class ChatLoop:
                     self.failed |= isinstance(ended, Turn) and exit_code(ended.reason) != 0
                 if scope.cancelled_caught:
                     self.tell("stopped before it began" if is_turn else "stopped")
+                elif scope.cancel_called and self._interactive:
+                    self._warn()  # it was over already
                 if scope.cancelled_caught or not is_turn:
                     self._printer.show_mark()
             except TrimtabError as e:
@@ -270,10 +272,13 @@ class ChatLoop:
             return True
         if self._warned or not self._interactive:
             return False
+        self._warn()
+        return True
+
+    def _warn(self) -> None:
         self._warned = True
         self.tell("Ctrl-C again leaves")
         self._printer.show_mark()
-        return True
 
     def _complain(self, error: TrimtabError) -> None:
         self._printer.say(f"error: {error.message}" + (f"\n  {error.hint}" if error.hint else ""), role="error")

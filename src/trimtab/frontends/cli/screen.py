@@ -14,6 +14,9 @@ _GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
 _FARTHEST = 32
 """The column behind which no other one is taken for the last: what goes on has to have room."""
 
+_DEEP = 8
+"""Blanks in front that are a column rather than an indent."""
+
 
 def width_of(stream: TextIO) -> int | None:
     """Columns of the terminal behind `stream`; None when there is none."""
@@ -44,7 +47,7 @@ def _wrapped_line(line: str, width: int) -> str:
     gaps = [gap.end() for gap in _GAP.finditer(line, lead, max(lead, min(width // 2, _FARTHEST)))]
     if not gaps:
         line = line[:lead] + _GAP.sub("  ", line[lead:])
-    indent = " " * (gaps[-1] if gaps else lead + 2)
+    indent = " " * (gaps[-1] if gaps else lead if lead > _DEEP else lead + 2)
     return textwrap.fill(
         line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, tabsize=4
     )

@@ -79,11 +79,14 @@ def _say(checked: Sequence[Checked], left: Sequence[Leftover], errors: Sequence[
         state = "read around; repair entries say so" if one.mended else "read around, not yet said in the file"
         click.echo(one_line(f"{one.path}: {counted(len(one.damage), 'damaged place')}, {state}"))
         for found in one.damage[:_SHOWN]:
-            click.echo(one_line(f"  line {found.line}: {found.kind.replace('_', ' ')}: {found.detail}"))
+            what = one_line(found.detail).strip() or "nothing but characters that nobody sees"
+            click.echo(one_line(f"  line {found.line}: {found.kind.replace('_', ' ')}: {what}"))
         if len(one.damage) > _SHOWN:
             click.echo(f"  and {len(one.damage) - _SHOWN:,} more")
     for error in errors:
         click.echo(one_line(error))
+    if errors:
+        click.echo("what can't be read stays as it is; make it readable, or move away what is no session")
     whole = len(checked) - len(damaged)
     click.echo(f"{counted(whole, 'session')} whole, {len(damaged)} with damage")
     if not fix and any(not one.mended for one in damaged):

@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 import msgspec
 
 from trimtab.frontends.rpc.framing import TooLong
-from trimtab.frontends.rpc.verbs import REPLY, VERBS, Request, Verb
+from trimtab.frontends.rpc.table import REPLY, VERBS, Verb
+from trimtab.frontends.rpc.verbs import Request
 from trimtab.types.near import nearest
 from trimtab.types.text import scrub_deep
 

@@ -22,7 +22,6 @@ from trimtab.coding.session import Session
 from trimtab.coding.switching import Candidate, carry_over, prepare
 from trimtab.coding.toolset import removed_variables
 from trimtab.config.hide import hide_variables
-from trimtab.frontends.rpc import verbs
 from trimtab.frontends.rpc.call import Answer, Call, response
 from trimtab.frontends.rpc.desk import Reopening, WireDesk, queued
 from trimtab.frontends.rpc.dialogs import WirePerson
@@ -37,6 +36,7 @@ from trimtab.frontends.rpc.outbox import Outbox
 from trimtab.frontends.rpc.requests import Asked, Line, Refused, Reply, read_line
 from trimtab.frontends.rpc.stream import Stream, notify
 from trimtab.frontends.rpc.streams import taken_over
+from trimtab.frontends.rpc.table import REPLY
 from trimtab.frontends.signals import CODES, heeded
 from trimtab.providers.retry import RetryPolicy
 from trimtab.types.errors import TrimtabError
@@ -118,7 +118,7 @@ class Server:
             case Reply():
                 if not self._person.hear(line):
                     error = "no such question is open: it was answered, or its time is up"
-                    self._outbox.put(response(verbs.REPLY, id=line.id, error=error))
+                    self._outbox.put(response(REPLY, id=line.id, error=error))
             case Refused():
                 self._outbox.put(response(line.command, id=line.id, error=line.error))
             case Asked():

@@ -1,18 +1,12 @@
-"""What a client can ask for: every verb of the protocol as a struct, and the table of them.
+"""What a client can ask for: every verb of the protocol as a struct. When each is done stands in table.py.
 
-docs/rpc.md is made from here, so the page and the program say the same. `way` says when a verb is done:
-
-    now     at once, whatever else runs
-    lane    in the order in which it came, one after the other
-    queue   the same among what is queued for the agent, which waits for nothing else
+docs/rpc.md is made from here, so the page and the program say the same.
 """
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import msgspec
 
-Way: TypeAlias = Literal["now", "lane", "queue"]
 QueueMode: TypeAlias = Literal["all", "one-at-a-time"]
 Behaviour: TypeAlias = Literal["steer", "followUp"]
 Events: TypeAlias = Literal["own", "all", "none"]
@@ -330,82 +324,3 @@ class SetDialogs(Request, frozen=True, tag="trimtab.set_dialogs"):
     """Without one, each question is answered as nobody would."""
     timeout_ms: int | None = 300_000
     """In milliseconds; null: as long as it takes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verb:
-    """A verb of the protocol. `ours`: pi has none of that name."""
-
-    name: str
-    request: type[Request]
-    way: Way
-
-    @property
-    def ours(self) -> bool:
-        """Whether it is an addition of ours."""
-        return self.name.startswith("trimtab.")
-
-
-_LANE: tuple[type[Request], ...] = (
-    Prompt,
-    NewSession,
-    SetModel,
-    CycleModel,
-    SetThinkingLevel,
-    CycleThinkingLevel,
-    Compact,
-    SwitchSession,
-    Fork,
-    Clone,
-    RunCommand,
-    Revert,
-    Undo,
-    Redo,
-    GoTo,
-    Verify,
-    AnswerCall,
-)
-_QUEUE: tuple[type[Request], ...] = (Steer, FollowUp, ClearQueue)
-_NOW: tuple[type[Request], ...] = (
-    Abort,
-    GetState,
-    GetMessages,
-    GetAvailableModels,
-    GetAvailableThinkingLevels,
-    SetSteeringMode,
-    SetFollowUpMode,
-    SetAutoCompaction,
-    SetAutoRetry,
-    AbortRetry,
-    Bash,
-    AbortBash,
-    GetSessionStats,
-    ExportHtml,
-    GetForkMessages,
-    GetEntries,
-    GetTree,
-    GetLastAssistantText,
-    SetSessionName,
-    GetCommands,
-    Complete,
-    GetContext,
-    Diff,
-    GetPermissions,
-    SetMode,
-    SkipSummary,
-    GetResult,
-    SetEvents,
-    SetDialogs,
-)
-
-
-def _verbs(requests: tuple[type[Request], ...], way: Way) -> dict[str, Verb]:
-    named = ((str(request.__struct_config__.tag), request) for request in requests)
-    return {name: Verb(name, request, way) for name, request in named}
-
-
-VERBS: dict[str, Verb] = {**_verbs(_LANE, "lane"), **_verbs(_QUEUE, "queue"), **_verbs(_NOW, "now")}
-"""Every verb by its name."""
-
-REPLY = "extension_ui_response"
-"""The record by which a client answers a question; it has no answer of its own."""
