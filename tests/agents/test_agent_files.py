@@ -10,6 +10,7 @@ from agents.conftest import agent, project_of, task
 from support.cli import Cli
 from support.desks import Desk
 from trimtab.coding.agents.agent_file import BUILT_IN, Subagent
+from trimtab.coding.agents.checks import agent_checks
 from trimtab.coding.agents.listing import agent_section
 from trimtab.coding.choose import New
 from trimtab.coding.instructions.instructions import Found, Instructions
@@ -82,13 +83,21 @@ def test_what_files_for_other_agents_say_is_understood(cli: Cli) -> None:
         ("tools: []\n", frozenset()),
         ("tools: [Nothing]\n", frozenset()),
         ("tools: [read, mcp__files__list]\n", frozenset({"read", "mcp__files__list"})),
-        ("disallowedTools: Bash, Write, Edit, Task, jobs\n", frozenset({"read", "grep", "find", "ls", "todo"})),
+        ("tools: [read, '*']\n", None),
     ],
 )
 def test_tools_are_all_those_named_or_none_and_never_more(cli: Cli, more: str, tools: frozenset[str] | None) -> None:
     made = only(cli, FRONT.format(name="a", more=more))
     assert isinstance(made, Subagent)
     assert made.tools == tools
+
+
+def test_tools_that_are_taken_away_are_taken_from_all_those_of_the_parent(cli: Cli) -> None:
+    made = only(cli, FRONT.format(name="a", more="disallowedTools: Write, mcp__files, notes__*, Wrte\n"))
+    assert isinstance(made, Subagent)
+    tools = ["write", "mcp__files__list", "notes__look", "bash", "edit", "mcp__filesystem__list", "memory"]
+    assert [tool for tool in tools if made.has(tool)] == ["bash", "edit", "mcp__filesystem__list"]
+    assert made.notes == (f"{cli.home}/agents/one.md: there is no tool 'Wrte' here",)
 
 
 @pytest.mark.parametrize(
@@ -149,11 +158,13 @@ def test_the_list_for_the_model_is_one_line_each_and_bounded() -> None:
 
 @pytest.mark.anyio
 async def test_the_command_lists_agents_with_their_places_and_what_children_did(cli: Cli) -> None:
-    agent(cli, "w", {"text": "42"}, front="tools: read\nmode: plan\nmax_steps: 3\n")
+    agent(cli, "w", {"text": "42"}, front="tools: read, WebFetch\nmode: plan\nmax_steps: 3\n")
     write(cli.home / "agents", "bad", "nothing")
     async with open_session(project_of(cli, task("how many?", agent="w"), {"text": "done"}), New()) as session:
         await session.prompt("go")
         lines = (await Desk(session).run("agents")).splitlines()
+    assert f"  note: {cli.home}/agents/w.md: there is no tool 'WebFetch' here" in lines
+    assert not any("memory" in line for line in lines)
     assert [line for line in lines if line.startswith(("general", "explore", "w ("))] == [
         "general (built-in): any task that stands alone, with all tools",
         "explore (built-in): finds things out and changes nothing",
@@ -183,3 +194,10 @@ async def test_an_agent_that_comes_meanwhile_is_said_and_can_be_used_in_the_next
         assert "late (" in await Desk(session).run("agents")
         assert [worker.ending for worker in session.crew.workers] == ["stop"]
         assert "- late: does late" in session.agent.system
+
+
+def test_what_means_nothing_in_a_file_is_said_by_the_doctor_and_not_on_every_run(cli: Cli) -> None:
+    write(cli.home / "agents", "one", FRONT.format(name="one", more="tools: WebFetch\n"))
+    assert found(cli).remarks == ()
+    (check,) = agent_checks(open_project(cli.project, env=cli.environment()))
+    assert (check.status, check.found) == ("note", f"{cli.home}/agents/one.md: there is no tool 'WebFetch' here")

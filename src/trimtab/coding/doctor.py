@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import anyio
 
 from trimtab import __version__
+from trimtab.coding.agents.checks import agent_checks
 from trimtab.coding.auth.check import auth_checks
 from trimtab.coding.auth.open import no_key
 from trimtab.coding.check import Check
@@ -63,6 +64,7 @@ async def examine(project: Project, *, mistakes: Iterable[ConfigError] = (), onl
         *await anyio.to_thread.run_sync(sandbox_checks, project),
         *await _extensions(project),
         *await mcp_checks(project),
+        *await anyio.to_thread.run_sync(agent_checks, project),
     )
 
 

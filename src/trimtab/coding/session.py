@@ -32,6 +32,7 @@ from trimtab.coding.extensions.acting import Acting
 from trimtab.coding.jobs.open import close_jobs
 from trimtab.coding.kit import Kit
 from trimtab.coding.mcp.hub import Mcp
+from trimtab.coding.mcp.narrowed import narrowed
 from trimtab.coding.model_preview import Preview
 from trimtab.coding.naming import Naming
 from trimtab.coding.past import Past
@@ -356,7 +357,7 @@ class Session:
             self._recorder,
             self.jobs,
             self._kit.confiner,
-            tuple(tool for tool in self.agent.tools if tool.spec.name not in own),
+            narrowed([tool for tool in self.agent.tools if tool.spec.name not in own], agent.has),
             self.under.acting if self.under else self.extensions,
             self._hooks,
         )

@@ -18,6 +18,7 @@ from trimtab.agent.ports import Provider
 from trimtab.coding.agents.agent_file import BUILT_IN, Subagent
 from trimtab.coding.agents.crew import Worker
 from trimtab.coding.choose import AtFile, Choice, Ephemeral
+from trimtab.coding.mcp.narrowed import names_in
 from trimtab.coding.opening import open_session
 from trimtab.coding.permissions.asking import visible
 from trimtab.coding.session import Session
@@ -90,6 +91,7 @@ async def run_subagent(
         child.agent.max_steps = min(step for step in steps if step is not None)
         if child.model.ref == parent.model.ref:
             child.agent.thinking = parent.agent.thinking
+        await _tell_notes(parent, agent)
         worker.session_id = child.log.header.id
         worker.session_file = str(child.log.path) if child.log.path else None
         await anyio.to_thread.run_sync(child.log.set_title, f"agent {agent.name}: {title}")
@@ -115,6 +117,16 @@ async def run_subagent(
         result.changed_files,
         turn.error.message if turn.error else "",
     )
+
+
+async def _tell_notes(parent: Session, agent: Subagent) -> None:
+    """Say, once, what in the file of an agent that is used means nothing here."""
+    lost = agent.unmet({name for tool in parent.agent.tools for name in names_in(tool)})
+    notes = [*agent.notes, *(f"agent {agent.name}: no tool here fits {one_line(name)!r}" for name in lost)]
+    for note in notes:
+        if note not in parent.crew.noted:
+            parent.crew.noted.add(note)
+            await parent.tell(note)
 
 
 async def _follow(watcher: Watcher, parent: Session, worker: Worker, update: Callable[[str], Awaitable[None]]) -> None:

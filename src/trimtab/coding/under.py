@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from trimtab.agent.ports import Hooks, Spent, Tool
-from trimtab.coding.agents.agent_file import Subagent
+from trimtab.coding.agents.agent_file import NEVER, Subagent
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.checkpoints.recorder import Checkpointer, ChildCheckpoints
 from trimtab.coding.extensions.acting import Acting
 from trimtab.coding.instructions.section import Section
 from trimtab.coding.instructions.texts import shown_path
 from trimtab.coding.jobs.jobs import Jobs
+from trimtab.coding.mcp.narrowed import CARRIERS
 from trimtab.coding.permissions.hooks import PermissionHooks
 from trimtab.coding.person import NOBODY, Person, Question
 from trimtab.coding.sandbox.confiner import Confiner
@@ -24,9 +25,6 @@ from trimtab.types.usage import Usage
 if TYPE_CHECKING:
     from trimtab.coding.mcp.hub import Mcp
     from trimtab.coding.session import Session
-
-_NEVER = frozenset({"memory"})
-"""Tools that no child has: what outlives the session is its parent's to write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +97,12 @@ class Under:
 
     def allows(self, tool: str) -> bool:
         """Whether the child has the tool of that name: its parent has it, and its file doesn't leave it out."""
-        if tool in _NEVER or (tool == "task" and self.depth >= self.parent.project.settings.agents.depth):
+        if tool in NEVER or (tool == "task" and self.depth >= self.parent.project.settings.agents.depth):
             return False
         if self.parent.under is not None and not self.parent.under.allows(tool):
             return False
-        return self.agent.tools is None or tool in self.agent.tools
+        # What finds and calls tools of servers holds no more than the child may have: `narrowed`.
+        return tool in CARRIERS or self.agent.has(tool)
 
 
 def hooks_under(under: Under | None, hooks: Hooks, log: SessionLog) -> Hooks:

@@ -6,8 +6,9 @@ Files for other agents of that kind say `permissionMode` and `maxTurns`, and nam
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -29,13 +30,18 @@ _MODES: dict[str, Mode | None] = {
     "bypasspermissions": "full",
     "dontask": None,
 }
+NEVER = frozenset({"memory"})
+"""Tools that no subagent has: what outlives the session is its parent's to write."""
 _INHERITED = frozenset({"", "inherit", "default", "sonnet", "opus", "haiku"})
 """Models that are the parent's: names that mean something only to one maker's agent do too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subagent:
-    """One agent. `text` are its instructions; None for `tools`, `model`, `mode`: as its parent has them; `path` is None for those that come with Trimtab."""
+    """One agent. `text` are its instructions; None for `tools`, `model`, `mode`: as its parent has them; `path` is None for those that come with Trimtab.
+
+    `tools` and `without` hold names; those with `__` in them may be globs (`mcp__files__*`), or the beginning of names (`mcp__files`).
+    """
 
     name: str
     description: str
@@ -48,6 +54,25 @@ class Subagent:
     max_steps: int | None = None
     notes: tuple[str, ...] = ()
     """What of its file means nothing here."""
+    without: frozenset[str] = frozenset()
+    """Tools that it doesn't have, whatever `tools` says."""
+
+    def has(self, tool: str) -> bool:
+        """Whether its file lets it have the tool of that name."""
+        if tool in NEVER or _names(self.without, tool):
+            return False
+        return self.tools is None or _names(self.tools, tool)
+
+    def unmet(self, there: Collection[str]) -> tuple[str, ...]:
+        """The names of tools from elsewhere in its file that none of those that are `there` has."""
+        wanted = sorted(name for name in self.tools or () if "__" in name)
+        return tuple(name for name in wanted if not any(_names((name,), tool) for tool in there))
+
+
+def _names(patterns: Collection[str], tool: str) -> bool:
+    if tool in patterns:
+        return True
+    return any("__" in one and (fnmatchcase(tool, one) or tool.startswith(f"{one}__")) for one in patterns)
 
 
 def parse_agent(source: SourceText, *, whose: Whose) -> Subagent:
@@ -73,35 +98,37 @@ def _agent(source: SourceText, fields: dict[str, Field], text: str, whose: Whose
     if not text.strip():
         raise BadFrontMatter("it says nothing behind its front matter")
     notes: list[str] = []
+    tools, without = _tools(fields, notes)
     return Subagent(
         name,
         description[:_LONGEST_DESCRIPTION],
         text.strip("\n"),
         whose,
         source.path,
-        _tools(fields, notes),
+        tools,
         _model(fields, notes),
         _mode(fields),
         _steps(fields),
         tuple(f"{source.shown}: {note}" for note in notes),
+        without,
     )
 
 
-def _tools(fields: dict[str, Field], notes: list[str]) -> frozenset[str] | None:
-    """Names of our tools; None where all are meant. Those that are taken away are taken from all."""
+def _tools(fields: dict[str, Field], notes: list[str]) -> tuple[frozenset[str] | None, frozenset[str]]:
+    """The tools that it has, None where all are meant, and those that are taken away from them."""
     named, refused = _list(fields.get("tools")), _list(fields.get("disallowedTools") or fields.get("disallowed-tools"))
-    if named is None or named == ["*"]:
-        return _without(refused) if refused else None
+    without = _known(refused or (), notes)
+    return None if named is None or "*" in named else _known(named, notes), without
+
+
+def _known(named: Sequence[str], notes: list[str]) -> frozenset[str]:
+    """Our names for these tools; a note about those that there can't be."""
     found = {tool: tool_named(tool) for tool in named[:_MOST_TOOLS]}
     if unknown := [tool for tool, known in found.items() if not known]:
         notes.append(f"there is no tool {', '.join(map(repr, unknown[:5]))} here")
-    return frozenset(filter(None, found.values())) - frozenset(map(tool_named, refused or ()))
-
-
-def _without(refused: Iterable[str]) -> frozenset[str]:
-    from trimtab.coding.permissions.rules import TOOLS  # noqa: PLC0415 - few say it so
-
-    return TOOLS - frozenset(map(tool_named, refused))
+    if len(named) > _MOST_TOOLS:
+        notes.append(f"it names {len(named):,} tools, of which {_MOST_TOOLS} are looked at")
+    return frozenset(filter(None, found.values()))
 
 
 def _model(fields: dict[str, Field], notes: list[str]) -> str | None:
@@ -159,7 +186,7 @@ _BUILT_IN = (
         "You find things out for another agent, which sees nothing of your work but your last message. Search and read as much as the question needs and no more; "
         "change nothing. End with the answer itself: facts, each with the path and line that shows it, and what you couldn't find.",
         "built-in",
-        tools=frozenset({"read", "grep", "find", "ls", "bash"}) | CONTEXT_TOOLS,
+        tools=frozenset({"read", "grep", "find", "ls", "bash"}) | CONTEXT_TOOLS - NEVER,
         mode="plan",
     ),
 )

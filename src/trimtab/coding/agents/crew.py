@@ -50,6 +50,8 @@ class Crew:
     """Files of children that were given away."""
     naming: Lock = field(default_factory=Lock)
     """Held while one is chosen."""
+    noted: set[str] = field(default_factory=set)
+    """What a person was told about the files of agents that were used."""
     _session: "Session | None" = None
     _room: anyio.CapacityLimiter | None = None
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from trimtab.coding.agents.agent_file import Subagent
+from trimtab.coding.agents.agent_file import NEVER, Subagent
 from trimtab.coding.agents.crew import Worker
 from trimtab.coding.commands.command import Command, Desk
 from trimtab.coding.instructions.texts import shown_path
@@ -36,12 +36,14 @@ def agent_lines(session: Session) -> list[str]:
 def _agent(agent: Subagent) -> Iterator[str]:
     yield f"{agent.name} ({agent.whose}): {shortened(agent.description, _DESCRIBED)}"
     said = [shown_path(agent.path)] if agent.path is not None else []
-    said += [f"tools: {', '.join(sorted(agent.tools)) or 'none'}"] if agent.tools is not None else []
+    said += [f"tools: {', '.join(sorted(agent.tools - NEVER)) or 'none'}"] if agent.tools is not None else []
+    said += [f"not: {', '.join(sorted(agent.without))}"] if agent.without else []
     said += [f"model: {agent.model}"] if agent.model else []
     said += [f"at most in mode {agent.mode}"] if agent.mode else []
     said += [f"at most {counted(agent.max_steps, 'step')}"] if agent.max_steps else []
     if said:
         yield f"  {'; '.join(said)}"
+    yield from (f"  note: {note}" for note in agent.notes)
 
 
 def _worker(worker: Worker) -> str:

@@ -94,10 +94,9 @@ def find_templates(places: Iterator[Place], texts: Texts, remarks: list[Remark])
 
 
 def find_agents(places: Iterator[Place], texts: Texts, remarks: list[Remark]) -> dict[str, Subagent]:
-    """The agents by name, those that come with Trimtab among them."""
+    """The agents by name, those that come with Trimtab among them. What is odd about one is said where agents are listed, and when it is used."""
     found = dict(BUILT_IN)
     for agent in _pages(places, "agents", texts, remarks, most=_MOST_AGENT_BYTES, parse=parse_agent):
-        remarks += [Remark(note, "agents", left_out=False) for note in agent.notes]
         found[agent.name] = agent
     return found
 

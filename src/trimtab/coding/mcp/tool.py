@@ -312,6 +312,11 @@ def resource_line(resource: Mapping[str, Any]) -> str:
     return f"{uri}  " + "; ".join(one_line(str(part))[:300] for part in about if part)
 
 
+def read_name(server: str) -> str:
+    """What rules call the reading of a server's resources."""
+    return f"mcp__{server_part(server)}__{_READ}"
+
+
 def stands_for(call: ToolCall) -> ToolCall:
     """The call as rules and people judge it: what `mcp_call` and `mcp_resource` are about, under its own name."""
     arguments = call.arguments or {}
@@ -319,5 +324,5 @@ def stands_for(call: ToolCall) -> ToolCall:
         inner = arguments.get("arguments")
         return replace(call, name=name, arguments=inner if isinstance(inner, dict) else {})
     if call.name == RESOURCE and isinstance(server := arguments.get("server"), str):
-        return replace(call, name=f"mcp__{server_part(server)}__{_READ}")
+        return replace(call, name=read_name(server))
     return call
