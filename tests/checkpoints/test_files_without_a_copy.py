@@ -471,3 +471,33 @@ def test_a_diff_shows_links_and_permissions_names_what_is_too_large_and_leaves_f
         f"--- {at}/link\n+++ {at}/link\n@@ -1,1 +1,1 @@\n-link to one\n+link to two\n",
         f"--- {at}/mode\n+++ {at}/mode\n(permissions 644, now 700)\n",
     )
+
+
+def test_links_and_folders_among_ignored_files_stay_as_those_do(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    ignore = bench.file(".gitignore", b"env/\nout/**/*.o\n")
+
+    def made() -> None:
+        bench.file("env/pyvenv.cfg")
+        (bench.project / "env" / "include").mkdir()
+        bench.file("out/deep/a.o")
+        for name in ("env/python", "out/link", "link"):
+            (bench.project / name).symlink_to("/usr/bin/python3")
+
+    bench.turn(made)
+    assert put_back(bench, bench.rewinder.undo()) == ["link"]
+    kept = [
+        ".gitignore",
+        "env",
+        "env/include",
+        "env/python",
+        "env/pyvenv.cfg",
+        "out",
+        "out/deep",
+        "out/deep/a.o",
+        "out/link",
+    ]
+    assert bench.names() == kept
+    monkeypatch.setattr(recorder, "_CLOCKS_NS", 0)
+    bench.turn(lambda: ignore.write_bytes(b""))
+    assert put_back(bench, bench.rewinder.undo()) == [".gitignore"]
+    assert bench.names() == kept

@@ -286,7 +286,7 @@ def _set_moved_in_apart(changes: dict[str, Change], begun: Begun, tree: Tree | N
     least = begun.at_ns - _CLOCKS_NS
     for path, change in list(changes.items()):
         after = change.after
-        if change.before is not None or after is None or after.link or after.special or after.folder:
+        if change.before is not None or after is None or after.special or after.folder:
             continue
         if after.content in contents or (tree is not None and tree.numbers.get(path) in numbers):
             continue  # moved here from where we saw it

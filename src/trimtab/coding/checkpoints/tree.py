@@ -47,6 +47,7 @@ class _Folders:
     every: set[str] = field(default_factory=set)
     noted: list[str] = field(default_factory=list)
     """Empty ones, and git's own."""
+    with_files: set[str] = field(default_factory=set)
     others: list[str] = field(default_factory=list)
     """Links, pipes, sockets, devices: ripgrep passes over them."""
     whole: bool = True
@@ -68,7 +69,9 @@ class ProjectTree:
         if self.hopeless or (names := self._files()) is None:
             return None
         folders = self._folders()
-        paths = [*names, *folders.others, *(folders.noted if folders.whole else ())]
+        ignored = _ignored(folders.with_files, names, str(self.project))
+        more = (*folders.others, *(folders.noted if folders.whole else ()))
+        paths = [*names, *(path for path in more if not _is_below(path, ignored))]
         with self.store.together():
             found = self._states(paths)
         if found is None:
@@ -125,7 +128,9 @@ class ProjectTree:
                                 found.every.add(entry.path)
                             elif entry.name == GIT:
                                 found.noted.append(entry.path)
-                        elif not entry.is_file(follow_symlinks=False):
+                        elif entry.is_file(follow_symlinks=False):
+                            found.with_files.add(folder)
+                        else:
                             found.others.append(entry.path)
             except OSError:
                 continue
@@ -151,6 +156,26 @@ class ProjectTree:
         except (OSError, subprocess.TimeoutExpired):
             return None
         return [os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+
+
+def _ignored(with_files: Iterable[str], listed: Iterable[str], project: str) -> set[str]:
+    """The folders that hold files, none of which is listed: an ignore file names them, and links and folders in them are as ignored as the files are."""
+    around, found = _above(listed, project) | {project}, set[str]()
+    for start in with_files:
+        folder = start
+        while folder not in around and folder not in found:
+            found.add(folder)
+            folder = os.path.dirname(folder)
+    return found
+
+
+def _is_below(path: str, folders: set[str]) -> bool:
+    if not folders:
+        return False
+    above = os.path.dirname(path)
+    while above not in folders and len(above) > 1:
+        above = os.path.dirname(above)
+    return above in folders
 
 
 def _above(paths: Iterable[str], project: str) -> set[str]:
