@@ -116,7 +116,11 @@ async def test_a_question_shows_what_the_server_says_of_its_tool(pulled: Pulled)
     pulled.says("sends a\ngreeting \u202e")
     async with pulled.session("once") as talk:
         await talk.call()
-        assert "the server a says of it: sends a" in talk.person.asked[0].details
+        assert [line.rstrip() for line in talk.person.asked[0].details[:3]] == [
+            "the server a says of it:",
+            "> sends a",
+            "> greeting",
+        ]
         assert not any("\u202e" in line for line in talk.person.asked[0].details)
 
 

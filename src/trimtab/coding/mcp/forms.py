@@ -118,11 +118,8 @@ class ToolForm:
     def lines(self, since: str) -> tuple[str, ...]:
         """What the server says of it; where another form was allowed, line by line what is other than there."""
         said = shortened(self.tool.description, _SAID)
-        head = tuple(
-            f"the server {self.server} says of it: {line}" if n == 0 else f"  {line}"
-            for n, line in enumerate(said.split("\n"))
-            if said
-        )
+        marked = tuple(f"> {line}" for line in said.split("\n"))  # so that no line of a server's reads as one of ours
+        head = (f"the server {self.server} says of it:", *marked) if said else ()
         if not since:
             return head
         before = self.allowed.read(since)
