@@ -43,7 +43,7 @@ class Left:
 
     def job(self, *, folder: Path | None = None, **more: object) -> tuple["subprocess.Popen[bytes]", Path]:
         """One more, and its record."""
-        marker = f"{len(self.started):016x}"
+        marker = process_tree.new_marker()
         process = sleeper(TRIMTAB_COMMAND=marker)
         self.started.append(process)
         records = self.records(folder or self.cli.project)
