@@ -22,10 +22,11 @@ from trimtab.coding.services import services
 from trimtab.coding.tools.bash import BashTool
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.tools.environment import command_environment
+from trimtab.coding.tools.process_tree import new_marker
 from trimtab.types.messages import Text
 
-MINE = "0123456789abcdef"
-"""The mark of a process that `sleeper` starts, where it is said."""
+MINE = new_marker()
+"""The mark of a process that `sleeper` starts, where it is said; other tests that run at the same time have others."""
 
 
 @dataclass

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from trimtab.coding.jobs.recorded import records_folder
 from trimtab.coding.jobs.records import Record, Records
 from trimtab.coding.project import open_project
 from trimtab.coding.tools import process_tree
+from trimtab.coding.tools.process import Group
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="jobs are found again by /proc alone")
 
@@ -43,7 +43,7 @@ class Left:
 
     def job(self, *, folder: Path | None = None, **more: object) -> tuple["subprocess.Popen[bytes]", Path]:
         """One more, and its record."""
-        marker = f"{len(self.started):016x}"
+        marker = process_tree.new_marker()
         process = sleeper(TRIMTAB_COMMAND=marker)
         self.started.append(process)
         records = self.records(folder or self.cli.project)
@@ -94,15 +94,21 @@ def test_what_was_kept_is_listed_shown_and_ended(cli: Cli, left: Left) -> None:
     assert cli.inside("jobs").err == "no job runs here; --all looks everywhere\n"
 
 
-def test_a_wait_ends_with_the_job_and_shows_what_it_printed(cli: Cli, left: Left) -> None:
+def test_a_wait_ends_with_the_job_and_shows_what_it_printed(
+    cli: Cli, left: Left, monkeypatch: pytest.MonkeyPatch
+) -> None:
     outputs = cli.home / "sessions" / "p" / "a.jsonl.outputs"
     outputs.mkdir(parents=True)
     (outputs / "output-1.txt").write_text("bye\n")
     process, _ = left.job(file=str(outputs / "output-1.txt"))
-    ending = threading.Timer(0.2, process.terminate)
-    ending.start()
+    gone = Group.gone
+
+    async def ends_while_waited_for(group: Group) -> None:
+        process.terminate()
+        await gone(group)
+
+    monkeypatch.setattr(Group, "gone", ends_while_waited_for)
     waited = cli.inside("jobs", "wait", "j1")
-    ending.join()
     assert (waited.code, waited.out, waited.err) == (0, "bye\n", "note: j1 (server): ended\n")
     assert process.wait() == -15
 

@@ -38,7 +38,7 @@ def marked() -> Iterator["subprocess.Popen[bytes]"]:
     process.wait()
 
 
-@pytest.mark.parametrize("marker", [MINE, "", "m", "0123456789ABCDEF", MINE + "\n"])
+@pytest.mark.parametrize("marker", [MINE, "", "m", "0123456789ABCDEF", MINE + "\n"], ids=range(5))
 @pytest.mark.parametrize("with_born", [True, False])
 async def test_a_record_of_a_process_without_its_marker_ends_nobody(
     world: World, stranger: "subprocess.Popen[bytes]", marker: str, with_born: bool
