@@ -1,6 +1,7 @@
 """Sessions that nobody can look at are not sessions that aren't there. A link to itself stands for what can't be read: it refuses root, too."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,19 @@ def test_a_file_that_cannot_be_read_is_why_nothing_goes_on(cli: Cli) -> None:
     assert (outcome.code, "abcd.jsonl" in outcome.err) == (2, True)
     listed = cli.inside("sessions", "list")
     assert (listed.code, "abcd.jsonl" in listed.err, "no sessions" in listed.err) == (1, True, False)
+
+
+def test_an_older_session_that_goes_on_in_place_of_one_that_cannot_be_read_is_told(cli: Cli) -> None:
+    flags = ("--model", cli.script({"text": "one"}))
+    assert cli.inside("-p", "hi", *flags).code == 0
+    assert "older" not in cli.inside("-p", "on", "-c", *flags).err
+    newer = cli.sessions[0].with_name("29990101T000000Z_abcd.jsonl")
+    newer.write_bytes(b"no session\n")
+    os.utime(newer, (4e9, 4e9))
+    outcome = cli.inside("-p", "on", "-c", *flags)
+    assert (outcome.code, outcome.out) == (0, "one\n")
+    assert "an older session goes on: " in outcome.err
+    assert "abcd.jsonl" in outcome.err
 
 
 def test_nothing_is_called_a_leftover_while_a_session_cannot_be_read(cli: Cli, hidden: Path) -> None:

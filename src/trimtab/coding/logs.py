@@ -6,7 +6,7 @@ notice, not the end: the session then lives in memory.
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import assert_never
@@ -58,7 +58,10 @@ def open_log(project: Project, choice: Choice, *, takeover: bool = False) -> Ope
             return _place(project, folder.open_or_create(absolute, str(project.cwd), takeover=takeover))
         case Resume(ref=ref):
             path = folder.find(ref, str(project.cwd))
-            return _place(project, folder.open(path, takeover=takeover, cwd=str(project.cwd)))
+            over = folder.passed_over(path, str(project.cwd)) if ref == "last" else ""
+            opened = _place(project, folder.open(path, takeover=takeover, cwd=str(project.cwd)))
+            note = f"an older session goes on: {over}"
+            return replace(opened, notices=(*opened.notices, note)) if over else opened
         case Fork(ref=ref, at=at):
             copy = folder.fork(folder.find(ref, str(project.cwd)), cwd=str(project.cwd), at=at)
             return _place(project, folder.open(copy))

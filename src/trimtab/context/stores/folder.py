@@ -194,6 +194,18 @@ class SessionFolder:
             hint='trimtab -p "…" starts one; `trimtab sessions list --all` shows those of other folders',
         )
 
+    def passed_over(self, path: Path, cwd: str) -> str:
+        """Why a file that was written after `path`, the last session of the project in `cwd` that can be read, can't be; empty where there is none."""
+        since = modified_at(path)
+        for newer in sorted(self.paths(cwd), key=modified_at, reverse=True):
+            if modified_at(newer) <= since:
+                break
+            try:
+                SessionFile.read(newer)
+            except SessionError as exc:
+                return exc.message
+        return ""
+
     def _none(self, what: str, cwd: str | None, *, refused: str = "", hint: str) -> TrimtabError:
         """The error that there is no such session, or that nobody can say so."""
         why = next(iter(self.unread(cwd)), refused)
