@@ -28,14 +28,17 @@ from trimtab.coding.extensions.points import (
     Ask,
     BeforeCompaction,
     BeforeRequest,
+    Cancel,
     Change,
     Deny,
     Note,
     Replace,
     SessionEnd,
     SessionStart,
+    Summary,
     ToolCalled,
     ToolReturned,
+    Wishes,
 )
 from trimtab.coding.person import Option, Question
 from trimtab.types.config import ModelConfig
@@ -49,6 +52,7 @@ __all__ = [
     "Ask",
     "BeforeCompaction",
     "BeforeRequest",
+    "Cancel",
     "Change",
     "Deferred",
     "Deny",
@@ -65,10 +69,12 @@ __all__ = [
     "Say",
     "SessionEnd",
     "SessionStart",
+    "Summary",
     "Tool",
     "ToolCalled",
     "ToolOutput",
     "ToolReturned",
     "ToolRun",
     "ToolSpec",
+    "Wishes",
 ]

@@ -12,7 +12,9 @@ from anyio.abc import TaskGroup
 from support.small_window import Heard, Json, SmallRoom, calls, page, reads, says, watch
 from trimtab.agent.events import Notice
 from trimtab.coding.context.ahead import Background
+from trimtab.coding.context.around import NobodyAround
 from trimtab.coding.session import Session
+from trimtab.context.asks import Answer, Consent, Consented
 from trimtab.providers.scripted import ScriptedProvider
 from trimtab.types.messages import Text
 from trimtab.types.models import ModelRequest
@@ -218,3 +220,69 @@ async def test_what_summaries_took_is_in_the_usage_of_the_turn(tmp_path: Path) -
     said = sum(usage.input for usage in answers if usage is not None)
     assert turn.usage.input >= 1_111
     assert turn.usage.input - 1_111 >= said
+
+
+class Guard(NobodyAround):
+    """Hooks that answer so, and keep what they were asked; with a `gate` they take until it opens."""
+
+    def __init__(self, answer: Consented, gate: anyio.Event | None = None) -> None:
+        self.answer, self.gate, self.asked = answer, gate, list[Consent]()
+
+    @property
+    def hears_compactions(self) -> bool:
+        return True
+
+    async def before_compaction(self, model: str, ask: Consent) -> Consented:
+        self.asked.append(ask)
+        if self.gate is not None and ask.ahead:
+            await self.gate.wait()
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "mode", "models"),
+    [
+        (Consented(), "", 1),
+        (Consented(wishes="name the lighthouses"), "", 1),
+        (Consented(no_model="it is secret"), "digest", 0),
+        (Consented(text="All that was read is noted.", by="hook"), "given", 0),
+    ],
+)
+async def test_hooks_are_asked_once_before_a_summary_is_prepared_and_what_they_say_holds_for_the_compaction(
+    tmp_path: Path, answer: Consented, mode: str, models: int
+) -> None:
+    room, provider = room_at(tmp_path), Writing([*FULL, says("done")], says(RECORD))
+    guard = Guard(answer)
+    async with room.open(provider=provider) as session:
+        session.context.transcript.around = guard
+        await talked(session, "read them")
+    (entry,) = compactions(room)
+    assert [ask.ahead for ask in guard.asked] == [True]
+    assert len(provider.asked) == models
+    assert ("lighthouses" in str(provider.asked)) is bool(answer.wishes)
+    assert entry["edit"]["mode"] in ([mode] if mode else ["in_place", "serialised"])
+    if answer.no_model:
+        assert entry["edit"]["meta"]["rejected"] == ["it is secret"]
+
+
+async def test_a_compaction_that_comes_while_hooks_are_asked_about_preparing_it_waits_for_the_same_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = anyio.Event()
+    guard = Guard(Consented(no_model="it is secret"), gate)
+    room, provider = room_at(tmp_path), Writing([*FULL, says("done")], says(RECORD))
+    shares = Background.share_consent
+
+    async def share(self: Background) -> Answer | None:
+        gate.set()
+        return await shares(self)
+
+    monkeypatch.setattr(Background, "share_consent", share)
+    async with room.open(provider=provider) as session, anyio.create_task_group() as group:
+        session.work_beside(group.start_soon)  # and nobody waits for what is done beside
+        session.context.transcript.around = guard
+        await session.prompt("read them")
+        group.cancel_scope.cancel()
+    (entry,) = compactions(room)
+    assert (entry["edit"]["mode"], provider.asked) == ("digest", [])
+    assert [ask.ahead for ask in guard.asked] == [True]

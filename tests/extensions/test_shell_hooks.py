@@ -13,7 +13,9 @@ from support.extended import Answers, talk
 from support.instructed import Place
 from trimtab.coding.commands.registry import run_command
 from trimtab.coding.extensions import shell as shell_module
-from trimtab.coding.extensions.shell import run_hook
+from trimtab.coding.extensions.foreign import HookFailed
+from trimtab.coding.extensions.points import Cancel, Deny, Summary, Wishes
+from trimtab.coding.extensions.shell import Ran, answer_of, run_hook
 from trimtab.types.errors import ConfigError
 
 pytestmark = pytest.mark.anyio
@@ -343,3 +345,31 @@ async def test_the_hooks_of_a_project_that_is_not_trusted_are_not_even_looked_at
     async with talk(place, trust=trust, person=Answers(["later", "yes"])) as talking:
         assert talking.session.extensions.shell == ()
     assert not (place.cwd / "owned").exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "out", "answer"),
+    [
+        (0, "", None),
+        (0, "keep the names", Wishes("keep the names")),
+        (0, '{"instructions": "keep the names"}', Wishes("keep the names")),
+        (0, '{"context": "keep the names"}', Wishes("keep the names")),
+        (0, '{"summary": "all read"}', Summary("all read")),
+        (0, '{"decision": "cancel", "reason": "later"}', Cancel("later")),
+        (0, '{"decision": "block", "reason": "secret"}', Deny("secret")),
+        (0, '{"continue": false, "stopReason": "secret"}', Deny("secret")),
+        (2, "", Deny("secret")),
+    ],
+)
+async def test_what_a_command_says_before_a_compaction(code: int, out: str, answer: object) -> None:
+    assert await answer_of(Ran(code, out.encode(), "secret" if code else ""), "before_compaction", _unheard) == answer
+
+
+@pytest.mark.parametrize("out", ['{"decision": "cancel"}', '{"summary": "all read"}', '{"Summary": ""}'])
+async def test_what_is_known_before_a_compaction_makes_no_sense_of_a_call(out: str) -> None:
+    with pytest.raises(HookFailed):
+        await answer_of(Ran(0, out.encode(), ""), "tool_call", _unheard)
+
+
+async def _unheard(_text: str) -> None:
+    pass

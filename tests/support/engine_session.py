@@ -12,7 +12,19 @@ from itertools import count
 from typing import Any, TypeVar
 
 from trimtab.context.archive import Archive
-from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Kept, Record, Recorded, Summarize
+from trimtab.context.asks import (
+    Answer,
+    Ask,
+    Consent,
+    Consented,
+    Consult,
+    Failed,
+    Keep,
+    Kept,
+    Record,
+    Recorded,
+    Summarize,
+)
 from trimtab.context.embed.log_in_memory import MemoryLog
 from trimtab.context.engine import Engine
 from trimtab.context.prepared import Prepared
@@ -55,6 +67,8 @@ class Outside:
                 return Recorded(log.record(ask.values)) if said is None else said
             case Summarize():
                 return self.summarize(ask) if self.summarize else Failed("no model is reachable")
+            case Consent():
+                return Consented()
             case Consult():
                 return self.consult(ask) if self.consult else Failed("no policy is reachable")
             case Keep():

@@ -1,8 +1,8 @@
 """What the engine asks of the outside: requests that it yields, and the answers that whoever drives it sends back.
 
     plan = engine.prepare(request)            a generator: nothing runs before it is driven
-    ask = next(plan)                          Record | Keep | Summarize | Consult
-    ask = plan.send(answer)                   Recorded | Kept | Summary | Advice | Failed
+    ask = next(plan)                          Record | Keep | Summarize | Consult | Consent
+    ask = plan.send(answer)                   Recorded | Kept | Summary | Advice | Consented | Failed
     … StopIteration.value                     Prepared
 
 The same engine so runs in an async agent, a sync script, a proxy and a simulator. Every ask may be answered with `Failed`; then the
@@ -97,16 +97,46 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True)
+class Consent:
+    """Say what others have against a compaction, or want of it, and answer `Consented`. Only a compactor that `asks_first` asks.
+
+    `messages` (`tokens` of them) are to give way, in a request of `used` tokens for which there are `room`. `by_model`: a model would be asked for the
+    text; `author` as in the log; `wishes` as they came. `ahead`: the text would be prepared, for a compaction that comes later.
+    """
+
+    messages: tuple[Message, ...]
+    tokens: int
+    used: int
+    room: int
+    author: str
+    by_model: bool
+    wishes: str = ""
+    ahead: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Consented:
+    """What was said: why nothing is to be compacted, or not by a model; a text that stands in place of the messages; or wishes about it. All empty: go on."""
+
+    cancelled: str = ""
+    no_model: str = ""
+    text: str = ""
+    by: str = ""
+    """Whose text it is."""
+    wishes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """It could not be done, and why, in words."""
 
     reason: str
 
 
-Ask: TypeAlias = Record | Keep | Summarize | Consult
-Answer: TypeAlias = Recorded | Kept | Summary | Advice | Failed
+Ask: TypeAlias = Record | Keep | Summarize | Consult | Consent
+Answer: TypeAlias = Recorded | Kept | Summary | Advice | Consented | Failed
 T = TypeVar("T")
-A = TypeVar("A", bound=Record | Keep | Summarize | Consult)
+A = TypeVar("A", bound=Record | Keep | Summarize | Consult | Consent)
 
 
 def run_plan(plan: Generator[Ask, Answer, T], answer: Callable[[Ask], Answer]) -> T:
@@ -129,4 +159,4 @@ def partly_answered(plan: Generator[Ask, Answer, T], answer: Callable[[Ask], Ans
             value: T = stop.value
             return value
         said = answer(ask)
-        given = (yield said) if isinstance(said, Record | Keep | Summarize | Consult) else said
+        given = (yield said) if isinstance(said, Record | Keep | Summarize | Consult | Consent) else said

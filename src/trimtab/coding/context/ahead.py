@@ -13,20 +13,21 @@ from typing import Any, TypeAlias
 
 import anyio
 
-from trimtab.context.asks import Answer, Ask, Failed, Summarize
+from trimtab.context.asks import Answer, Ask, Consent, Failed, Summarize
 from trimtab.types.messages import Assistant, Message, ToolResult
 
 Work: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 Start: TypeAlias = Callable[[Work], object]
 """Starts a function in a task group: its `start_soon`."""
 AskModel: TypeAlias = Callable[[Summarize], Awaitable[Answer]]
+AskOthers: TypeAlias = Callable[[Consent], Awaitable[Answer]]
 
 
 @dataclass(slots=True)
 class _Asked:
     """A question that is out. `answer` stays None when nobody waited for it to the end."""
 
-    ask: Summarize
+    ask: Summarize | Consent
     answered: anyio.Event = field(default_factory=anyio.Event)
     answer: Answer | None = None
 
@@ -69,21 +70,28 @@ class Background:
 
         self._start(run)
 
-    async def ask(self, ask: Ask, model: AskModel) -> Answer:
-        """Ask a model in the background, where others can share the answer."""
-        if not isinstance(ask, Summarize):
+    async def ask(self, ask: Ask, model: AskModel, others: AskOthers) -> Answer:
+        """Ask a model, or others, in the background, where the answer can be shared."""
+        if not isinstance(ask, Summarize | Consent):
             return Failed("nothing else is done in the background")
         asked = _Asked(ask)
         self._asked.append(asked)
         try:
-            asked.answer = await model(ask)
+            asked.answer = await (model(ask) if isinstance(ask, Summarize) else others(ask))
             return asked.answer
         finally:
             asked.answered.set()
 
     async def share(self, ask: Summarize) -> Answer | None:
         """The answer to the same question if the background has asked it; None if it hasn't, or never got one."""
-        asked = next((one for one in self._asked if one.ask == ask), None)
+        return await self._answer(next((one for one in self._asked if one.ask == ask), None))
+
+    async def share_consent(self) -> Answer | None:
+        """What others say to the question about a preparation that they are just being asked; None when they aren't."""
+        asks = (one for one in self._asked if isinstance(one.ask, Consent) and not one.answered.is_set())
+        return await self._answer(next(asks, None))
+
+    async def _answer(self, asked: _Asked | None) -> Answer | None:
         if asked is None:
             return None
         await asked.answered.wait()

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from trimtab.context.asks import Consent, Consented
 from trimtab.types.entries import EditEntry
 from trimtab.types.messages import Message, User
 from trimtab.types.models import ModelRequest
@@ -15,8 +16,13 @@ class Around(Protocol):
         """What is to be recorded before the request is made, behind the conversation, which `said` gives."""
         ...
 
-    async def before_summary(self, model: str) -> str:
-        """Why no model is to be asked for a summary; empty when one may be."""
+    @property
+    def hears_compactions(self) -> bool:
+        """Whether to ask before one at all."""
+        ...
+
+    async def before_compaction(self, model: str, ask: Consent) -> Consented:
+        """What there is against a compaction in the window of `model`, or what is wanted of it."""
         ...
 
     async def edited(self, entry_id: str, entry: EditEntry) -> None:
@@ -31,9 +37,14 @@ class NobodyAround:
         """Nothing."""
         return ()
 
-    async def before_summary(self, model: str) -> str:
-        """No reason."""
-        return ""
+    @property
+    def hears_compactions(self) -> bool:
+        """No."""
+        return False
+
+    async def before_compaction(self, model: str, ask: Consent) -> Consented:
+        """Nothing."""
+        return Consented()
 
     async def edited(self, entry_id: str, entry: EditEntry) -> None:
         """Nobody listens."""

@@ -119,12 +119,18 @@ def checked_policy(name: str) -> str:
 
 
 def make_compactor(
-    model: ModelInfo, *, reattached: "Reattached" = lambda _view, _gone: "", cache: "SummaryCache | None" = None
+    model: ModelInfo,
+    *,
+    reattached: "Reattached" = lambda _view, _gone: "",
+    cache: "SummaryCache | None" = None,
+    asks_first: Callable[[], bool] = lambda: False,
 ) -> "Compactor":
-    """What writes summaries for a session. `model` is asked for them; `reattached` gives what is put behind each from state."""
+    """What writes summaries for a session. `model` is asked for them; `reattached` gives what is put behind each from state; `asks_first`: whether hooks want to be asked before."""
     from trimtab.context.editing.compacting import Compactor  # noqa: PLC0415 - not needed while there is room
 
-    return Compactor(summariser=summariser_of(model), in_place=True, reattached=reattached, cache=cache)
+    return Compactor(
+        summariser=summariser_of(model), in_place=True, reattached=reattached, cache=cache, asks_first=asks_first
+    )
 
 
 def summariser_of(model: ModelInfo) -> "Summariser":

@@ -155,6 +155,7 @@ def open_context(
             smallest_of(writers) if writers else found[0].engine.model,
             reattached=found[0].reattached,
             cache=summaries.cache(),
+            asks_first=lambda: found[0].transcript.around.hears_compactions,
         ),
         experience=experience,
         tokenizers=tokenizers.of,

@@ -29,7 +29,7 @@ from trimtab.coding.context.summaries import ProjectSummaries
 from trimtab.coding.context.summariser import LONGEST, QUIET_S, Asked, Summarisers
 from trimtab.coding.context.tokenizers import Tokenizers
 from trimtab.coding.context.waiting import SummaryWait
-from trimtab.context.asks import Answer, Ask, Consult, Failed, Keep, Record, Recorded, Summarize
+from trimtab.context.asks import Answer, Ask, Consent, Consented, Consult, Failed, Keep, Record, Recorded, Summarize
 from trimtab.context.counting.cut_prompt import CutWatch
 from trimtab.context.cycle.refusals import LEAST
 from trimtab.context.engine import Engine
@@ -192,7 +192,7 @@ class ManagedTranscript:
             step = await anyio.to_thread.run_sync(_advance, plan, None)
         try:
             while not isinstance(step, _Result):
-                answer = await self.background.ask(step, summarisers.ask)
+                answer = await self.background.ask(step, summarisers.ask, self._consent)
                 async with self._turn:
                     step = await anyio.to_thread.run_sync(_advance, plan, answer)
         finally:
@@ -326,16 +326,20 @@ class ManagedTranscript:
             case Summarize():
                 if self._summarisers is None:
                     return Failed("no model writes summaries here")
-                why_not = await self.around.before_summary(self.engine.model.ref) if ask.purpose == "compact" else ""
-                if why_not:
-                    return Failed(why_not)
                 return await self.wait.over(
                     partial(self._summary, ask, self._summarisers), writer=self._summarisers.first(ask)
                 )
+            case Consent():
+                shared = await self.background.share_consent() if ask.author != "user" else None
+                # A text for what was to be prepared says nothing of what came since.
+                return shared if isinstance(shared, Consented) and not shared.text else await self._consent(ask)
             case Consult():
                 if self._adviser is None:
                     return Failed("no policy elsewhere is reachable here")
                 return await self._adviser.ask(ask)
+
+    async def _consent(self, ask: Consent) -> Answer:
+        return await self.around.before_compaction(self.engine.model.ref, ask)
 
     async def _record(self, values: Sequence[EditEntry | RevertEntry | CustomEntry]) -> Answer:
         try:

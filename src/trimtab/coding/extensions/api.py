@@ -26,6 +26,7 @@ from trimtab.coding.extensions.points import (
     Ask,
     BeforeCompaction,
     BeforeRequest,
+    Cancel,
     Change,
     Deny,
     Note,
@@ -33,8 +34,10 @@ from trimtab.coding.extensions.points import (
     Replace,
     SessionEnd,
     SessionStart,
+    Summary,
     ToolCalled,
     ToolReturned,
+    Wishes,
 )
 from trimtab.types.config import ModelConfig
 from trimtab.types.errors import UsageError
@@ -280,11 +283,11 @@ class Api:
 
     def before_compaction(
         self,
-        hook: Callable[[BeforeCompaction, Here], Soon[Deny]],
+        hook: Callable[[BeforeCompaction, Here], Soon[Deny | Cancel | Summary | Wishes]],
         *,
         limit_s: float = LIMIT_S,
     ) -> None:
-        """Before a model is asked for a summary; `Deny` lets the engine do without one."""
+        """Before a part of the conversation gives way to a summary or digest. `Cancel`: not now; `Deny`: a digest, without a model; `Summary`: this text; `Wishes`: to whoever writes it."""
         self._hook("before_compaction", hook, "", limit_s)
 
     def after_compaction(self, hook: Callable[[AfterCompaction, Here], Nothing], *, limit_s: float = LIMIT_S) -> None:

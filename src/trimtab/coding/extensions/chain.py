@@ -8,6 +8,7 @@ Each sees what the one before made of it. The one rule: an answer that a point d
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from dataclasses import replace as fields_changed
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
@@ -20,17 +21,21 @@ from trimtab.coding.extensions.points import (
     Ask,
     BeforeCompaction,
     BeforeRequest,
+    Cancel,
     Change,
     Deny,
     Note,
     Point,
     Replace,
     SessionStart,
+    Summary,
     Told,
     ToolCalled,
     ToolReturned,
+    Wishes,
 )
 from trimtab.coding.telling.hidden import without_invisible
+from trimtab.context.asks import Consented
 from trimtab.types.text import scrub
 
 Tell: TypeAlias = Callable[[str], Awaitable[None]]
@@ -130,12 +135,22 @@ class HookPoints:
         found = [(hook, await self._asked(hook, told)) for hook in self.at(_point_of(told))]
         return tuple(_noted(hook, answer.text) for hook, answer in found if isinstance(answer, Note) and answer.text)
 
-    async def refusal(self, told: BeforeCompaction) -> str:
-        """Why no summary is to be written; empty when one may be."""
+    async def compaction(self, told: BeforeCompaction) -> Consented:
+        """Ask about a compaction: the strictest answer counts, of two texts the first; the first that cancels ends it."""
+        said = Consented()
         for hook in self.at("before_compaction"):
-            if isinstance(answer := await self._asked(hook, told), Deny):
-                return f"{hook.who}: {clean(answer.reason)}"
-        return ""
+            match await self._asked(hook, told):
+                case Cancel(reason=reason):
+                    return Consented(cancelled=f"{hook.who}: {clean(reason) or 'it gave no reason'}")
+                case Deny(reason=reason) if not said.no_model:
+                    said = fields_changed(said, no_model=f"{hook.who}: {clean(reason)}")
+                case Summary(text=text) if not said.text:
+                    said = fields_changed(said, text=clean(text, LONGEST_OUTPUT), by=hook.who)
+                case Wishes(text=text) if wish := clean(text):
+                    said = fields_changed(said, wishes=f"{said.wishes}\n{wish}".strip())
+                case _:
+                    pass
+        return said
 
     async def say(self, told: Told) -> None:
         """Tell the hooks at a point where nothing is answered."""
@@ -173,7 +188,9 @@ async def _answer(hook: Hook, told: Any, tell: Tell) -> Answer | None:
 def _require_texts(answer: Answer | None) -> None:
     """Raise `HookFailed` for an answer whose fields hold something else than they say."""
     match answer:
-        case Deny(reason=text) | Ask(reason=text) | Note(text=text) | Replace(text=text):
+        case Deny(reason=text) | Ask(reason=text) | Cancel(reason=text):
+            fits = isinstance(text, str)
+        case Note(text=text) | Replace(text=text) | Summary(text=text) | Wishes(text=text):
             fits = isinstance(text, str)
         case Change(arguments=arguments, note=note):
             fits = isinstance(note, str) and isinstance(arguments, dict) and all(isinstance(k, str) for k in arguments)

@@ -86,10 +86,26 @@ class ToolReturned(_Told, frozen=True, kw_only=True, tag="tool_result"):
 
 
 class BeforeCompaction(_Told, frozen=True, kw_only=True, tag="before_compaction"):
-    """A model is about to be asked for a summary that takes the place of a part of the conversation."""
+    """A part of the conversation is about to give way to a summary or a digest."""
 
     model: str
     """Whose window it is about."""
+    trigger: str = "auto"
+    """`manual` where the person asked for it, `auto` otherwise."""
+    by_model: bool = True
+    """Whether a model would be asked for the text; a digest is made without one."""
+    tokens_before: int = 0
+    """The size of the context."""
+    room: int = 0
+    """How many tokens a request may have."""
+    replaces_tokens: int = 0
+    """How many of the context give way."""
+    text: str = ""
+    """What gives way, as text, shortened."""
+    instructions: str = ""
+    """What the person wishes of the summary."""
+    ahead: bool = False
+    """Whether the text is prepared now, for a compaction that comes."""
 
 
 class AfterCompaction(_Told, frozen=True, kw_only=True, tag="after_compaction"):
@@ -114,7 +130,7 @@ Told: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """Don't: the call isn't run, the summary isn't written. `reason` is what the model reads, or the log keeps."""
+    """Don't: the call isn't run, no model writes the summary. `reason` is what the model reads, or the log keeps."""
 
     reason: str
 
@@ -150,14 +166,35 @@ class Replace:
     is_error: bool = False
 
 
-Answer: TypeAlias = Deny | Ask | Change | Note | Replace
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Compact nothing now. Where a request would not fit without, a digest is made all the same: no hook can end a turn."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The text that stands in place of what gives way; it has to be smaller than that."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What whoever writes the summary is to heed."""
+
+    text: str
+
+
+Answer: TypeAlias = Deny | Ask | Change | Note | Replace | Cancel | Summary | Wishes
 ANSWERS: dict[Point, tuple[type, ...]] = {
     "session_start": (Note,),
     "session_end": (),
     "before_request": (Note,),
     "tool_call": (Deny, Ask, Change, Note),
     "tool_result": (Replace, Note),
-    "before_compaction": (Deny,),
+    "before_compaction": (Deny, Cancel, Summary, Wishes),
     "after_compaction": (),
     "event": (),
 }

@@ -21,7 +21,7 @@ import msgspec
 
 from trimtab.coding.extensions.chain import Tell, clean
 from trimtab.coding.extensions.foreign import HookFailed
-from trimtab.coding.extensions.points import Answer, Ask, Change, Deny, Note, Point, Replace
+from trimtab.coding.extensions.points import Answer, Ask, Cancel, Change, Deny, Note, Point, Replace, Summary, Wishes
 from trimtab.coding.tools import process_tree
 from trimtab.coding.tools.process import GRACE_S, Pump
 from trimtab.types.text import strip_terminal
@@ -56,6 +56,10 @@ _INNER: Mapping[str, tuple[type, str]] = {
     "updatedInput": _OBJECT,
 }
 """Those of `hookSpecificOutput`."""
+_OF_COMPACTION: Mapping[str, tuple[type, str]] = {"summary": _TEXT, "instructions": _TEXT}
+"""Those that are known before a compaction alone."""
+_CANCEL = "cancel"
+"""What may be decided there alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +181,8 @@ async def answer_of(ran: Ran, point: Point, tell: Tell) -> Answer | None:
     if not text.startswith("{"):
         if point in ("session_start", "before_request"):
             return Note(text)
+        if point == "before_compaction":
+            return Wishes(text)
         if point == "tool_call":
             raise HookFailed(f"it printed no JSON object: {_line(text)}")
         return None  # what a listener prints is its own matter
@@ -241,11 +247,14 @@ def _decided(*said: str | None) -> str:
 async def _read(tree: dict[str, Any], point: Point, tell: Tell) -> Answer | None:
     """A JSON object as an answer. Raises `HookFailed` where a field holds what it can't, or where none is known and one could be."""
     guards = point not in _LISTENS
-    _require_fields(tree, _OUTER, guards=guards)
+    about = point == "before_compaction"
+    _require_fields(tree, {**_OUTER, **(_OF_COMPACTION if about else {})}, guards=guards)
     inner: dict[str, Any] = tree.get("hookSpecificOutput") or {}
     _require_fields(inner, _INNER, guards=guards)
     if message := _text(tree, "systemMessage", "message"):
         await tell(_line(message))
+    if about and tree.get("decision") == _CANCEL:
+        return Cancel(_text(tree, "reason", "stopReason"))
     decision = _decided(inner.get("permissionDecision"), tree.get("decision"))
     reason = _text(inner, "permissionDecisionReason") or _text(tree, "reason", "stopReason")
     note = _text(inner, "additionalContext") or _text(tree, "context", "additionalContext")
@@ -268,9 +277,17 @@ async def _read(tree: dict[str, Any], point: Point, tell: Tell) -> Answer | None
         case "session_start" | "before_request":
             return Note(note) if note else None
         case "before_compaction":
-            return Deny(reason or "it gave no reason") if stops else None
+            return Deny(reason or "it gave no reason") if stops else _wanted(tree, note)
         case _:
             return None
+
+
+def _wanted(tree: Mapping[str, Any], note: str) -> Answer | None:
+    """What is wanted of a compaction: a text of the hook's own, or wishes."""
+    if text := _text(tree, "summary"):
+        return Summary(text)
+    wishes = _text(tree, "instructions") or note
+    return Wishes(wishes) if wishes else None
 
 
 def _text(tree: Mapping[str, Any], *names: str) -> str:

@@ -10,6 +10,7 @@ isn't used.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trimtab.context.asks import Consented
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.applying import shown_size
 from trimtab.context.summary.job import Job, SummaryOutcome
@@ -27,6 +28,8 @@ class Ahead:
     shown: dict[str, tuple[Message, ...]]
     job: Job
     outcome: SummaryOutcome | None = None
+    said: Consented | None = None
+    """What others said of it, where they were asked."""
 
     def begins(self, view: View, run: Sequence[int]) -> list[int] | None:
         """The indices of the prepared run, if it is the beginning of `run`, and unchanged."""

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from msgspec import structs
 
 from trimtab.context.actions import Action
-from trimtab.context.asks import Answer, Ask, Failed, Keep, Kept
+from trimtab.context.asks import Answer, Ask, Consented, Failed, Keep, Kept
 from trimtab.context.cycle.look import Look
 from trimtab.context.editing.ahead import Ahead, is_enough, shown_by
 from trimtab.context.editing.applying import Means, Outcome, Passed, record, shown_size
 from trimtab.context.editing.beneath import ATTACHED
+from trimtab.context.editing.consent import MUST, asked, given, is_plain, wishing, without_model
 from trimtab.context.editing.framing import framed, index_name, names_of, with_index
 from trimtab.context.editing.item_summaries import ItemWriter
 from trimtab.context.editing.kit import params_of
@@ -49,6 +50,7 @@ class Compactor:
 
     `reattached` gives what is attached from state to a summary that stands for slots of those indices: rules, plan, to-dos. `in_place`: the session's own model may be asked behind
     the request as it was, where that is cheaper. `ahead`: the run whose summary is prepared; `gave_up`: a preparation failed, so none is tried again.
+    `asks_first`: whether others are asked before a text is written (`consent`); `refused`: what they had against preparing one, which counts for the compaction that comes.
     """
 
     summariser: Summariser | None = None
@@ -59,6 +61,10 @@ class Compactor:
     cache: SummaryCache | None = None
     ahead: Ahead | None = None
     gave_up: bool = False
+    asks_first: Callable[[], bool] = field(default=lambda: False)
+    refused: Consented | None = None
+    compactions: int = 0
+    """How many were begun: a preparation that took longer than the next is for nothing."""
 
     def compact(
         self,
@@ -90,7 +96,14 @@ class Compactor:
         if passed is not None and not passed.edits:
             return Outcome(view, waiting=passed.waiting)
         self.ahead = None
-        outcome = (yield from relayed(job)) if done is None else done
+        self.compactions += 1
+        said = yield from self._consent(look, run, job, ready, author=author)
+        if said.cancelled and author != MUST:
+            return Outcome(view, refused=(f"compact: {said.cancelled}",))
+        if done is None or not is_plain(said):
+            most = MOST_LEFT * job.replaces_tokens if action.params.get("whole") is not True else _room_left(look, run)
+            done = yield from _written(job, said, most=most)
+        outcome = done
         notes = yield from rejections(outcome, author=author)
         if not outcome.text:
             why = "compact: no summary was smaller than what it replaces"
@@ -116,14 +129,29 @@ class Compactor:
         run = places_of(look, most, immune=immune)
         if self.gave_up or _nothing_in(look.view, run, action) or not is_enough(look, run, run, lead=lead):
             return ""
-        if self.ahead is not None and self.ahead.begins(look.view, run) is not None:
+        if self.refused is not None or (self.ahead is not None and self.ahead.begins(look.view, run) is not None):
             return ""
         job = replace(self._job(look, run, action, means), digest_allowed=False)
         passed = _weighed(look, run, job, means, usd=expected_usd(job))
         if not ways(job) or (passed is not None and not passed.edits):
             return ""
-        mine = self.ahead = Ahead(shown_by(look.view, run), job)
+        said: Consented | None = None
+        if self.asks_first():
+            begun = self.compactions
+            said = yield from asked(look, run, job, author="policy", ahead=True)
+            if begun != self.compactions:
+                return ""
+            if said.cancelled or said.no_model:
+                self.refused = said
+                return ""
+            job = wishing(job, said)
+        mine = self.ahead = Ahead(shown_by(look.view, run), job, said=said)
+        if said is not None and said.text:
+            mine.outcome = given(job, said, most=MOST_LEFT * job.replaces_tokens)
+            mine.said = Consented(wishes=said.wishes)
         try:
+            if mine.outcome is not None:
+                return ""
             outcome = yield from relayed(job)
             if outcome.text:
                 mine.outcome = replace(outcome, meta={**outcome.meta, "ahead": True})
@@ -133,6 +161,19 @@ class Compactor:
         finally:
             if mine.outcome is None and self.ahead is mine:
                 self.ahead = None
+
+    def _consent(
+        self, look: Look, run: Sequence[int], job: Job, ready: tuple[Ahead, list[int]] | None, *, author: str
+    ) -> Generator[Ask, Answer, Consented]:
+        """What others say of a compaction: what they said as it was prepared, if it was, and they weren't asked by a person since."""
+        refused, self.refused = self.refused, None
+        if ready is not None and ready[0].said is not None:
+            return ready[0].said
+        if refused is not None and author != "user":
+            return refused
+        if not self.asks_first():
+            return Consented()
+        return (yield from asked(look, run, job, author=author))
 
     def _prepared(
         self, look: Look, run: Sequence[int], action: Action, *, immune: Collection[str]
@@ -200,6 +241,20 @@ class Compactor:
             cache=self.cache,
         )
         return with_bills(job)
+
+
+def _written(job: Job, said: Consented, *, most: float) -> Generator[Ask, Answer, SummaryOutcome]:
+    """The text: the one that was given, a model's, or a digest. What came to nothing of what was said stands among what was rejected."""
+    why = said.cancelled or said.no_model
+    if why:
+        outcome = yield from relayed(without_model(job))
+        return replace(outcome, rejected=(why, *outcome.rejected)) if ways(job) else outcome
+    if said.text and (outcome := given(job, said, most=most)) is not None:
+        return outcome
+    outcome = yield from relayed(wishing(job, said))
+    if not said.text:
+        return outcome
+    return replace(outcome, rejected=(f"the text of {said.by} is not smaller than what it replaces", *outcome.rejected))
 
 
 def _room_left(look: Look, run: Sequence[int]) -> int:

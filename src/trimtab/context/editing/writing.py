@@ -18,6 +18,7 @@ _INSTEAD = {
     "in_place": "another answer, asked for in place, stands in",
     "serialised": "another answer, from a transcript, stands in",
     "digest": "a digest without a model stands in",
+    "given": "a text that was given stands in",
     "blocks": "the text was shortened without a model",
     "none": "the messages stay as they are",
 }

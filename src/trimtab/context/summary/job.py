@@ -11,7 +11,7 @@ from trimtab.types.messages import Message
 from trimtab.types.models import ModelRequest, Price
 from trimtab.types.usage import Usage
 
-Mode = Literal["in_place", "serialised", "digest", "blocks", "none"]
+Mode = Literal["in_place", "serialised", "digest", "blocks", "given", "none"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ from msgspec import structs
 from trimtab.context.asks import (
     Answer,
     Ask,
+    Consent,
+    Consented,
     Consult,
     Failed,
     Keep,
@@ -289,6 +291,8 @@ class Player:
                 return Failed("a replay asks no model")
             case Consult():
                 return ask
+            case Consent():
+                return Consented()
             case _:
                 assert_never(ask)
 
