@@ -68,8 +68,9 @@ def _line(words: Sequence[str], parts: tuple[Part, ...]) -> str | None:
 
 
 def _with_rest(said: Said, parts: tuple[Part, ...]) -> Said:
-    gap = (Text("\n\n"),) if len(parts) > 1 else ()
-    return Said((*said.parts, *gap, *parts[1:]), said.skill)
+    rest = tuple(part for part in parts[1:] if part not in said.parts)
+    gap = (Text("\n\n"),) if rest else ()
+    return Said((*said.parts, *gap, *rest), said.skill)
 
 
 def _command(words: Sequence[str], parts: tuple[Part, ...], session: Session) -> Said:
