@@ -50,6 +50,7 @@ def ls_tool(workspace: Workspace, *, caps: Caps) -> SimpleTool:
 
 
 def list_folder(workspace: Workspace, path: Path, caps: Caps) -> ToolOutput:
+    """Return what `ls` answers for `path`, and for a file its row. Raises `ToolFailure` for what can't be listed. Blocks on the disk: call it in a thread."""
     shown = workspace.shown(path)
     try:
         names, more = _names(path)
