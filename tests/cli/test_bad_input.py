@@ -329,7 +329,6 @@ def test_a_damaged_trust_file_is_named(cli: Cli) -> None:
 def test_what_is_no_file_is_refused_as_an_attachment(cli: Cli) -> None:
     os.mkfifo(cli.project / "pipe")
     refused(cli.inside("-p", "hi", "@pipe", "--model", ok(cli)), "pipe", "regular file")
-    refused(cli.inside("-p", "hi", "@.", "--model", ok(cli)), "folder")
 
 
 def test_no_tool_and_no_prompt_file_are_slips_not_wishes(cli: Cli) -> None:

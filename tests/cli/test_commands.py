@@ -184,15 +184,15 @@ def test_chat_ends_with_its_input(cli: Cli) -> None:
 
 def test_chat_lines_that_name_files_attach_them_and_paths_are_text(cli: Cli) -> None:
     cli.file("notes.md", "remember the milk\n")
-    with FakeServer(said("a"), said("b"), said("c")) as server:
-        lines = b"read @notes.md\n/etc/passwd is a file\n /help\n@nope\n"
+    with FakeServer(said("a"), said("b"), said("c"), said("d")) as server:
+        lines = b"read @notes.md\n/etc/passwd is a file\n /help\n@src/nope\n"
         outcome = cli.inside("chat", *local(server), stdin=lines)
-    assert (outcome.code, outcome.out) == (0, "a\nb\nc\n"), outcome.err
+    assert (outcome.code, outcome.out) == (0, "a\nb\nc\nd\n"), outcome.err
     asked = [r.json["messages"][-1]["content"] for r in server.requests]
     assert asked[0].startswith("read @notes.md\n")
     assert '<file path="notes.md">\nremember the milk\n' in asked[0]
-    assert asked[1:] == ["/etc/passwd is a file", "/help"]
-    assert "@nope: there is no such file" in outcome.err
+    assert asked[1:] == ["/etc/passwd is a file", "/help", "@src/nope"]
+    assert "@src/nope names no file here, so it is sent as text" in outcome.err
 
 
 def test_a_chat_that_goes_on_shows_how_it_ended(cli: Cli) -> None:

@@ -257,9 +257,13 @@ async def test_files_are_offered_behind_an_at_in_any_text_and_for_templates(sitt
 
     async with sitting(trust="once") as desk:
         assert offered("look at @s") == ["look at @src/"]
-        assert offered("look at @src/") == ["look at @src/main.py"]
+        assert offered("look at @src/") == ["look at @src/main.py", r"look at @src/two\ words"]
         assert offered("@src/.h") == ["@src/.hidden"]
         assert offered("/review 12 @src/m") == ["/review 12 @src/main.py"]
+        assert offered("see @src/tw") == [r"see @src/two\ words"]
+        assert offered('see @"src/tw') == ['see @"src/two words"']
+        assert offered("see (@'src/two w") == ["see (@'src/two words'"]
+        assert offered('/review @"s') == ['/review @"src/']
         assert offered("/rev") == ["/revert", "/review"]
         assert offered("no at") == offered("@gone/x") == offered("mail a@b") == []
 

@@ -135,13 +135,13 @@ async def test_the_name_of_a_skill_alone_is_told_its_command(place: Place) -> No
     assert raised.value.hint.startswith("Did you mean /skill:mk?")
 
 
-async def test_a_missing_file_in_a_template_says_so_and_sends_nothing(place: Place) -> None:
+async def test_a_missing_file_behind_a_template_is_told_and_stays_text(place: Place) -> None:
     place.write("home/prompts/go.md", "Go.")
     model = done()
     async with place.session(model) as session:
-        with pytest.raises(UsageError, match=r"@none\.md"):
-            await typed(session, "/go @none.md")
-    assert model.requests == []
+        desk = await typed(session, "/go @none.md")
+    assert desk.told == ["@none.md names no file here, so it is sent as text"]
+    assert prompts(model) == ["Go.\n\n@none.md"]
 
 
 async def test_help_lists_templates_and_skills(place: Place) -> None:

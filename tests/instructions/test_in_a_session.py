@@ -8,7 +8,10 @@ from msgspec import structs
 
 from support.agent_fakes import Script, calls, ends, says
 from support.instructed import Place, notices, skill
-from trimtab.types.messages import Text, ToolResult
+from trimtab.coding.guard import workspace_of
+from trimtab.coding.instructions.touching import paths_of
+from trimtab.frontends.cli.inputs import line_parts
+from trimtab.types.messages import Text, ToolCall, ToolResult, User
 from trimtab.types.models import CacheRules, ModelRequest
 
 pytestmark = pytest.mark.anyio
@@ -289,3 +292,62 @@ async def test_without_instructions_the_prompt_is_as_it_was(place: Place) -> Non
         await session.prompt("go")
     names = [s.name for s in session.instructions.sections(session.agent.tools, window=200_000)]
     assert names == ["base", "tools", "place"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("grep", {"pattern": "x", "path": "api/v1"}),
+        ("find", {"pattern": "*.py", "path": "api"}),
+        ("ls", {"path": "api"}),
+        ("bash", {"command": "cat api/v1/x.py"}),
+        ("bash", {"command": "cd api && sed -n 1,5p v1/x.py"}),
+        ("bash", {"command": "grep -rn x 'api' | head -3"}),
+    ],
+)
+async def test_who_looks_into_a_folder_is_told_its_instructions(
+    place: Place, name: str, arguments: dict[str, Any]
+) -> None:
+    place.write("work/api/AGENTS.md", "Never print in api.")
+    place.write("work/api/v1/x.py", "x = 1\n")
+    model = script([(name, arguments)], [])
+    async with place.session(model) as session:
+        await session.prompt("go")
+    assert ["Never print in api." in said(request) for request in model.requests] == [False, True]
+
+
+async def test_commands_that_name_no_file_of_the_folder_touch_nothing(place: Place) -> None:
+    place.write("work/api/AGENTS.md", "Never print in api.")
+    for command in ("echo api/x", "cat $api/x", "cat api*/x", "ls 'api", "cat api\0"):
+        call = ToolCall("c", "bash", {"command": command}, "")
+        assert paths_of(call, workspace_of(place.project())) == frozenset()
+
+
+async def test_what_is_attached_brings_the_instructions_of_its_folder_with_the_same_request(place: Place) -> None:
+    place.write("work/api/AGENTS.md", "Never print in api.")
+    place.write("work/api/v1/x.py", "x = 1\n")
+    place.write("work/lib/AGENTS.md", "of lib")
+    file = place.root / "s.jsonl"
+    model = script([])
+    async with place.session(model, file=file) as session:
+        await session.prompt(User(line_parts("fix @api/v1/x.py.", session.project).parts))
+    assert "Never print in api." in said(model.requests[0])
+    again = script([], [])
+    async with place.session(again, file=file) as session:
+        await session.prompt("and?")
+        await session.prompt(User(line_parts("look at @lib", session.project).parts))
+    assert ["Never print in api." in said(request) for request in again.requests] == [True, True]
+    assert ["of lib" in said(request) for request in again.requests] == [False, True]
+
+
+async def test_what_a_word_to_a_running_turn_attaches_counts_before_its_next_step(place: Place) -> None:
+    place.write("work/api/AGENTS.md", "Never print in api.")
+    place.write("work/api/x.py", "x = 1\n")
+    model = script([("bash", {"command": "true"})], [])
+    async with place.session(model) as session:
+        session.steer(User(line_parts("see @api/x.py", session.project).parts, origin="steering"))
+        named = session.instructions.named
+        assert len(named) == 1
+        await session.prompt("go")
+    assert "Never print in api." in said(model.requests[-1])
+    assert session.instructions.named == []

@@ -69,7 +69,7 @@ async def test_pictures_that_the_other_model_does_not_take_are_counted(tmp_path:
     cast.rows["a"] = {"input": ["text", "image"]}
     (tmp_path / "work" / "dot.png").write_bytes(png())
     async with cast.open(model=cast.ref("a")) as session:
-        await session.prompt(User((*attach("dot.png", session.project), Text("what is it?"))))
+        await session.prompt(User((*attach("dot.png", session.project).parts, Text("what is it?"))))
         switch = await look(session, cast.ref("b"))
     assert switch.preview.pictures == 1
     assert any("1 picture won't be seen" in line for line in switch.lines)

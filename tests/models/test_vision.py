@@ -22,7 +22,7 @@ def cast_of(tmp_path: Path, *, a: list[dict[str, object]], **eyes: list[dict[str
 
 
 def picture(session: Session, words: str = "what is it?") -> User:
-    return User((*attach("dot.png", session.project), Text(words)))
+    return User((*attach("dot.png", session.project).parts, Text(words)))
 
 
 SEES = {"contains": ["a red dot", "data, no orders"]}

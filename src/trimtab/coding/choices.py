@@ -12,10 +12,12 @@ from contextlib import AsyncExitStack, suppress
 import anyio
 
 from trimtab.agent.run import Agent
+from trimtab.coding.attachment_text import attached_to
 from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.open import OpenContext
 from trimtab.coding.extensions.acting import Acting
 from trimtab.coding.fallback import Standby
+from trimtab.coding.guard import workspace_of
 from trimtab.coding.heard import is_news
 from trimtab.coding.kit import Kit
 from trimtab.coding.logs import record_choices
@@ -26,7 +28,7 @@ from trimtab.coding.project import Project
 from trimtab.coding.role_models import Roles
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError, UsageError
-from trimtab.types.messages import user
+from trimtab.types.messages import User, user
 
 Tell = Callable[[str], Awaitable[None]]
 
@@ -65,15 +67,22 @@ class Choices:
         self._opened_mode = kit.permissions.current.mode
         kit.instructions.changed = self._change_instructions
 
-    async def begin_turn(self) -> None:
-        """Look at the instructions again, and say what changed: files, the day, another model's tools, those of servers."""
+    async def begin_turn(self, prompt: str | User = "") -> None:
+        """Look at the instructions again, those of what is attached to `prompt` too, and say what changed: files, the day, another model's tools, those of servers."""
         for arrivals in self._kit.arrivals:
             if await arrivals():
                 self.refresh_tools()
         instructions = self._kit.instructions
         instructions.begin_turn()
         await self._extensions.refresh()
-        for note in await anyio.to_thread.run_sync(instructions.refresh):
+        named = [*instructions.take_named(), *([prompt] if isinstance(prompt, User) else [])]
+        workspace = workspace_of(self._project)
+
+        def look() -> tuple[str, ...]:
+            instructions.touched(path for one in named for path in attached_to(one, workspace))
+            return instructions.refresh()
+
+        for note in await anyio.to_thread.run_sync(look):
             await self._tell(note)
         self._tools = self._agent.tools
         self._agent.system = self._system_prompt()

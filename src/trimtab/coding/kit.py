@@ -10,12 +10,13 @@ from typing import TypeAlias
 
 from trimtab.agent.ports import Provider, Tool
 from trimtab.coding.agents.crew import Crew
+from trimtab.coding.attachment_text import attached_to
 from trimtab.coding.changes import ChangeRecorder
 from trimtab.coding.confine import confiner_of
 from trimtab.coding.context_check import require_manageable
 from trimtab.coding.guard import permission_hooks, workspace_of
-from trimtab.coding.instructions.hooks import TOUCHING, paths_of
 from trimtab.coding.instructions.instructions import Instructions
+from trimtab.coding.instructions.touching import may_touch, paths_of
 from trimtab.coding.jobs.jobs import Jobs
 from trimtab.coding.logs import Opened
 from trimtab.coding.models import OpenModel, close_provider, pick_model
@@ -31,9 +32,11 @@ from trimtab.coding.tools.paths import Workspace
 from trimtab.coding.toolset import build_tools, jobs_of
 from trimtab.coding.under import Under
 from trimtab.context.stores.log import SessionLog
-from trimtab.types.messages import Assistant
+from trimtab.types.messages import Assistant, ToolCall, User
 from trimtab.types.models import ModelInfo
 
+_COMMANDS = 300
+"""Of a session that goes on, so many commands are looked through for files."""
 ToolSource: TypeAlias = Callable[[ModelInfo], tuple[Tool, ...]]
 """Gives the tools that it has now, for a model. Cheap."""
 Arrivals: TypeAlias = Callable[[], Awaitable[bool]]
@@ -149,10 +152,21 @@ def _command_names() -> Collection[str]:
 
 
 def touched(log: SessionLog, workspace: Workspace) -> Iterator[str]:
-    """The files that the session's calls have read and changed."""
-    calls = (call for message in log.view() if isinstance(message, Assistant) for call in message.tool_calls)
-    by_path = {str((call.arguments or {}).get("path")): call for call in calls if call.name in TOUCHING}
-    return (path for call in by_path.values() for path in paths_of(call, workspace))
+    """The files that the session's calls have read and changed, and those that its person attached. Of commands only the last few count: each is parsed."""
+    messages = tuple(log.view())
+    calls = (call for message in messages if isinstance(message, Assistant) for call in message.tool_calls)
+    by_words = {(call.name, _named_by(call)): call for call in calls if may_touch(call)}
+    commands = [call for call in by_words.values() if call.name == "bash"]
+    for call in (*(call for call in by_words.values() if call.name != "bash"), *commands[-_COMMANDS:]):
+        yield from paths_of(call, workspace)
+    for message in messages:
+        if isinstance(message, User):
+            yield from attached_to(message, workspace)
+
+
+def _named_by(call: ToolCall) -> str:
+    arguments = call.arguments or {}
+    return str(arguments.get("command" if call.name == "bash" else "path"))
 
 
 def thinking_of(project: Project, opened: Opened, model: OpenModel) -> str | None:

@@ -239,7 +239,7 @@ class Session:
             await self.choices.standby.begin_turn(self.tell)
         await self.choices.record()
         if not self.busy:
-            await self.choices.begin_turn()
+            await self.choices.begin_turn(prompt)
         with suppress(StoreError, SessionError):  # as above
             await self.context.recollect()
         seen = bool(members_of(self.project.settings, "vision"))
@@ -371,6 +371,8 @@ class Session:
 
     def steer(self, text: str | User) -> None:
         """Tell the running turn something before its next step."""
+        if isinstance(text, User):
+            self.instructions.named.append(text)
         self.agent.steer(text)
 
     def follow_up(self, text: str) -> None:

@@ -1,6 +1,7 @@
 """Paths as completion data: for `@path` in any text, and for commands that take a file.
 
-"look at @src/ma" ──▶ @src/main.py        names from the session's folder on, folders with a slash, the hidden ones only where a dot is typed
+"look at @src/ma" ──▶ @src/main.py     "@two" ──▶ @two\\ words     '@"two' ──▶ @"two words"
+names from the session's folder on, folders with a slash, the hidden ones only where a dot is typed
 """
 
 import os
@@ -9,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from trimtab.coding.commands.command import Completion
+from trimtab.coding.mentions import being_typed, written
 from trimtab.coding.session import Session
 from trimtab.coding.telling.printable import one_path
 
@@ -23,8 +25,8 @@ def path_in(session: Session, name: str) -> Path:
     return Path(session.project.cwd, os.path.expanduser(name))
 
 
-def complete_paths(session: Session, typed: str) -> Sequence[Completion]:
-    """The paths that begin as `typed` does. Touches the disk."""
+def complete_paths(session: Session, typed: str, *, blanks: bool = False) -> Sequence[Completion]:
+    """The paths that begin as `typed` does; `blanks`: also those with blanks in them. Touches the disk."""
     folder, start = os.path.split(typed)
     try:
         with os.scandir(os.path.join(session.project.cwd, os.path.expanduser(folder))) as entries:
@@ -36,17 +38,15 @@ def complete_paths(session: Session, typed: str) -> Sequence[Completion]:
     except (OSError, ValueError):
         return ()
     # A name that can't be typed as it stands can't be completed.
-    return [Completion(name) for name in found if one_path(name) == name and not any(c.isspace() for c in name)][:MOST]
+    plain = (name for name in found if one_path(name) == name)
+    return [Completion(n) for n in plain if not any(c.isspace() and not (blanks and c == " ") for c in n)][:MOST]
 
 
 def complete_files(session: Session, typed: str) -> Sequence[Completion]:
-    """What may stand in place of `typed`, whose last word begins with `@`; nothing for any other text."""
-    before, word = _last_word(typed)
-    if not word.startswith("@"):
+    """What may stand in place of `typed`, whose last word begins with `@`; nothing for any other text. Blanks are written as they have to be there."""
+    if (mention := being_typed(typed)) is None:
         return ()
-    return [Completion(f"{before}@{path.value}") for path in complete_paths(session, word[1:])]
-
-
-def _last_word(typed: str) -> tuple[str, str]:
-    cut = max((at for at, c in enumerate(typed) if c.isspace()), default=-1) + 1
-    return typed[:cut], typed[cut:]
+    before, name, quote = mention
+    paths = complete_paths(session, name, blanks=True)
+    names = (written(path.value, quote) for path in paths)
+    return [Completion(f"{before}{name}") for name in names if name is not None]

@@ -28,10 +28,12 @@ SKILL = "skill:"
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a command says to the model, and the skill that comes with it."""
+    """What a command says to the model, the skill that comes with it, and what the person should know of it."""
 
     parts: tuple[Part, ...]
     skill: Skill | None = None
+    notes: tuple[str, ...] = ()
+    """For the person."""
 
 
 def of_template(template: Template, typed: str, session: Session) -> Said:
@@ -60,6 +62,8 @@ async def say(desk: Desk, make: Callable[[], Said]) -> None:
     """Say what `make` makes, which may touch the disk: as a prompt, or as a word to the running turn. Raises as `make` does."""
     session = desk.session
     said = await anyio.to_thread.run_sync(make)
+    for note in said.notes:
+        desk.tell(note)
     if session.busy:
         if said.skill is not None:
             session.instructions.load(said.skill, running=True)
@@ -78,4 +82,4 @@ async def prompt(session: Session, said: Said) -> Turn:
 
 def _with_files(text: str, typed: str, session: Session, skill: Skill | None) -> Said:
     files = attached(typed, session.project)
-    return Said((Text(text + ("\n\n" if files else "")), *files), skill)
+    return Said((Text(text + ("\n\n" if files.parts else "")), *files.parts), skill, files.notes)

@@ -1,6 +1,6 @@
 """The hook that listens which files calls read and changed: their folders may have instructions, and a skill may be among them.
 
-read, write, edit (and what a command's redirections wrote) ──after──▶ instructions of its folder ──▶ told with the next request
+what calls read, changed and searched (touching.py), what redirections wrote, what the person attached to a word in between ──after──▶ instructions of its folder ──▶ told with the next request
 read of a skill's file ──▶ what its `allowed-tools` grant holds for the rest of the turn
 """
 
@@ -9,11 +9,11 @@ import os
 import anyio
 
 from trimtab.agent.ports import Answer, Hooks, Proceed, ToolOutput
+from trimtab.coding.attachment_text import attached_to
 from trimtab.coding.instructions.instructions import Instructions
-from trimtab.coding.tools.paths import Workspace, identities
+from trimtab.coding.instructions.touching import may_touch, paths_of
+from trimtab.coding.tools.paths import Workspace
 from trimtab.types.messages import ToolCall
-
-TOUCHING = frozenset({"read", "write", "edit"})
 
 
 class InstructionHooks:
@@ -33,7 +33,7 @@ class InstructionHooks:
         """What the inner hooks say; then the files are looked at."""
         output = await self._inner.after_tool(call, output)
         changed = (output.details or {}).get("changed", ())
-        if not changed and (call.name not in TOUCHING or output.is_error):
+        if not (changed or self._instructions.named) and (output.is_error or not may_touch(call)):
             return output
         async with self._one:
             news = await anyio.to_thread.run_sync(self._look, call, tuple(map(str, changed)))
@@ -43,14 +43,11 @@ class InstructionHooks:
 
     def _look(self, call: ToolCall, changed: tuple[str, ...]) -> tuple[str, ...] | None:
         """The news, None where the call brought no other instructions."""
-        paths = set(paths_of(call, self._workspace)) | {os.path.realpath(path) for path in changed}
+        paths = {os.path.realpath(path) for path in changed}
+        paths |= {path for prompt in self._instructions.take_named() for path in attached_to(prompt, self._workspace)}
+        paths |= paths_of(call, self._workspace)
         if call.name == "read":
             for path in paths:
                 if (skill := self._instructions.skill_at(path)) is not None and skill.model_may_load:
                     self._instructions.load(skill, running=True)
         return self._instructions.refresh() if self._instructions.touched(paths) else None
-
-
-def paths_of(call: ToolCall, workspace: Workspace) -> frozenset[str]:
-    """The real path that a call names, as far as it is one that reads or changes a file. Touches the disk."""
-    return identities(workspace.locate, (call.arguments or {}).get("path")) if call.name in TOUCHING else frozenset()

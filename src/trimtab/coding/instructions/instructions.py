@@ -35,6 +35,7 @@ from trimtab.coding.instructions.templates import Template
 from trimtab.coding.instructions.texts import Texts, shown_path
 from trimtab.coding.permissions.grants import Grant
 from trimtab.coding.project import Project
+from trimtab.types.messages import User
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ class Instructions:
         self._begun = False
         self._granted: dict[str, Grant] = {}
         self._next: dict[str, Grant] = {}
+        self.named: list[User] = []
+        """Words of the person whose attachments weren't looked at yet."""
 
     def begin(self, paths: Callable[[], Iterable[str]]) -> tuple[str, ...]:
         """The first look. `paths` gives the files (real paths) that the session has touched before. Returns as `refresh` does. Touches the disk."""
@@ -135,6 +138,11 @@ class Instructions:
                 else:
                     self._empty.add(folder)
         return again
+
+    def take_named(self) -> list[User]:
+        """What is in `named`, which is then empty."""
+        named, self.named = self.named, []
+        return named
 
     def sections(self, tools: tuple[Tool, ...], *, window: int) -> tuple[Section, ...]:
         """The system prompt in parts, for a model with these tools and a window of so many tokens."""

@@ -38,7 +38,7 @@ def ls_tool(workspace: Workspace, *, caps: Caps) -> SimpleTool:
     async def handle(arguments: Mapping[str, Any], _run: ToolRun) -> ToolOutput:
         path = text_argument(arguments, "path", ".") or "."
         return await anyio.to_thread.run_sync(
-            lambda: _list(workspace, workspace.locate(path), caps), abandon_on_cancel=True
+            lambda: list_folder(workspace, workspace.locate(path), caps), abandon_on_cancel=True
         )
 
     return SimpleTool(
@@ -49,7 +49,8 @@ def ls_tool(workspace: Workspace, *, caps: Caps) -> SimpleTool:
     )
 
 
-def _list(workspace: Workspace, path: Path, caps: Caps) -> ToolOutput:
+def list_folder(workspace: Workspace, path: Path, caps: Caps) -> ToolOutput:
+    """Return what `ls` answers for `path`, and for a file its row. Raises `ToolFailure` for what can't be listed. Blocks on the disk: call it in a thread."""
     shown = workspace.shown(path)
     try:
         names, more = _names(path)

@@ -151,7 +151,10 @@ class ChatLoop:
         elif (own := read_own(line)) is not None:
             self.work(partial(run_line, self, own[0], shared=own[1]), is_turn=False)
         elif text := line.strip():
-            parts = line_parts(text, self.session.project)
+            said = line_parts(text, self.session.project)
+            for note in said.notes:
+                self.tell(note)
+            parts = said.parts
             if self.working and not self._in_turn:
                 raise AgentBusy("the context is being worked on", hint="Say it again when that is done.")
             if self.working:

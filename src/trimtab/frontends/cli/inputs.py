@@ -9,7 +9,8 @@ import stat
 import sys
 from collections.abc import Sequence
 
-from trimtab.coding.attachments import attach, attached, names_file
+from trimtab.coding.attachments import Attached, attach, attached, is_there, names_file
+from trimtab.coding.mentions import Mention
 from trimtab.coding.project import Project
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Part, Text
@@ -21,27 +22,37 @@ MAX_STDIN = 10_000_000
 
 def prompt_parts(words: Sequence[str], project: Project) -> tuple[tuple[Part, ...], tuple[str, ...]]:
     """Return the prompt's parts and notices. A word `-` waits for standard input. Raises `UsageError` when there is nothing to ask."""
-    text_words = [w for w in words if not names_file(w) and w != "-"]
-    files = [w[1:] for w in words if names_file(w)]
+    of_files = [w for w in words if names_file(w) and _is_file(w[1:], project)]
+    files, text_words = [w[1:] for w in of_files], [w for w in words if w not in of_files and w != "-"]
     piped, notices = _piped(wait="-" in words or not (text_words or files))
     parts: list[Part] = []
+    said = attached(" ".join(text_words), project)
     if text_words:
-        parts.append(Text(scrub(" ".join(text_words)) + ("\n\n" if files or piped.strip() else "")))
+        more = files or said.parts or piped.strip()
+        parts.append(Text(scrub(" ".join(text_words)) + ("\n\n" if more else "")))
     if piped.strip():
         parts.append(Text(scrub(piped)))
+    parts += said.parts
     for name in files:
-        parts.extend(attach(name, project))
+        one = attach(name, project)
+        parts += [part for part in one.parts if part not in said.parts]
+        notices = (*notices, *one.notes)
     if not parts or not any(not isinstance(p, Text) or p.text.strip() for p in parts):
         raise UsageError(
             "there is no prompt", hint='Write trimtab -p "what to do", name a file with @FILE, or pipe text in.'
         )
-    return tuple(parts), notices
+    return tuple(parts), (*notices, *said.notes)
 
 
-def line_parts(line: str, project: Project) -> tuple[Part, ...]:
+def _is_file(name: str, project: Project) -> bool:
+    """Whether a whole argument behind an `@` is meant as a file: one is there, or it is one word that ends as files do, which a script had better not send as text."""
+    return is_there(name, project) or (len(name.split()) == 1 and Mention(name, quoted=True).like_a_file)
+
+
+def line_parts(line: str, project: Project) -> Attached:
     """The parts of one line of a talk: the line as it is, then the files that it names with `@`. Raises `UsageError` for one that can't be read."""
     files = attached(line, project)
-    return (Text(scrub(line) + ("\n\n" if files else "")), *files)
+    return Attached((Text(scrub(line) + ("\n\n" if files.parts else "")), *files.parts), files.notes)
 
 
 def _piped(*, wait: bool) -> tuple[str, tuple[str, ...]]:

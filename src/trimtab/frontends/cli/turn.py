@@ -27,7 +27,6 @@ from trimtab.frontends.cli.own_output import own_output
 from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.frontends.signals import CODES, heeded, let_go_of_terminal
-from trimtab.types.errors import UsageError
 from trimtab.types.messages import Part, Text
 from trimtab.types.usage import Usage
 
@@ -35,6 +34,11 @@ from trimtab.types.usage import Usage
 def one_turn(words: Sequence[str], *, flags: Flags, mode: str, output_schema: str | None = None) -> int:
     """Run one prompt; return the exit code. Raises `TrimtabError` for what is wrong before the turn begins."""
     schema = load_schema(Path(output_schema)) if output_schema is not None else None
+    if words and words[0].startswith("!"):
+        from trimtab.frontends.cli.one_command import refuse_own
+
+        refuse_own(" ".join(words))
+    lines: list[str] = []
     project = open_flags(flags)
     parts, notices = prompt_parts(words, project)
 
@@ -43,10 +47,13 @@ def one_turn(words: Sequence[str], *, flags: Flags, mode: str, output_schema: st
             await session.tell(text)
         said = await _of_server(words, parts, session)
         if said is None:
-            said = await anyio.to_thread.run_sync(_command, words, parts, session)
-        return await prompt(session, said)
+            said = await anyio.to_thread.run_sync(_filled, words, parts, session)
+        if said is None and (ended := await _alone(words, parts, session, lines)) is not None:
+            return ended
+        return await prompt(session, said or Said(parts))
 
-    return anyio.run(partial(drive, project, flags.choice(), mode, work, takeover=flags.takeover, output_schema=schema))
+    run = partial(drive, project, flags.choice(), mode, work, takeover=flags.takeover, output_schema=schema)
+    return anyio.run(partial(run, lines=lines))
 
 
 async def _of_server(words: Sequence[str], parts: tuple[Part, ...], session: Session) -> Said | None:
@@ -68,37 +75,26 @@ def _line(words: Sequence[str], parts: tuple[Part, ...]) -> str | None:
 
 
 def _with_rest(said: Said, parts: tuple[Part, ...]) -> Said:
-    gap = (Text("\n\n"),) if len(parts) > 1 else ()
-    return Said((*said.parts, *gap, *parts[1:]), said.skill)
+    rest = tuple(part for part in parts[1:] if part not in said.parts)
+    gap = (Text("\n\n"),) if rest else ()
+    return Said((*said.parts, *gap, *rest), said.skill)
 
 
-def _command(words: Sequence[str], parts: tuple[Part, ...], session: Session) -> Said:
-    """What is said: the parts as they are, unless the words begin with a template's or a skill's command."""
+def _filled(words: Sequence[str], parts: tuple[Part, ...], session: Session) -> Said | None:
+    """What a template's or a skill's command says, where the words begin with one."""
     line = _line(words, parts)
-    if line is None:
-        return Said(parts)
-    said = expand(line, session)
-    if said is None:
-        _refuse_command(line, session)
-        return Said(parts)
-    return _with_rest(said, parts)
+    said = expand(line, session) if line is not None else None
+    return None if said is None else _with_rest(said, parts)
 
 
-def _refuse_command(line: str, session: Session) -> None:
-    """Raise `UsageError` for a command of a talk, and for what nearly is the name of one, of a template or of a skill."""
-    from trimtab.coding.commands.registry import (
-        AS_TEXT,
-        commands_of,
-        meant_by,
-        parse,
-    )  # loads all commands: a prompt needs none
+async def _alone(words: Sequence[str], parts: tuple[Part, ...], session: Session, said: list[str]) -> Turn | None:
+    """Run the command that the words are, where they are one that needs no person. Raises `UsageError` for others, and for what is the name of none."""
+    if (line := _line(words, parts)) is None:
+        return None
+    from trimtab.frontends.cli.one_command import command_in, run_alone  # loads all commands: a prompt needs none
 
-    commands = commands_of(session)
-    name, _ = parse(line, commands) or ("", "")
-    if name in commands:
-        raise UsageError(f"/{name} is a command of a talk, not of one turn", hint=f"trimtab chat starts one. {AS_TEXT}")
-    if name and (meant := meant_by(name, commands)):
-        raise UsageError(f"no command /{name}", hint=f"Did you mean /{meant}? {AS_TEXT}")
+    command = command_in(line, session)
+    return None if command is None else await run_alone(session, *command, said)
 
 
 async def drive(
@@ -109,10 +105,13 @@ async def drive(
     *,
     takeover: bool = False,
     output_schema: Mapping[str, Any] | None = None,
+    lines: Sequence[str] = (),
 ) -> int:
-    """Open the session that `choice` means, show its events in `mode` while `work` runs, and return the exit code."""
+    """Open the session that `choice` means, show its events in `mode` while `work` runs, and return the exit code. `lines` hold then what a command said."""
     with own_output() as out:
-        return await _driven(project, choice, mode, work, out, takeover=takeover, output_schema=output_schema)
+        return await _driven(
+            project, choice, mode, work, out, takeover=takeover, output_schema=output_schema, lines=lines
+        )
 
 
 async def _driven(
@@ -124,6 +123,7 @@ async def _driven(
     *,
     takeover: bool,
     output_schema: Mapping[str, Any] | None,
+    lines: Sequence[str],
 ) -> int:
     async with open_session(project, choice, takeover=takeover, output_schema=output_schema) as session:
         stop = _Stop(session)
@@ -143,11 +143,17 @@ async def _driven(
                 turn = Turn("cancelled", None, Usage(), 0, cost_usd=0.0)
                 with stop.scope:
                     turn = await work(session)
+                if mode == "json":
+                    for text in lines:
+                        await session.tell(text)
                 await session.take_leave()
                 result = session.result(turn, code=stop.code)
                 if mode == "json":
                     await session.feed.publish(result)
                 session.feed.close()
+            if mode != "json" and lines:
+                out.write("\n".join(lines) + "\n")
+                out.flush()
             listening.cancel_scope.cancel()
         return result.exit_code
 

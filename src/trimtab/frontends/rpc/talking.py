@@ -149,6 +149,8 @@ async def _said(session: Session, message: str, images: Sequence[verbs.Picture])
     pictures = await anyio.to_thread.run_sync(_pictures, images, session)
     said = await anyio.to_thread.run_sync(expand, message, session)
     if said is not None:
+        for note in said.notes:
+            await session.tell(note)
         return Said((*said.parts, *pictures), said.skill)
     if parse(message.rstrip(), commands_of(session)) is not None:
         if pictures:
