@@ -193,6 +193,14 @@ def test_a_run_in_a_worktree_leaves_the_checkout_as_it_is_and_the_name_finds_it_
     assert (again.code, "which was there" in again.err) == (0, True)
 
 
+def test_what_is_not_committed_is_told_to_stay_behind(repository: Cli) -> None:
+    assert "stays there" not in run(repository, {"text": "done"}, flags=("--worktree", "one")).err
+    repository.file("sub/a.txt", "not committed\n")
+    repository.file("new.txt", "")
+    told = f"; what isn't committed in {repository.project} (changed or new: 2) stays there"
+    assert told in run(repository, {"text": "done"}, flags=("--worktree", "two")).err
+
+
 def test_a_hook_of_the_project_does_not_run_for_a_worktree(repository: Cli) -> None:
     hook = repository.file(".git/hooks/post-checkout", "#!/bin/sh\ntouch ran\n")
     hook.chmod(0o755)

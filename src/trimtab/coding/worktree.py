@@ -62,9 +62,15 @@ def make_worktree(cwd: Path, name: str, *, trusted: bool | None = None) -> Workt
         there_is = _ask(here, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}").returncode == 0
         new = () if there_is else ("-b", branch)
         _git(here, "worktree", "add", *new, str(folder), *((branch,) if there_is else ()))
-        notice = f"working in {folder}, a new worktree on branch {branch}; `git worktree remove {folder}` takes it away"
+        notice = f"working in {folder}, a new worktree on branch {branch}; `git worktree remove {folder}` takes it away{_left_behind(here, top)}"
     place = folder / inside
     return Worktree(place if place.is_dir() else folder, known, notice)
+
+
+def _left_behind(here: str, top: str) -> str:
+    """What of the checkout isn't in the worktree, for the notice."""
+    changed = len(_ask(here, "status", "--porcelain").stdout.splitlines())
+    return f"; what isn't committed in {top} (changed or new: {changed}) stays there" if changed else ""
 
 
 def _require_no_programs(folder: str) -> None:
