@@ -21,7 +21,6 @@ from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.hub import Mcp, cost_of
 from trimtab.coding.mcp.login import log_in
 from trimtab.coding.mcp.open import login_of, ways_of
-from trimtab.coding.mcp.results import prompt_text
 from trimtab.coding.mcp.server import Server
 from trimtab.coding.mcp.tool import resource_line
 from trimtab.coding.mcp.values import RemotePrompt
@@ -29,7 +28,6 @@ from trimtab.coding.session import Session
 from trimtab.coding.telling.printable import one_line
 from trimtab.coding.telling.tables import shortened, table
 from trimtab.types.errors import UsageError
-from trimtab.types.messages import Text
 from trimtab.types.near import nearest
 
 MCP = "mcp:"
@@ -210,20 +208,21 @@ def mcp_commands(session: Session) -> Mapping[str, Command]:
 
 def _command(server: Server, remote: RemotePrompt) -> Command:
     async def run(desk: Desk, rest: str) -> None:
-        desk.work(partial(prompt, desk.session, await _said(server, remote, rest)))
+        desk.work(partial(prompt, desk.session, await _said(desk.session, server, remote, rest)))
 
     help_text = one_line(shortened(remote.description or f"a prompt of {server.name}", 80))
     return Command(f"{MCP}{server.name}:{remote.name}", _usage(remote), help_text, run)
 
 
-async def _said(server: Server, remote: RemotePrompt, typed: str) -> Said:
+async def _said(session: Session, server: Server, remote: RemotePrompt, typed: str) -> Said:
     """A prompt, filled in by its server. Raises `UsageError`."""
     arguments = filled(remote, typed)
     with told(server, f"/mcp {one_line(server.name)} shows more."):
-        text = prompt_text(await server.ask(lambda connection: connection.prompt(remote.name, arguments)))
-    if not text.strip():
+        result = await server.ask(lambda connection: connection.prompt(remote.name, arguments))
+    parts = await anyio.to_thread.run_sync(session.mcp.reader().prompt, result)
+    if not parts:
         raise UsageError(f"{server.name} gave a prompt without text", hint="Say it in your own words.")
-    return Said((Text(text),))
+    return Said(parts)
 
 
 async def meet_named(session: Session, name: str) -> None:
@@ -254,7 +253,7 @@ async def said_by_server(session: Session, name: str, typed: str) -> Said | None
     server = _named(session, name)
     prompts = server.known().prompts if server is not None else ()
     remote = next((one for one in prompts if server is not None and name == f"{MCP}{server.name}:{one.name}"), None)
-    return await _said(server, remote, typed) if server is not None and remote is not None else None
+    return await _said(session, server, remote, typed) if server is not None and remote is not None else None
 
 
 def _usage(remote: RemotePrompt) -> str:

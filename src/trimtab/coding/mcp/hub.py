@@ -91,7 +91,7 @@ class Mcp:
         if deferred:
             found += [FindTool(deferred), CallTool(deferred)]
         readable = [server for server in self.servers if not server.off and server.known().resources]
-        return (*found, *([ResourceTool(readable, self._reader)] if readable else []))
+        return (*found, *([ResourceTool(readable, self.reader)] if readable else []))
 
     def form_of(self, call: ToolCall) -> ToolForm | None:
         """How the tool that `call` is about is described now; None for what is no tool of a server."""
@@ -121,7 +121,7 @@ class Mcp:
         ]
         names = tool_names((server.name, tool.name) for server, tool in wanted)
         tools = [
-            McpTool(names[server.name, tool.name], server, tool, self._reader, self.held) for server, tool in wanted
+            McpTool(names[server.name, tool.name], server, tool, self.reader, self.held) for server, tool in wanted
         ]
         return tuple(sorted((tool for tool in tools if self._is_on(tool.name)), key=lambda tool: tool.name))
 
@@ -215,7 +215,8 @@ class Mcp:
     def _note_change(self) -> None:
         self._changed = True
 
-    def _reader(self) -> Reader:
+    def reader(self) -> Reader:
+        """What makes results of what servers give."""
         return Reader(self.outputs, self.caps, images=self._images)
 
 

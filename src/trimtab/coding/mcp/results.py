@@ -60,6 +60,20 @@ class Reader:
         gathered.take({"type": "resource", "resource": one} for one in _list(result.get("contents")))
         return gathered.output(is_error=False)
 
+    def prompt(self, result: Mapping[str, Any]) -> tuple[Part, ...]:
+        """What `prompts/get` gave: a server's prompt is said by the person, whoever it is written for. None where it holds nothing. Touches the disk."""
+        gathered = _Gathered(self)
+        for message in _list(result.get("messages")):
+            if not isinstance(message, Mapping):
+                continue
+            content, known = message.get("content"), len(gathered.texts)
+            gathered.take(content if isinstance(content, list) else [content])
+            if message.get("role") == "assistant":
+                gathered.texts[known:] = [f"(assistant) {text}" for text in gathered.texts[known:]]
+        if not gathered.pictures and not any(text.strip() for text in gathered.texts):
+            return ()
+        return gathered.output(is_error=False, between="\n\n").parts
+
     def text(self, text: str) -> ToolOutput:
         """Text of ours about servers, within the caps. Touches the disk."""
         gathered = _Gathered(self)
@@ -78,8 +92,8 @@ class _Gathered:
             if isinstance(block, Mapping):
                 self._block(block)
 
-    def output(self, *, is_error: bool) -> ToolOutput:
-        text = "\n".join(self.texts)
+    def output(self, *, is_error: bool, between: str = "\n") -> ToolOutput:
+        text = between.join(self.texts)
         hidden = invisible_text(text) if len(text) < 1_000_000 else ()
         caps = self.reader.caps
         capture = Capture(self.reader.outputs, caps.bash_head_bytes, caps.bash_tail_bytes)
@@ -149,23 +163,6 @@ class _Gathered:
         except OSError as e:
             return f"it could not be kept: {e.strerror or e}"
         return f"kept in {name}"
-
-
-def prompt_text(result: Mapping[str, Any]) -> str:
-    """The text of what `prompts/get` gave: a server's prompt is said by the person, whoever it is written for."""
-    texts: list[str] = []
-    for message in _list(result.get("messages")):
-        content = message.get("content") if isinstance(message, Mapping) else None
-        for block in content if isinstance(content, list) else [content]:
-            if not isinstance(block, Mapping):
-                continue
-            resource = block.get("resource")
-            text = block.get("text") if block.get("type") == "text" else None
-            if text is None and isinstance(resource, Mapping):
-                text = resource.get("text")
-            if isinstance(text, str):
-                texts.append(f"(assistant) {text}" if message.get("role") == "assistant" else text)
-    return scrub("\n\n".join(texts))
 
 
 def _list(value: Any) -> list[Any]:
