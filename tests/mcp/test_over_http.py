@@ -15,7 +15,7 @@ from trimtab.coding.mcp import web
 from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.login import log_in
 from trimtab.coding.mcp.open import ways_of
-from trimtab.coding.person import NOBODY
+from trimtab.coding.person import NOBODY, Question
 from trimtab.coding.project import Project
 
 pytestmark = [pytest.mark.anyio, needs_sdk]
@@ -161,6 +161,35 @@ async def test_a_login_that_is_refused_later_says_so_and_nobody_is_asked(tmp_pat
             site.token = "revoked"
             output = await made.call("a", "echo")
             assert "The person can log in with /mcp login a." in text_of(output)
+
+
+async def test_without_a_browser_here_the_address_at_which_one_ended_is_pasted(tmp_path: Path) -> None:
+    site, asked, told = Site(token="t-1"), dict[str, str](), list[str]()
+
+    async def show(address: str) -> None:
+        asked.update({name: values[0] for name, values in parse_qs(urlsplit(address).query).items()})
+
+    class Elsewhere:
+        """Whose browser is on another machine."""
+
+        given = 0
+
+        async def ask(self, question: Question) -> str:
+            """First a wrong answer, then the right one."""
+            assert "paste the address" in question.text
+            self.given += 1
+            state = asked["state"] if self.given > 1 else "another"
+            return f" {asked['redirect_uri']}?{urlencode({'code': 'code-1', 'state': state})}\n"
+
+    with site.serve() as server:
+        site.base = server.url
+        project = project_of(tmp_path, {"a": {"url": f"{server.url}/mcp"}})
+        async with bench(tmp_path, {}, project=project, met=False) as made:
+            ways = ways_of(project, confiner_of(project), NOBODY)
+            assert await log_in(made.hub.servers[0].config, ways, show, Elsewhere(), told.append)
+            await made.hub.servers[0].restart()
+            assert text_of(await made.call("a", "echo")) == "from afar"
+    assert told == ["that isn't the answer of this login: its state is another one"]
 
 
 async def test_a_server_that_wants_no_login_gets_none(tmp_path: Path) -> None:

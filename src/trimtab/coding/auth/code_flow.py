@@ -14,10 +14,10 @@ from urllib.parse import urlencode
 import anyio
 
 from trimtab.coding.auth.flow import Flow
-from trimtab.coding.auth.loopback import Answer, Callback, WrongAnswer, listening
+from trimtab.coding.auth.loopback import Answer, Callback, listening
 from trimtab.coding.auth.means import Means
+from trimtab.coding.auth.pasted import take_pasted
 from trimtab.coding.auth.token_server import Refused, ask, named, token_of
-from trimtab.coding.person import Question
 from trimtab.coding.telling.printable import one_line
 from trimtab.config.auth_file import TokenLogin
 from trimtab.providers.post import NoAnswer
@@ -83,25 +83,10 @@ async def _wait(callback: Callback, means: Means, patience_s: float) -> Answer |
     answer: Answer | None = None
     with anyio.move_on_after(patience_s):
         async with anyio.create_task_group() as group:
-            group.start_soon(_pasted, callback, means)
+            group.start_soon(take_pasted, means.person, callback.take, means.tell)
             answer = await callback.answer()
             group.cancel_scope.cancel()
     return answer
-
-
-async def _pasted(callback: Callback, means: Means) -> None:
-    """Take the address from the person, for a browser on another machine. Whoever can't be asked just waits."""
-    question = Question(
-        "text",
-        "Waiting for the browser. If it runs on another machine, paste the address at which it ends",
-        details=("Ctrl-C gives up.",),
-    )
-    while (text := await means.person.ask(question)) is not None:
-        try:
-            callback.take(text)
-            return
-        except WrongAnswer as e:
-            means.tell(f"that isn't the answer of this login: {e}")
 
 
 def _refused(flow: Flow, answer: Answer) -> TrimtabError:

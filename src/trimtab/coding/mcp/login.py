@@ -3,21 +3,29 @@
 log_in ── Listener on loopback ── Connection, whose requests are authorised by a new login ──ready──▶ left; the tokens are kept by then
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import anyio
 
+from trimtab.coding.auth.pasted import take_pasted
 from trimtab.coding.mcp.config import ServerConfig
 from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.oauth import Listener, Show
 from trimtab.coding.mcp.registered import way_back
 from trimtab.coding.mcp.tail import Tail
 from trimtab.coding.mcp.ways import Ways
+from trimtab.coding.person import NOBODY, Person
 from trimtab.coding.telling.printable import one_line
 
 
-async def log_in(config: ServerConfig, ways: Ways, show: Show) -> bool:
-    """Log in to the server; `show` gets the address that a person opens. Returns whether the server wanted a login at all. Raises `McpFailure`."""
+async def log_in(
+    config: ServerConfig, ways: Ways, show: Show, person: Person = NOBODY, tell: Callable[[str], None] = lambda _: None
+) -> bool:
+    """Log in to the server; `show` gets the address that a person opens. Returns whether the server wanted a login at all. Raises `McpFailure`.
+
+    `person` may paste the address at which a browser on another machine ended; `tell` says when it was another one.
+    """
     if not config.server.url:
         raise McpFailure("it is a command: what it needs to know stands in its env")
     shown = False
@@ -26,6 +34,7 @@ async def log_in(config: ServerConfig, ways: Ways, show: Show) -> bool:
         nonlocal shown
         shown = True
         await show(address)
+        group.start_soon(take_pasted, person, listener.take, tell)
 
     ways = replace(ways, login=replace(ways.login, show=told))
     listener = Listener()

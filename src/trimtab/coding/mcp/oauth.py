@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 import anyio
 from anyio.abc import SocketStream
 
+from trimtab.coding.auth.loopback import WrongAnswer, answer_in
 from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.logins import LoginStore
 from trimtab.coding.mcp.registered import Registered, WayBack
@@ -182,18 +183,27 @@ class Listener:
             with anyio.move_on_after(10):
                 head = await _head(stream)
                 path = head.split(" ")[1] if head.startswith("GET ") and head.count(" ") > 1 else ""
-                parts = urlsplit(path)
-                found = {name: values[0] for name, values in parse_qs(parts.query).items()}
-                ours = bool(self.state) and secrets.compare_digest(found.get("state", "").encode(), self.state.encode())
-                right = parts.path == self._path and ours and bool(found.keys() & {"code", "error"})
+                right = not self._done.is_set() and self._is_answer(path)
                 text = "You may close this page; Trimtab goes on." if right else "Not here."
                 body = _PAGE.format(text).encode()
                 status = "200 OK" if right else "404 Not Found"
                 reply = f"HTTP/1.1 {status}\r\ncontent-type: text/html\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
                 await stream.send(reply.encode() + body)
-                if right and not self._done.is_set():
-                    self._came = found
-                    self._done.set()
+                if right:
+                    self.take(path)
+
+    def take(self, address: str) -> None:
+        """Take the address at which a browser ended. Raises `WrongAnswer` when it isn't the answer of this login."""
+        answer_in(address, self.state or secrets.token_hex())
+        self._came = {name: values[0] for name, values in parse_qs(urlsplit(address.strip()).query).items()}
+        self._done.set()
+
+    def _is_answer(self, target: str) -> bool:
+        try:
+            answer_in(target, self.state or secrets.token_hex())
+        except WrongAnswer:
+            return False
+        return target.partition("?")[0] == self._path
 
 
 async def _head(stream: SocketStream) -> str:

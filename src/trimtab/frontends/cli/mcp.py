@@ -1,6 +1,7 @@
 """`trimtab mcp`: the servers of this folder: what there is, what they offer, a call, a login, and a yes to one that a project brings."""
 
 import json
+import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,8 @@ from trimtab.coding.mcp.server import Server
 from trimtab.coding.project import Project, open_project
 from trimtab.coding.telling.printable import indented, json_text, one_line
 from trimtab.config.home import environment
+from trimtab.frontends.cli.asking import LinePerson
+from trimtab.frontends.cli.lines import Lines
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import Text
 from trimtab.types.near import nearest
@@ -138,8 +141,10 @@ def login(name: str, *, sets: tuple[str, ...]) -> int:
 
     async def work(found: Offline, project: Project) -> int:
         server = _server(found, name)
-        with told(server, _try_again(server)):
-            asked = await log_in(server.config, found.ways, show)
+        typed = sys.stdin is not None and sys.stdin.isatty()
+        person = LinePerson(_say, interactive=typed)
+        with person.reading(Lines(sys.stdin.fileno()).next if typed else None), told(server, _try_again(server)):
+            asked = await log_in(server.config, found.ways, show, person, _say)
         click.echo(f"{one_line(name)}: {'logged in' if asked else 'it wants no login'}")
         return 0
 
@@ -183,6 +188,10 @@ def allow_(name: str, *, yes: bool) -> int:
     allow(project, items)
     click.echo(f"{one_line(name)}: used from now on, until it changes")
     return 0
+
+
+def _say(text: str) -> None:
+    click.echo(strip_terminal(text), err=True)
 
 
 def _run(work: Callable[[Offline, Project], Awaitable[int]], sets: tuple[str, ...]) -> int:
