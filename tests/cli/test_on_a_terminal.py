@@ -96,7 +96,7 @@ def test_enter_trusts_nothing_and_ctrl_c_at_the_question_leaves_with_nothing_sto
     with Terminal(cli, "chat", "--model", model) as t:
         t.wait_for("Enter means later\\n")
         t.type("\n")
-        t.wait_for("nothing of(.*\\n)*.*acts in(.*\\n)*> $")
+        t.wait_for(r"nothing\s+of\s+\S+\s+acts\s+in\s+this(.*\n)*> $")
         t.type("\x04")
         assert t.end().code == 0
     with Terminal(cli, "chat", "--model", model) as t:
