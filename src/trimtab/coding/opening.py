@@ -23,7 +23,7 @@ from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.marker_guard import MarkerGuard
 from trimtab.coding.context.open import open_context
 from trimtab.coding.context.own_policy import OwnPolicy
-from trimtab.coding.extensions.acting import Acting, NothingActs
+from trimtab.coding.extensions.acting import Acting
 from trimtab.coding.extensions.open import open_extensions
 from trimtab.coding.guard import workspace_of
 from trimtab.coding.instructions.hooks import InstructionHooks
@@ -131,9 +131,7 @@ async def open_session(
             transcript=context.transcript,
             parked={p.call_id: p.question for p in log.parked},
             seen=await anyio.to_thread.run_sync(log.call_ids),
-            hooks=mcp.carried(
-                around(hooks, kit.refusals.around((under.acting if under else extensions).around(judged, log, person)))
-            ),
+            hooks=mcp.carried(around(hooks, kit.refusals.around(extensions.around(judged, log, person)))),
             feed=Feed(now=lambda: now().timestamp(), patience_s=PATIENCE_S),
             thinking=thinking_of(project, opened, kit.model),
             max_steps=project.settings.max_steps,
@@ -202,10 +200,14 @@ async def _equipped(
     under: Under | None,
 ) -> _Equipped:
     """Settle trust, load what acts, and make the kit; `ref` is the model that the session used. All of it is settled for one that works `under` another."""
-    extensions: Acting = NothingActs(project)
-    if under is None:
+    if under is not None:
+        extensions = under.acting.beneath(under.agent.name)
+        lent = {tool.spec.name for tool in extra}
+        # Those of extensions see the session that calls them.
+        tools = (*(tool for tool in extensions.tools if tool.spec.name in lent), *extra)
+    else:
         project = await settle_trust(project, person)
         project, extensions = await open_extensions(project, person, stack)
-    tools = (*extra, *extensions.tools)
+        tools = (*extra, *extensions.tools)
     kit = await make_kit(project, ref, stack, provider=provider, extra=tools, person=person, under=under)
     return _Equipped(project, extensions, kit)
