@@ -16,11 +16,23 @@ PATTERNS = [pattern.removeprefix("/") for pattern in TARGETS["sdist"]["include"]
 
 
 def test_the_wheel_is_the_whole_package_data_files_too() -> None:
-    assert TARGETS["wheel"] == {"packages": ["src/trimtab"], "force-include": {"docs": "trimtab/docs"}}
+    brought = {"docs": "trimtab/docs", "examples": "trimtab/examples"}
+    assert TARGETS["wheel"] == {"packages": ["src/trimtab"], "force-include": brought}
     data = {path.suffix for path in (ROOT / "src" / "trimtab").rglob("*") if path.is_file()} - {".py", ".pyc"}
     assert data == {".css", ".json", ".md", ".toml", ".typed"}
     ignored = (ROOT / ".gitignore").read_text("utf-8")
     assert not re.search(r"\.(css|json|md|toml|typed)\b", ignored)
+
+
+def test_examples_that_pages_link_to_lie_beside_the_pages_in_the_wheel_too_and_are_small() -> None:
+    brought = TARGETS["wheel"]["force-include"]
+    pages = (ROOT / "docs").rglob("*.md")
+    linked = {link for page in pages for link in re.findall(r"\]\(\.\./(examples/[^)#]*)", page.read_text("utf-8"))}
+    assert {"examples/extensions/protect.py", "examples/extensions/glossary/__init__.py"} <= linked
+    assert all((ROOT / link).exists() for link in linked)
+    assert Path(brought["docs"]).parent == Path(brought["examples"]).parent
+    files = [path for path in (ROOT / "examples").rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    assert sum(path.stat().st_size for path in files) < 100_000
 
 
 def test_everything_that_the_source_archive_names_exists() -> None:

@@ -24,7 +24,7 @@ from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.marker_guard import MarkerGuard
 from trimtab.coding.context.open import open_context
 from trimtab.coding.context.own_policy import OwnPolicy
-from trimtab.coding.extensions.acting import Acting, NothingActs
+from trimtab.coding.extensions.acting import Acting
 from trimtab.coding.extensions.open import open_extensions
 from trimtab.coding.guard import workspace_of
 from trimtab.coding.instructions.hooks import InstructionHooks
@@ -124,7 +124,7 @@ async def open_session(
             instructions,
             workspace_of(project),
         )
-        guarded = kit.refusals.around((under.acting if under else extensions).around(judged, log, person))
+        guarded = kit.refusals.around(extensions.around(judged, log, person))
         agent = Agent(
             kit.model.provider,
             model=kit.model.info,
@@ -202,10 +202,14 @@ async def _equipped(
     under: Under | None,
 ) -> _Equipped:
     """Settle trust, load what acts, and make the kit; `ref` is the model that the session used. All of it is settled for one that works `under` another."""
-    extensions: Acting = NothingActs(project)
-    if under is None:
+    if under is not None:
+        extensions = under.acting.beneath(under.agent.name)
+        lent = {tool.spec.name for tool in extra}
+        # Those of extensions see the session that calls them.
+        tools = (*(tool for tool in extensions.tools if tool.spec.name in lent), *extra)
+    else:
         project = await settle_trust(project, person)
         project, extensions = await open_extensions(project, person, stack)
-    tools = (*extra, *extensions.tools)
+        tools = (*extra, *extensions.tools)
     kit = await make_kit(project, ref, stack, provider=provider, extra=tools, person=person, under=under)
     return _Equipped(project, extensions, kit)

@@ -358,7 +358,7 @@ class Session:
             self.jobs,
             self._kit.confiner,
             narrowed([tool for tool in self.agent.tools if tool.spec.name not in own], agent.has),
-            self.under.acting if self.under else self.extensions,
+            self.extensions,
             self._hooks,
         )
 

@@ -73,7 +73,7 @@ class Under:
     tools: tuple[Tool, ...]
     """Tools of the parent that came from elsewhere."""
     acting: Acting
-    """What of others guards its calls."""
+    """What of others acts in the parent, and so in it."""
     hooks: Hooks | None
     """What looks at each call before ours do."""
     task: str = ""

@@ -74,7 +74,11 @@ class Acting(Protocol):
         ...
 
     def around(self, hooks: Hooks, log: "SessionLog", person: "Person") -> Hooks:
-        """`hooks` with those at tool calls around them, in the session of `log`: this one, or one that works for it."""
+        """`hooks` with those at tool calls around them, in the session of `log`."""
+        ...
+
+    def beneath(self, agent: str) -> "Acting":
+        """The same for a session that works for this one as `agent`."""
         ...
 
     def transcript_hooks(self) -> Around:
@@ -137,6 +141,10 @@ class NothingActs:
     def around(self, hooks: Hooks, log: "SessionLog", person: "Person") -> Hooks:
         """The hooks as they are."""
         return hooks
+
+    def beneath(self, agent: str) -> "Acting":
+        """Nothing either."""
+        return self
 
     def transcript_hooks(self) -> Around:
         """Nobody."""

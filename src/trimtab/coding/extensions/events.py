@@ -5,23 +5,27 @@ feed ──▶ one task that is never slow ──▶ a bounded queue for each ho
 """
 
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 import anyio
 
-from trimtab.agent.events import Event, MessageDelta, Notice, ToolUpdate
+from trimtab.agent.events import Event, MessageDelta, Notice, Result, SessionOpened, ToolUpdate, TurnEnded, TurnStarted
 from trimtab.agent.feed import Watcher
 from trimtab.coding.extensions.chain import Hook, HookPoints
+from trimtab.coding.extensions.points import Heard
 
 MOST = 256
 """Events that may wait for one hook."""
+_OF_PARENTS = (SessionOpened, TurnStarted, TurnEnded, Result, Notice)
 
 
 class Listener:
     """One hook, and what waits for it."""
 
-    def __init__(self, hook: Hook) -> None:
+    def __init__(self, hook: Hook, where: Mapping[str, Any]) -> None:
         self.hook = hook
+        self._where = where
         self.missed = 0
         self._waiting: deque[Event] = deque()
         self._filled = anyio.Event()
@@ -51,7 +55,7 @@ class Listener:
         """Tell the hook what waits, until the end."""
         while True:
             while self._waiting:
-                await points.event(self.hook, self._waiting.popleft())
+                await points.event(self.hook, Heard(self._waiting.popleft(), self._where))
             if self.missed:
                 missed, self.missed = self.missed, 0
                 await tell(f"{self.hook.who} was too slow, and missed {missed:,} events")
@@ -62,9 +66,13 @@ class Listener:
                 await self._filled.wait()
 
 
-async def listen(events: Watcher, points: HookPoints, closing: anyio.Event) -> None:
-    """Pass events on to the hooks until the feed or the session closes; what waits then is still told, as long as there is time."""
-    listeners = [Listener(hook) for hook in points.at("event")]
+async def listen(events: Watcher, points: HookPoints, closing: anyio.Event, where: Mapping[str, Any]) -> None:
+    """Pass events on to the hooks until the feed or the session closes; what waits then is still told, as long as there is time.
+
+    Of a subagent's session its beginning and end aren't told, since they aren't the person's, and not its notices, which its parent repeats.
+    """
+    listeners = [Listener(hook, where) for hook in points.at("event")]
+    silent: tuple[type, ...] = _OF_PARENTS if where.get("agent") else ()
     with events:
 
         async def stop() -> None:
@@ -77,6 +85,8 @@ async def listen(events: Watcher, points: HookPoints, closing: anyio.Event) -> N
             async with anyio.create_task_group() as watching:
                 watching.start_soon(stop)
                 async for event in events:
+                    if isinstance(event, silent):
+                        continue
                     for listener in listeners:
                         listener.put(event)
                 watching.cancel_scope.cancel()

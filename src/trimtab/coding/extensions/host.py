@@ -33,7 +33,7 @@ from trimtab.coding.extensions.here import Ground, Here, SessionHere
 from trimtab.coding.extensions.judge import Judged, judge_code, name_in
 from trimtab.coding.extensions.load import Loaded, load_extension, taken_names
 from trimtab.coding.extensions.match import Match
-from trimtab.coding.extensions.points import Answer, SessionEnd, SessionStart
+from trimtab.coding.extensions.points import Answer, Heard, SessionEnd, SessionStart
 from trimtab.coding.extensions.providers import ExtensionProvider
 from trimtab.coding.extensions.shell_hooks import ShellHook, as_hooks, runner_of, shell_hooks
 from trimtab.coding.extensions.titles import title_of
@@ -69,8 +69,11 @@ class Extensions:
         shell: tuple[tuple[ShellHook, str], ...] = (),
         shell_points: tuple[Hook, ...] = (),
         notices: tuple[str, ...] = (),
+        agent: str = "",
     ) -> None:
         self.project = project
+        self._agent = agent
+        self._shell_points = shell_points
         self.loaded = loaded
         self.left_out = left_out
         self.shell = shell
@@ -132,10 +135,17 @@ class Extensions:
         return notices
 
     def around(self, hooks: Hooks, log: SessionLog, person: Person) -> Hooks:
-        """`hooks` with those at tool calls around them, in the session of `log`: this one, or one that works for it."""
+        """`hooks` with those at tool calls around them, in the session of `log`."""
         if not self.points.has("tool_call", "tool_result"):
             return hooks
         return ToolHooks(hooks, self.points, self._where_of(log), person)
+
+    def beneath(self, agent: str) -> "Extensions":
+        """The same hooks, tools and sections in a session that works for this one as `agent`: they see that session, which for them has no start and no end of its own."""
+        again = tuple(replace(hook, failures=0) for hook in self._shell_points)
+        child = Extensions(self.project, self.loaded, self.left_out, self.shell, again, agent=agent)
+        child._sections = {**self._sections}
+        return child
 
     def transcript_hooks(self) -> Around:
         """What the transcript asks."""
@@ -157,7 +167,7 @@ class Extensions:
             person=person,
             state=self.project.home.data / "extensions",
         )
-        if self.points.has("session_start"):
+        if self.points.has("session_start") and not self._agent:
             resumed = bool(log.view())
             told = SessionStart(model=agent.model.ref, resumed=resumed, session_file=self._file, **self._where)
             if notes := await self.points.notes(told):
@@ -191,11 +201,11 @@ class Extensions:
 
     def listening(self, feed: Feed, closing: anyio.Event) -> Work:
         """From here on events are heard; what is returned passes them on until the session closes."""
-        return partial(listen, feed.subscribe(), self.points, closing)
+        return partial(listen, feed.subscribe(), self.points, closing, self._where)
 
     async def end(self) -> None:
         """The session closes; asked again, nothing more happens."""
-        if self._ended or not self.points.has("session_end"):
+        if self._ended or self._agent or not self.points.has("session_end"):
             return
         self._ended = True
         with anyio.CancelScope(shield=True):
@@ -211,7 +221,7 @@ class Extensions:
         return await call_foreign(command.run, rest, self.here(name), limit_s=float("inf"))
 
     def _where_of(self, log: SessionLog) -> dict[str, Any]:
-        return {"session_id": log.header.id, "cwd": str(self.project.cwd)}
+        return {"session_id": log.header.id, "cwd": str(self.project.cwd), "agent": self._agent}
 
     async def _tell(self, text: str) -> None:
         if self._publish is None:
@@ -221,6 +231,7 @@ class Extensions:
 
     def _python(self, one: Loaded, hook: PythonHook) -> Hook:
         async def ask(told: Any, tell: Tell) -> Answer | None:
+            told = told.event if isinstance(told, Heard) else told
             answer: Answer | None = await call_foreign(hook.function, told, self.here(one.name), limit_s=hook.limit_s)
             return answer
 

@@ -5,6 +5,7 @@
 What is told is data: a Python hook gets the struct, a shell hook the same as one JSON object on its standard input, with `hook` naming the point.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -28,6 +29,8 @@ class _Told(msgspec.Struct, frozen=True, kw_only=True, tag_field="hook"):
     """The session."""
     cwd: str
     """The folder one works in."""
+    agent: str = ""
+    """The subagent whose session it is; empty in the one that a person talks to."""
 
 
 class SessionStart(_Told, frozen=True, kw_only=True, tag="session_start"):
@@ -126,6 +129,14 @@ class AfterCompaction(_Told, frozen=True, kw_only=True, tag="after_compaction"):
 Told: TypeAlias = (
     SessionStart | SessionEnd | BeforeRequest | ToolCalled | ToolReturned | BeforeCompaction | AfterCompaction
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """An event, and where it happened: a Python hook gets the event, a shell hook both in one object."""
+
+    event: Any
+    where: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,19 @@ import msgspec
 
 from trimtab.coding.extensions.chain import Tell, clean
 from trimtab.coding.extensions.foreign import HookFailed
-from trimtab.coding.extensions.points import Answer, Ask, Cancel, Change, Deny, Note, Point, Replace, Summary, Wishes
+from trimtab.coding.extensions.points import (
+    Answer,
+    Ask,
+    Cancel,
+    Change,
+    Deny,
+    Heard,
+    Note,
+    Point,
+    Replace,
+    Summary,
+    Wishes,
+)
 from trimtab.coding.tools import process_tree
 from trimtab.coding.tools.process import GRACE_S, Pump
 from trimtab.types.text import strip_terminal
@@ -157,7 +169,10 @@ async def _follow(process: Any, marker: str, pumps: list[Pump], limit_s: float) 
 
 def payload(told: Any) -> bytes:
     """What a command is told, as one line of JSON; `hook_event_name` repeats the point for scripts that know it by that name."""
-    tree = msgspec.to_builtins(told)
+    where, what = (told.where, told.event) if isinstance(told, Heard) else ({}, told)
+    tree = {**where, **msgspec.to_builtins(what)}
+    if not tree.get("agent"):
+        tree.pop("agent", None)
     return msgspec.json.encode({**tree, "hook_event_name": tree.get("hook", "event")}) + b"\n"
 
 

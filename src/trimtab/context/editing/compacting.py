@@ -249,8 +249,8 @@ def _written(job: Job, said: Consented, *, most: float) -> Generator[Ask, Answer
     if why:
         outcome = yield from relayed(without_model(job))
         return replace(outcome, rejected=(why, *outcome.rejected)) if ways(job) else outcome
-    if said.text and (outcome := given(job, said, most=most)) is not None:
-        return outcome
+    if said.text and (text := given(job, said, most=most)) is not None:
+        return text
     outcome = yield from relayed(wishing(job, said))
     if not said.text:
         return outcome
