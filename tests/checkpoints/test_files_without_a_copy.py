@@ -11,6 +11,7 @@ import pytest
 
 from trimtab.agent.ports import NoHooks
 from trimtab.coding.checkpoints import aside, recorder, states
+from trimtab.coding.checkpoints.birth import born_ns
 from trimtab.coding.checkpoints.pending import Pending
 from trimtab.coding.checkpoints.recorder import Checkpointer
 from trimtab.coding.checkpoints.store import ContentStore
@@ -198,7 +199,7 @@ def test_what_a_turn_moved_into_the_project_from_elsewhere_is_left_where_it_is(
 ) -> None:
     notes = bench.root / "notes"
     notes.write_text("mine")
-    monkeypatch.setattr(recorder, "_CLOCKS_NS", 0)
+    monkeypatch.setattr(recorder, "born_ns", lambda path: None if path.endswith("/new") else 0)
     folder = bench.root / "folder"
     folder.mkdir()
     (folder / "a").write_text("mine")
@@ -217,7 +218,8 @@ def test_what_ignore_files_named_before_a_turn_is_not_taken_for_made_by_it(
 ) -> None:
     bench.file(".env", b"secret")
     ignore = bench.file(".gitignore", b".env\n")
-    monkeypatch.setattr(recorder, "_CLOCKS_NS", 0)
+    monkeypatch.setattr(recorder, "born_ns", lambda path: 0)
+    monkeypatch.setattr(recorder, "_touched_ns", lambda path: 0)
     bench.turn(lambda: ignore.write_bytes(b""))
     outcome = bench.rewinder.undo()
     assert (put_back(bench, outcome), outcome.left) == ([".gitignore"], ())
@@ -497,7 +499,19 @@ def test_links_and_folders_among_ignored_files_stay_as_those_do(bench: Bench, mo
         "out/link",
     ]
     assert bench.names() == kept
-    monkeypatch.setattr(recorder, "_CLOCKS_NS", 0)
+    monkeypatch.setattr(recorder, "born_ns", lambda path: 0)
+    monkeypatch.setattr(recorder, "_touched_ns", lambda path: 0)
     bench.turn(lambda: ignore.write_bytes(b""))
     assert put_back(bench, bench.rewinder.undo()) == [".gitignore"]
     assert bench.names() == kept
+
+
+def test_a_file_keeps_the_time_of_its_birth_under_another_name(bench: Bench) -> None:
+    path = bench.file("a")
+    born = born_ns(str(path))
+    path.rename(bench.project / "b")
+    path.write_bytes(b"new")
+    assert born_ns(str(bench.project / "b")) == born
+    assert born_ns(str(bench.project / "gone")) is None
+    if born is not None:
+        assert abs(born - path.stat().st_mtime_ns) < 60_000_000_000
