@@ -304,7 +304,7 @@ async def test_undo_of_the_parents_turn_takes_back_what_its_children_changed(cli
     async with open_session(project_of(cli, task("a", agent="w"), {"text": "done"}), New()) as session:
         turn = await session.prompt("go")
         names = [Path(path).name for path in session.result(turn).changed_files]
-        assert names == ["made.txt", "kept.txt", "ignored.txt", "by-bash.txt"]
+        assert names == ["made.txt", "kept.txt", "ignored.txt", ".gitignore", "by-bash.txt"]
         shown = "".join(await session.diff())
         assert [name for name in names if f"+++ {cli.project / name}" in shown] == names
         await session.undo()

@@ -141,6 +141,19 @@ def test_checks_run_when_they_are_asked_for(cli: Cli) -> None:
     assert "no checks are configured" in talk(cli, "/verify", model=cli.script(said())).err
 
 
+def test_a_review_that_is_asked_for_and_protected_files_that_are_accepted(cli: Cli) -> None:
+    review = cli.script(*(said("PASS", expect={"contains": ["+"]}) for _ in range(2)))
+    flags = ("--set", f"verify.model={review}", "--set", "verify.protect=['a.txt']")
+    model = cli.script(WRITE, said(), said())
+    outcome = talk(
+        cli, "make it", "/verify", "/verify accept", "/verify accept", "/verify now", model=model, flags=flags
+    )
+    assert "verify passed" in outcome.err
+    assert "accepted:\n  a.txt was added" in outcome.err
+    assert "protected files are as they were" in outcome.err
+    assert "/verify knows no 'now'" in outcome.err
+
+
 def test_the_model_is_asked_to_write_down_what_an_agent_has_to_know(cli: Cli) -> None:
     asked = {"contains": ["Write the file AGENTS.md", "The person adds: in German"]}
     outcome = talk(cli, "/init in German", model=cli.script(said("done", expect=asked)))

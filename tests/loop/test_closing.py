@@ -16,10 +16,13 @@ class Says:
     def __init__(self, *closings):
         self.closings = list(closings)
         self.asked = []
-        self.begun = 0
+        self.begun = self.resumed = 0
 
     async def begin(self):
         self.begun += 1
+
+    async def resume(self):
+        self.resumed += 1
 
     async def close(self, answer, emit):
         self.asked.append(answer.text)
@@ -73,4 +76,18 @@ async def test_a_turn_that_goes_on_after_a_parked_call_is_the_same_turn():
     agent, _ = agent_of(script, tool("wait", wait), closer=closer)
     assert (await agent.prompt("go")).reason == "parked"
     assert (await agent.answer("c", "that")).reason == "stop"
-    assert closer.begun == 1
+    assert (closer.begun, closer.resumed) == (1, 1)
+
+
+async def test_a_prompt_in_place_of_the_answer_begins_a_turn():
+    async def wait(arguments, run):
+        from trimtab.agent.ports import Deferred
+
+        raise Deferred("which?")
+
+    closer = Says(Closing())
+    script = Script([*calls("wait", call_id="c"), *ends("tool_use")], [*says("done"), *ends()])
+    agent, _ = agent_of(script, tool("wait", wait), closer=closer)
+    await agent.prompt("go")
+    assert (await agent.prompt("never mind")).reason == "stop"
+    assert (closer.begun, closer.resumed) == (2, 0)

@@ -83,7 +83,10 @@ def test_a_deleted_test_still_judges_and_the_model_is_told(cli: Cli) -> None:
     assert outcomes(outcome) == [("failed", 1), ("passed", 2)]
     assert (cli.project / "tests/check.sh").read_text() == "exit 0\n"
     (notice,) = [event["message"] for event in outcome.of("notice") if "protected" in event["message"]]
-    assert notice == "protected files are not as they were: tests/check.sh was changed; the check ran with the old ones"
+    assert (
+        notice
+        == "protected files are not as they were: tests/check.sh was changed; the check takes the old ones (/verify accept takes these from now on)"
+    )
 
 
 def test_a_check_that_hangs_is_stopped_and_has_failed(cli: Cli) -> None:
@@ -124,8 +127,37 @@ def test_a_reviewing_model_sees_task_checks_and_diff_and_its_verdict_counts(cli:
     assert outcomes(outcome) == [("failed", 1), ("passed", 2)]
 
 
+def test_a_reviewing_model_sees_what_commands_did_and_text_mode_shows_what_it_says(cli: Cli) -> None:
+    cli.file("a.txt", "old\n")
+    cli.file("gone.txt", "words that were there\n")
+    cli.file(".ignore", "built\n")
+    work = {
+        "tool_calls": [{"name": "bash", "arguments": {"command": "sed -i s/old/new/ a.txt; rm gone.txt; touch built"}}]
+    }
+    sees = {"contains": ["-old", "+new", "-words that were there", "built", "(new; there is no diff of it)"]}
+    review = cli.script({"text": "**FAIL**\n- gone.txt: \u001b[31mbring it back", "expect": sees})
+    flags = ("--set", f"verify.model={review}", "--set", "verify.rounds=0", "--permission", "full")
+    outcome = cli.inside("-p", "go", "--model", cli.script(work, DONE), *flags)
+    assert outcome.code == 3, outcome.err
+    assert "verify failed (round 1): the review says:\n    **FAIL**\n    - gone.txt: bring it back\n" in outcome.err
+    assert "error: the check failed: the review says: gone.txt: bring it back\n" in outcome.err
+
+
+def test_a_reviewing_model_that_answers_in_another_form_is_asked_once_more(cli: Cli) -> None:
+    asked = {"contains": ["<your_last_answer>\nLooks good to me. PASS", "begins with neither PASS nor FAIL"]}
+    review = cli.script({"text": "Looks good to me. PASS"}, {"text": "PASS", "expect": asked})
+    assert outcomes(checked(cli, WRITE, DONE, flags=("--set", f"verify.model={review}"))) == [("passed", 1)]
+
+
+def test_a_reviewing_model_whose_server_fails_gave_no_verdict(cli: Cli) -> None:
+    review = cli.script({"error": {"status": 400, "body": "{}"}}, {"text": "PASS"})
+    outcome = checked(cli, WRITE, DONE, flags=("--set", f"verify.model={review}"))
+    assert (outcome.code, outcome.result["error"]["class"]) == (3, "verify")
+    assert "the reviewing model could not be asked" in outcome.result["error"]["message"]
+
+
 def test_a_reviewing_model_that_says_nothing_useful_is_a_check_that_did_not_pass(cli: Cli) -> None:
-    review = cli.script({"text": "Interesting."})
+    review = cli.script({"text": "Interesting."}, {"text": "Very."})
     outcome = checked(cli, WRITE, DONE, flags=("--set", f"verify.model={review}"))
     assert (outcome.code, outcomes(outcome)) == (3, [("failed", 1)])
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trimtab.coding.verify.reviewer import Work, request_text, verdict
+from trimtab.coding.verify.reviewer import Work, head_of, request_text, verdict
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,18 @@ from trimtab.coding.verify.reviewer import Work, request_text, verdict
 )
 def test_the_first_line_decides(said: str, passed: bool | None) -> None:
     assert verdict(said).passed is passed
+
+
+@pytest.mark.parametrize(
+    ("said", "head"),
+    [
+        ("FAIL\n- a.py: not done", "a.py: not done"),
+        ("**FAIL**: the test is gone", "the test is gone"),
+        ("FAIL", "FAIL, without a word why"),
+    ],
+)
+def test_the_first_point_of_a_review_stands_for_it(said: str, head: str) -> None:
+    assert head_of(said) == head
 
 
 def test_no_verdict_is_said_in_words() -> None:

@@ -217,6 +217,8 @@ class VerifyEnded(_Event, frozen=True, kw_only=True, tag="verify_ended"):
     """Which round of checks, from 1."""
     detail: str = ""
     """In words."""
+    tampered: tuple[str, ...] = ()
+    """[Protected files](usage.md#checks) that aren't as the person left them, each with what became of it: `tests/test_a.py was deleted`. The check ran with the old ones."""
 
 
 class Notice(_Event, frozen=True, kw_only=True, tag="notice"):
@@ -248,6 +250,17 @@ class TurnEnded(_Event, frozen=True, kw_only=True, tag="turn_ended"):
     """The part of `usage` that went to requests beside the conversation: summaries, names, reviews, descriptions of pictures, subagents."""
 
 
+class Failure(msgspec.Struct, frozen=True):
+    """What failed for good, as the `error` event says it."""
+
+    kind: str = msgspec.field(name="class")
+    """Kind of failure."""
+    message: str
+    """In words."""
+    hint: str = ""
+    """What to do next."""
+
+
 class Result(_Event, frozen=True, kw_only=True, tag="result"):
     """Exactly one, the last line of JSON mode: the turn in one object."""
 
@@ -272,11 +285,16 @@ class Result(_Event, frozen=True, kw_only=True, tag="result"):
     summary_cost_usd: float | None = 0.0
     """The part of `cost_usd` that went to the same requests as `summary_usage`; null when a price is unknown."""
     verify: str = "not_configured"
-    """Outcome of the checks, as in the last `verify_ended`; `skipped` also when they were turned off."""
+    """Outcome of the checks, as in the last `verify_ended`; `skipped` also when they were turned off; `not_run` when the turn changed a file and ended before they could run."""
+    tampered: tuple[str, ...] = ()
+    """As in the last `verify_ended`, or found when the turn had ended."""
+    error: Failure | None = None
+    """What the last `error` event of the turn says, where it ended for that: `class`, `message` and `hint`."""
     output: Any = None
     """The last answer as a JSON value, where a schema was asked for and it fits."""
     changed_files: tuple[str, ...] = ()
-    """Real absolute paths of the files that `write` and `edit` changed, in the order of their first change, and of those that commands redirected into. What else commands changed isn't known."""
+    """Real absolute paths of the files that are different, there or gone by what the run did, its commands and subagents too, in the order of their first change. What commands change is seen where
+    [checkpoints](usage.md#taking-turns-back) look: of ignored files, and in projects that are too large for them, only what tools and redirections wrote."""
 
 
 Event: TypeAlias = (

@@ -119,8 +119,9 @@ async def _steps(state: "_State", opening: Sequence[Message]) -> TurnReason:
     with anyio.CancelScope(shield=True):  # what a person said is kept, even when the cancel comes right behind it
         await kit.bench.emit(TurnStarted())
         await state.record(opening)
-    if kit.closer is not None and not any(isinstance(message, ToolResult) for message in opening):
-        await kit.closer.begin()
+    if kit.closer is not None:
+        said = not opening or any(isinstance(message, User) for message in opening)
+        await (kit.closer.begin() if said else kit.closer.resume())
     while not kit.bench.parked:
         if kit.max_steps is not None and state.steps >= kit.max_steps:
             return "max_steps"

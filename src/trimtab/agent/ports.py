@@ -280,6 +280,10 @@ class Closer(Protocol):
         """A turn begins."""
         ...
 
+    async def resume(self) -> None:
+        """A turn goes on that waited for a person's answer."""
+        ...
+
     async def close(self, answer: Assistant, emit: Emit) -> Closing:
         """Say what follows from an answer without calls. May take its time and tell of it through `emit`; a cancel may come at any point."""
         ...

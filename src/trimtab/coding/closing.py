@@ -20,6 +20,11 @@ class Closers:
         for closer in self.each:
             await closer.begin()
 
+    async def resume(self) -> None:
+        """A turn goes on for all of them."""
+        for closer in self.each:
+            await closer.resume()
+
     async def close(self, answer: Assistant, emit: Emit) -> Closing:
         """What the first says that doesn't let the turn end well."""
         for closer in self.each:

@@ -98,6 +98,10 @@ async def open_session(
         tools = (*kit.tools_for(kit.model.info), *context.tools)
         require_price(project.settings, kit.model.info)
         roles, book = Roles(project, stack), context.transcript.book
+        checkpoints, recorder = None, hooks_under(under, kit.hooks, log)
+        if under is None:
+            checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
+            recorder = checkpoints.recorder if checkpoints else kit.hooks
         verifier = open_verifier(
             project,
             kit.hooks,
@@ -107,11 +111,8 @@ async def open_session(
             partial(book, role="review"),
             stack,
             models=roles.named,
+            checkpoints=checkpoints,
         )
-        checkpoints, recorder = None, hooks_under(under, kit.hooks, log)
-        if under is None:
-            checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
-            recorder = checkpoints.recorder if checkpoints else kit.hooks
         closing = Ending(verifier, SchemaCloser(output_schema, parse_output) if output_schema is not None else None)
         instructions = kit.instructions
         if under is not None:

@@ -97,6 +97,9 @@ class SchemaCloser:
         """A turn begins."""
         self._repairs, self.value, self.parsed = 0, None, None
 
+    async def resume(self) -> None:
+        """It holds for the same turn."""
+
     async def close(self, answer: Assistant, emit: Emit) -> Closing:
         """Check the answer; once, the model may repair it."""
         text = json_in(answer.text)

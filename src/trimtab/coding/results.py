@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from trimtab.agent.events import Result
+from trimtab.agent.events import Failure, Result
 from trimtab.agent.loop import Turn
-from trimtab.coding.changes import ChangeRecorder
+from trimtab.coding.changed import Changed, Since
+from trimtab.coding.checkpoints.history import history_of
 from trimtab.coding.closing import Ending
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.sdk.reply import Reply, reply_of
@@ -17,21 +18,20 @@ class Results:
     """Sums up the turns of one session."""
 
     log: SessionLog
-    changes: ChangeRecorder
+    changes: Changed
     closing: Ending
 
     def begin(self) -> Callable[[Turn], Reply]:
         """What makes a reply of a turn that begins now."""
-        before, written = set(self.changes.files), len(self.changes.written)
+        since = self.changes.now()
 
         def reply(turn: Turn) -> Reply:
-            rewritten = (path for path, _ in self.changes.written[written:])
-            files = (*rewritten, *(file for file in self.changes.files if file not in before))
             return reply_of(
                 turn,
                 output=self.closing.schema.parsed if self.closing.schema else None,
-                changed_files=tuple(dict.fromkeys(files)),
+                changed_files=self.changes.files(since),
                 verify=self.closing.verifier.outcome,
+                tampered=self.closing.verifier.tampered,
                 session_id=self.log.header.id,
                 session_file=self.log.path,
             )
@@ -40,6 +40,7 @@ class Results:
 
     def last(self, turn: Turn, *, code: int | None = None) -> Result:
         """The last event; `code` overrides the exit code."""
+        made = self.changes.checkpoints is not None and self.changes.checkpoints.made
         return Result(
             reason=turn.reason,
             exit_code=exit_code(turn.reason) if code is None else code,
@@ -53,5 +54,7 @@ class Results:
             session_file=str(self.log.path) if self.log.path else None,
             verify=self.closing.verifier.outcome,
             output=self.closing.schema.value if self.closing.schema else None,
-            changed_files=self.changes.files,
+            changed_files=self.changes.files(Since(), undone=history_of(self.log.archive).files_undone if made else ()),
+            tampered=self.closing.verifier.tampered,
+            error=None if turn.error is None else Failure(turn.error.kind, turn.error.message, turn.error.hint),
         )

@@ -21,6 +21,7 @@ from trimtab.agent.ports import Hooks, Spent, ToolOutput
 from trimtab.agent.run import Agent, AgentBusy
 from trimtab.coding.agents.agent_file import Subagent
 from trimtab.coding.attachments import unseen_pictures
+from trimtab.coding.changed import Changed
 from trimtab.coding.checkpoints.open import Checkpoints
 from trimtab.coding.checkpoints.recorder import Checkpointer
 from trimtab.coding.checkpoints.undo import Outcome, What
@@ -44,6 +45,7 @@ from trimtab.coding.results import Results
 from trimtab.coding.role_models import Roles
 from trimtab.coding.roles import members_of
 from trimtab.coding.sandbox.confiner import Confiner
+from trimtab.coding.sdk.prompts import require_words
 from trimtab.coding.sdk.reply import Reply
 from trimtab.coding.services import Services
 from trimtab.coding.tools.capture import PrivateFolder
@@ -90,7 +92,9 @@ class Session:
     ) -> None:
         self._closing = closing
         self._past = Past(log, agent, context, checkpoints)
-        self._results = Results(log, kit.hooks, closing)
+        keeper = under.checkpoints if under else checkpoints.recorder if checkpoints else None
+        changed = Changed(kit.hooks, keeper, f"{log.header.id}:" if under else "")
+        self._results = Results(log, changed, closing)
         self.project = project
         self.log = log
         self.agent = agent
@@ -234,7 +238,8 @@ class Session:
         return Stream(self, prompt)
 
     async def prompt(self, prompt: str | User) -> Reply:
-        """Say something and run until idle. Raises `AgentBusy` while a turn runs; failures end the turn instead of raising."""
+        """Say something and run until idle. Raises `AgentBusy` while a turn runs, and `UsageError` when nothing is said; failures end the turn instead of raising."""
+        require_words(prompt)
         if not self.busy:
             await self.choices.standby.begin_turn(self.tell)
         await self.choices.record()
@@ -267,9 +272,10 @@ class Session:
         """Answer a parked call and go on. Raises `UsageError` when no such call waits."""
         reply = self._results.begin()
         try:
-            return reply(await self.agent.answer(call_id, text))
+            turn = await self.agent.answer(call_id, text)
         finally:
             await self._tell_rest()
+        return reply(turn)
 
     def work_beside(self, start: Start, *, between_turns: bool = False) -> None:
         """Lend a task group (its `start_soon`) for summaries that are written before they are needed, and for a name; `between_turns`: a person talks on after a turn.
@@ -299,6 +305,8 @@ class Session:
                 await checkpoints.recorder.settle()
                 for note in checkpoints.recorder.take_notes():
                     await self.tell(note)
+            if not self.busy:
+                await self._closing.verifier.end(self.feed.publish)
 
     async def undo(self, number: int = 1, *, what: What = "both", force: bool = False) -> Outcome:
         """Take the last turns back: what was said, what was changed in files, or both; `force`: files too that were changed since.
@@ -324,10 +332,20 @@ class Session:
         return await self._past.go_to(entry_id, summary=summary, wishes=wishes)
 
     async def verify(self) -> str:
-        """Run the checks now; return what is wrong, in words, and nothing when they succeeded. Raises `AgentBusy`, or `UsageError` when none are configured."""
+        """Check now, as at the end of a turn; return what is wrong, in words, and nothing when the checks succeeded. Raises `AgentBusy`, or `UsageError` when none are configured."""
         if self.busy:
             raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
-        return await self._closing.verifier.check(self.feed.publish)
+        try:
+            return await self._closing.verifier.check(self.feed.publish)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._settle()
+
+    async def accept_protected(self) -> tuple[str, ...]:
+        """Let checks take the protected files as they are from now on; return what became of them, in words. Raises `AgentBusy`, or `UsageError` when nothing is protected."""
+        if self.busy:
+            raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
+        return await self._closing.verifier.accept()
 
     async def run_command(
         self, command: str, *, shared: bool = True, update: Callable[[str], Awaitable[None]] | None = None

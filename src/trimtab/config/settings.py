@@ -169,7 +169,7 @@ class VerifySettings(_Section, frozen=True):
     timeout_s: Seconds = 600.0
     """Seconds for all commands of one check."""
     protect: tuple[str, ...] = ()
-    """Globs of files that the check takes as they were before the turn. Where the turn changed one, the commands run in a copy of the project with the old ones."""
+    """Globs of files that the check takes as the person left them. Where a turn changed one, the commands run in a copy of the repository with the old ones."""
 
 
 class CheckpointSettings(_Section, frozen=True):

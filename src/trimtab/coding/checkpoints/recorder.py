@@ -35,6 +35,15 @@ _CLOCKS_NS = 2_000_000_000
 """By how much the clock of a file system may be behind ours."""
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What one call of this process changed in one file: the key of the call, the entry of its turn, and the change (of a file that a log can't name, that there was one)."""
+
+    key: str
+    turn: str
+    change: Change
+
+
 @dataclass(slots=True)
 class Checkpointer:
     """Passes every call on to `inner`, and records what those that run change."""
@@ -47,6 +56,8 @@ class Checkpointer:
     pending: Pending
     notes: list[str] = field(default_factory=list)
     """What a person should be told, once."""
+    made: list[Made] = field(default_factory=list)
+    """What was changed since the session was opened, in order."""
     _open: dict[str, tuple[int, Begun]] = field(default_factory=dict)
     _first: dict[tuple[str, str], tuple[int, Change]] = field(default_factory=dict)
     _turn: TurnNow = field(init=False)
@@ -162,6 +173,8 @@ class Checkpointer:
         differing, unkept = self._changes(begun)
         changes = {path: self._earliest(begun.turn, number, change) for path, change in differing.items()}
         self._record(begun.turn, changes, unkept)
+        unnamed = [Change(name, None, UNKNOWN) for name in unkept]
+        self.made += [Made(call_id, begun.turn, change) for change in (*changes.values(), *unnamed)]
         self.pending.drop(call_id)
 
     def _changes(self, begun: Begun) -> tuple[dict[str, Change], tuple[str, ...]]:

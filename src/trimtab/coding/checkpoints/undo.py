@@ -102,7 +102,7 @@ class Rewinder:
         """What the last `number` turns (None: all of the branch) changed, a unified diff a file, against how the files are now. Raises `UsageError` as `undo`."""
         history = history_of(self.log.archive)
         turns = history.turns if number is None else history.turns[-number:]
-        texts = (self._diff(change) for change in combined(turns, history))
+        texts = (self.diff_of(change) for change in combined(turns, history))
         return tuple(text for text in texts if text)
 
     def _outcome(
@@ -119,21 +119,23 @@ class Rewinder:
         with exclusive(self.store.folder / "undo.lock", patience_s=_PATIENCE_S):
             yield
 
-    def _diff(self, change: Change) -> str:
+    def diff_of(self, change: Change) -> str:
+        """One file against how it is now; empty when it is the same."""
         was, now = _file(change.before), _file(state_of(change.path, self.store))
         if (was is None and now is None) or (was is not None and was.unknown):
             return ""
         if was is not None and now is not None and was.same_content(now):
             modes = f"(permissions {was.mode:o}, now {now.mode:o})\n"
             return "" if was.mode == now.mode else f"--- {change.path}\n+++ {change.path}\n{modes}"
-        before, after = self._text(was), self._text(now)
+        before, after = self.text_of(was), self.text_of(now)
         head = f"--- {change.path if was else '/dev/null'}\n+++ {change.path if now else '/dev/null'}\n"
         if before is None or after is None:
             return f"{head}(no text, or too large to be kept)\n"
         body = unified(before, after, size=_DIFF_CHARS)
         return head + (body if body is not None else "(too large to be shown)\n")
 
-    def _text(self, state: State) -> str | None:
+    def text_of(self, state: State) -> str | None:
+        """What stood there, as text (nothing: the empty one); None when it is none, or isn't kept."""
         if state is None:
             return ""
         if state.link:

@@ -18,12 +18,14 @@ from trimtab.types.errors import TrimtabError
 class Reply(Turn):
     """How a prompt ended: `reason` (`stop` is a good end), `text`, `usage`, `cost_usd` (None: a price is unknown), `steps`, `error`, and what is below.
 
-    `output` is the answer as data, where one was asked for and it fits. `changed_files` are absolute paths that this turn wrote. `verify` is the outcome of the checks.
+    `output` is the answer as data, where one was asked for and it fits. `changed_files` are absolute paths that this turn changed. `verify` is the outcome of the checks, `tampered` names the
+    protected files that aren't as the person left them.
     """
 
     output: Any = None
     changed_files: tuple[str, ...] = ()
     verify: str = "not_configured"
+    tampered: tuple[str, ...] = ()
     session_id: str = ""
     session_file: Path | None = None
 

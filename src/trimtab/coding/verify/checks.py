@@ -4,7 +4,7 @@ commands ──Confiner.wrap, process.run_command──▶ CheckRun ──the fi
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -43,14 +43,20 @@ class Checks:
     confiner: Confiner
 
     async def run(
-        self, commands: Sequence[str], cwd: Path, begins: Callable[[str], Awaitable[None]]
+        self,
+        commands: Sequence[str],
+        cwd: Path,
+        begins: Callable[[str], Awaitable[None]],
+        *,
+        as_run: Mapping[str, str] | None = None,
     ) -> tuple[CheckRun, ...]:
-        """Run `commands` in `cwd` up to the first that fails; `begins` hears of each. Never raises for what a command does; a cancel stops all that it started."""
+        """Run `commands` in `cwd` up to the first that fails; `begins` hears of each, `as_run` says how one is put here. Never raises for what a command does; a cancel stops all that it started."""
         runs: list[CheckRun] = []
         ends = anyio.current_time() + self.timeout_s
         for command in commands:
             await begins(command)
-            runs.append(await self._run(command, cwd, ends - anyio.current_time()))
+            put = (as_run or {}).get(command, command)
+            runs.append(replace(await self._run(put, cwd, ends - anyio.current_time()), command=command))
             if not runs[-1].passed:
                 break
         return tuple(runs)

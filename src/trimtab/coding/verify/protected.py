@@ -1,6 +1,6 @@
-"""Files that a check takes as they were before the turn, whatever the turn did to them.
+"""Files that a check takes as the person left them, whatever a turn did to them.
 
-    turn begins ──globs──▶ copies of the files that fit ──turn ends──▶ what became of them ──▶ a copy of the project with the old ones put back
+    a turn begins, ends ──a look──▶ Baseline, kept with the session ──check──▶ what became of them ──▶ put back in a copy of the project
 
 The one rule: the project itself is never touched for a check, so a kill in the middle of one leaves nothing half restored.
 """
@@ -9,98 +9,149 @@ import hashlib
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
-from trimtab.coding.tools.glob import compile_glob
+from trimtab.coding.checkpoints.store import ContentStore
+from trimtab.coding.verify.baseline import (
+    Baseline,
+    Files,
+    Kept,
+    baseline_in,
+    differences,
+    entry_of,
+    fitting,
+    next_baseline,
+)
+from trimtab.context.stores.log import SessionLog
 
 _SKIPPED = frozenset({".git"})
+_MOST_BYTES = 64 << 20
+"""Of a file that is kept; of a larger one only the hash is."""
+_UNREAD, _LINK = "unread", "link:"
 
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """One file as it was: content hash, mode, and the copy of its bytes."""
-
-    sha256: str
-    mode: int
-    copy: Path
+_Facts: TypeAlias = tuple[int, int, int, int, int]
 
 
 @dataclass(slots=True)
 class Protected:
-    """The files under `project` that fit one of `globs`, as they were when `take` ran. Touches the disk: use it in a thread."""
+    """The files under `folder` that fit one of `globs`. What is known of them stands in `log`, their contents in `store`. Touches the disk: use it in a thread."""
 
-    project: Path
+    folder: Path
     globs: Sequence[str]
-    _folder: tempfile.TemporaryDirectory[str] | None = None
-    _kept: dict[str, _Kept] = field(default_factory=dict)
+    log: SessionLog
+    store: ContentStore
+    _base: Baseline | None = None
+    _loaded: bool = False
+    _known: dict[str, tuple[_Facts, Kept]] = field(default_factory=dict)
 
-    def take(self) -> None:
-        """Keep the files as they are now, instead of what was kept before. Raises `OSError`."""
-        self.close()
-        if not self.globs:
-            return
-        self._folder = tempfile.TemporaryDirectory(prefix="trimtab-protected-")
-        for number, path in enumerate(self._files()):
-            copy = Path(self._folder.name) / str(number)
-            shutil.copyfile(self.project / path, copy)
-            mode = stat.S_IMODE(os.stat(self.project / path).st_mode)
-            self._kept[path] = _Kept(_hash(copy), mode, copy)
+    def begin_turn(self) -> None:
+        """A turn begins: what was changed since the last one is the person's. Raises `StoreError`."""
+        if self.globs:
+            self._become(next_baseline(self._before(), self._look(), self.globs, opens=True))
+
+    def resume_turn(self) -> None:
+        """A turn that waited for the person goes on. Where nobody saw it begin, nothing is protected in it. Raises `StoreError`."""
+        if self._before() is not None:
+            self.begin_turn()
+
+    def end_turn(self) -> None:
+        """A turn has ended: what it left is the agent's. Raises `StoreError`."""
+        before = self._before()
+        if self.globs and before is not None and before.open:
+            self._become(Baseline(before.old, self._look(), before.globs))
+
+    def between(self) -> None:
+        """No turn runs: what was changed since the last one is the person's. Raises `StoreError`."""
+        if self.globs:
+            self._become(next_baseline(self._before(), self._look(), self.globs, opens=False))
+
+    def accept(self) -> tuple[str, ...]:
+        """Take the files as they are from now on; return what that changes, in words. Raises `StoreError`."""
+        accepted, now = self.changed(), self._look()
+        if self.globs:
+            self._become(Baseline(now, now, tuple(self.globs)))
+        return accepted
 
     def changed(self) -> tuple[str, ...]:
-        """What isn't as it was, in words: `tests/test_a.py was deleted`."""
-        now = set(self._files()) if self.globs else set()
-        words = {
-            **{path: "was deleted" for path in self._kept if path not in now},
-            **{path: "was added" for path in now if path not in self._kept},
-            **{p: "was changed" for p, k in self._kept.items() if p in now and _hash(self.project / p) != k.sha256},
-        }
-        return tuple(f"{path} {what}" for path, what in sorted(words.items()))
+        """What isn't as it was, in words: `tests/test_a.py was deleted`. Raises `StoreError`."""
+        before = self._before()
+        return differences(before.old, self._look()) if self.globs and before is not None else ()
 
-    def copy_into(self, folder: Path) -> Path:
-        """Copy the project into `folder`, with these files as they were, and return where it is. Raises `OSError`."""
-        copy = folder / (self.project.name or "project")
-        shutil.copytree(self.project, copy, symlinks=True, ignore_dangling_symlinks=True, ignore=_special_files)
-        added = [path for path in Protected(copy, self.globs)._files() if path not in self._kept]
-        for path in added:
-            (copy / path).unlink()
-        for path, kept in self._kept.items():
-            there = copy / path
-            _make_room(there, copy)
-            shutil.copyfile(kept.copy, there)
-            there.chmod(kept.mode)
-        return copy
+    def fits(self, path: str) -> bool:
+        """Whether a path (real, below `folder`) fits a glob."""
+        return fitting(self.globs)(_relative(path, self.folder))
 
-    def close(self) -> None:
-        """Forget what was kept."""
-        self._kept.clear()
-        if self._folder is not None:
-            self._folder.cleanup()
-            self._folder = None
+    def put_back(self, folder: Path, *, within: Path) -> None:
+        """Write the files as they were into `folder`, which is in `within`, a copy of the project without them. Raises `OSError` and `StoreError`."""
+        before = self._before()
+        for path, file in before.old.items() if before is not None else ():
+            there = folder / path
+            _make_room(there, within)
+            if file.content.startswith(_LINK):
+                there.symlink_to(file.content.removeprefix(_LINK))
+                continue
+            if not file.kept:
+                raise OSError(f"{path} can't be put back as it was: it is too large, or couldn't be read")
+            there.write_bytes(self.store.get(file.content))
+            there.chmod(file.mode)
+
+    def _before(self) -> Baseline | None:
+        if not self._loaded:
+            self._base, self._loaded = baseline_in(entry.value for entry in self.log.archive), True
+        return self._base
+
+    def _become(self, after: Baseline) -> None:
+        before = self._before()
+        if after != before:
+            self.log.append([entry_of(before, after)])
+            self._base = after
+
+    def _look(self) -> Files:
+        """Files and links that fit a glob, as they are; no link is followed."""
+        found = {path: known for path in self._files() if (known := self._state(path)) is not None}
+        self._known = found
+        return {path: kept for path, (_, kept) in found.items()}
+
+    def _state(self, path: str) -> tuple[_Facts, Kept] | None:
+        full = self.folder / path
+        try:
+            facts = os.lstat(full)
+        except OSError:
+            return None
+        mark = (facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino, facts.st_mode)
+        if stat.S_ISLNK(facts.st_mode):
+            return mark, Kept(_LINK + os.readlink(full), 0)
+        if not stat.S_ISREG(facts.st_mode):
+            return None
+        known = self._known.get(path)
+        if known is not None and known[0] == mark:
+            return known
+        mode = stat.S_IMODE(facts.st_mode)
+        try:
+            with full.open("rb") as file:
+                if facts.st_size > _MOST_BYTES:
+                    return mark, Kept(hashlib.file_digest(file, "sha256").hexdigest(), mode, kept=False)
+                data = file.read(_MOST_BYTES + 1)
+        except OSError:
+            return mark, Kept(_UNREAD, mode, kept=False)
+        return mark, Kept(self.store.put(data), mode)
 
     def _files(self) -> Iterator[str]:
-        """Regular files that fit a glob, relative, with `/`; links aren't followed."""
-        fits = [compile_glob(glob) for glob in self.globs]
-        for folder, folders, names in os.walk(self.project):
+        fits = fitting(self.globs)
+        for folder, folders, names in os.walk(self.folder):
             folders[:] = sorted(set(folders) - _SKIPPED)
-            for name in sorted(names):
-                path = os.path.relpath(os.path.join(folder, name), self.project).replace(os.sep, "/")
-                if any(fit(path) for fit in fits) and _is_regular(self.project / path):
+            links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+            for name in sorted([*names, *links]):
+                path = _relative(os.path.join(folder, name), self.folder)
+                if fits(path):
                     yield path
 
 
-def _is_regular(path: Path) -> bool:
-    try:
-        return stat.S_ISREG(os.lstat(path).st_mode)
-    except OSError:
-        return False
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _relative(path: str, folder: Path) -> str:
+    return os.path.relpath(path, folder).replace(os.sep, "/")
 
 
 def _make_room(path: Path, within: Path) -> None:
@@ -113,17 +164,3 @@ def _make_room(path: Path, within: Path) -> None:
         path.unlink()
     elif path.is_dir():
         shutil.rmtree(path)
-
-
-def _special_files(folder: str, names: list[str]) -> set[str]:
-    """Those of `names` that are no file, folder or link: they can't be copied."""
-    special: set[str] = set()
-    for name in names:
-        try:
-            mode = os.lstat(os.path.join(folder, name)).st_mode
-        except OSError:
-            special.add(name)
-            continue
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)):
-            special.add(name)
-    return special

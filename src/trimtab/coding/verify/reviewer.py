@@ -18,6 +18,7 @@ MAX_OUTPUT = 2_000
 _WITHIN_S = 180.0
 _MOST_CHARS = 60_000
 """Of all diffs together; each gets its part."""
+_AGAIN = "Your last answer begins with neither PASS nor FAIL. Give it again in that form: one of the two first, after FAIL what has to change."
 _VERDICT = re.compile(r"^\W*(PASS|FAIL)\b", re.IGNORECASE)
 
 
@@ -27,6 +28,8 @@ class Reviewed:
 
     passed: bool | None
     said: str
+    answer: str = ""
+    """What it answered instead of a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +50,16 @@ class Reviewer:
     book: Book
 
     async def review(self, work: Work) -> Reviewed:
-        """Return the verdict. Never raises for what the model does."""
+        """Return the verdict; a model that answers in another form is asked for it once more. Never raises for what the model does."""
+        text = request_text(work)
         try:
-            said = await self.models.ask(partial(self._ask, request_text(work)))
+            reviewed = verdict(await self.models.ask(partial(self._ask, text)))
+            if reviewed.passed is None and reviewed.answer:
+                again = f"{text}\n\n<your_last_answer>\n{reviewed.answer}\n</your_last_answer>\n\n{_AGAIN}"
+                reviewed = verdict(await self.models.ask(partial(self._ask, again)))
         except TrimtabError as problem:
             return Reviewed(None, f"the reviewing model could not be asked: {problem.message}")
-        return verdict(said)
+        return reviewed
 
     async def _ask(self, text: str, opened: OpenModel) -> str:
         return await ask_beside(
@@ -71,8 +78,15 @@ def verdict(said: str) -> Reviewed:
     first = next((line for line in said.splitlines() if line.strip()), "")
     found = _VERDICT.match(first)
     if found is None:
-        return Reviewed(None, f"the reviewing model gave no verdict: {first[:200] or 'it said nothing'}")
+        return Reviewed(None, f"the reviewing model gave no verdict: {first[:200] or 'it said nothing'}", said.strip())
     return Reviewed(found[1].upper() == "PASS", said.strip())
+
+
+def head_of(said: str) -> str:
+    """The first of the points of a review that failed, in a line."""
+    lines = [line.strip() for line in _VERDICT.sub("", said.strip(), count=1).splitlines()]
+    points = (line.strip("*_:-–— \t").strip() for line in lines)
+    return next((point for point in points if point), "FAIL, without a word why")
 
 
 def request_text(work: Work) -> str:

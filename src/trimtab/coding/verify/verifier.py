@@ -21,15 +21,17 @@ import anyio
 from trimtab.agent.events import Error, Notice, VerifyEnded
 from trimtab.agent.ports import Closing, Emit
 from trimtab.coding.verify.checks import CheckRun, Checks
+from trimtab.coding.verify.place import Place
 from trimtab.coding.verify.protected import Protected
-from trimtab.coding.verify.reviewer import Reviewer, Work
+from trimtab.coding.verify.reviewer import Reviewer, Work, head_of
+from trimtab.coding.verify.turn_changes import FileChange
+from trimtab.coding.verify.weakened import weakened
+from trimtab.coding.verify.words import HINT, Problem, broken, failure, tampering, told, warned, weakening
 from trimtab.config.settings import VerifySettings
-from trimtab.types.errors import TrimtabError, UsageError
+from trimtab.types.errors import StoreError, TrimtabError, UsageError
 from trimtab.types.messages import Assistant, user
 
-_NAMED = 10
-"""Protected files that are named one by one."""
-Outcome: TypeAlias = Literal["passed", "failed", "skipped", "not_configured"]
+Outcome: TypeAlias = Literal["passed", "failed", "skipped", "not_configured", "not_run"]
 
 
 class Changes(Protocol):
@@ -43,33 +45,48 @@ class Changes(Protocol):
         """Whether anything in the project was changed since."""
         ...
 
-    @property
-    def diffs(self) -> Sequence[tuple[str, str]]:
-        """A diff, or a line that says why there is none, by file."""
+    async def note_checked(self) -> None:
+        """Everything as it is now was checked."""
+        ...
+
+    async def checked(self) -> bool:
+        """Whether everything is still so."""
+        ...
+
+    async def files(self) -> Sequence[FileChange]:
+        """What was changed, by file."""
         ...
 
 
 @dataclass(slots=True)
 class Verifier:
-    """A `Closer`. `on`: whether checks run at all (`--no-verify`); `task` gives the person's words of this turn."""
+    """A `Closer`. `on`: whether checks run at all (`--no-verify`); `task` gives the person's words of this turn, `said` the agent's last ones."""
 
     settings: VerifySettings
-    project: Path
+    place: Place
     checks: Checks
     changes: Changes
+    protected: Protected
     task: Callable[[], str]
+    said: Callable[[], str]
     reviewer: Reviewer | None = None
     on: bool = True
     outcome: Outcome = "not_configured"
+    tampered: tuple[str, ...] = ()
+    """What of the protected files isn't as the person left it, in words."""
     afford: Callable[[], None] = lambda: None
     """Raises when a limit of the run is reached: asked before a model reviews."""
-    _protected: Protected = field(init=False)
     _round: int = 0
+    _runs: bool = False
+    """Whether a turn runs that nobody asked yet whether it ends well."""
     _unprotected: str = ""
+    _told: set[str] = field(default_factory=set)
+    """What the model knows of its doings to the tests."""
+    _shown: tuple[str, ...] = ()
+    """What the person was shown of them last."""
 
     def __post_init__(self) -> None:
-        """Nothing is kept yet."""
-        self._protected = Protected(self.project, self.settings.protect)
+        """Nothing was checked yet."""
         self.outcome = "not_configured" if self.on else "skipped"
 
     @property
@@ -77,100 +94,174 @@ class Verifier:
         return bool(self.settings.commands) or self.reviewer is not None
 
     async def begin(self) -> None:
-        """A turn begins: keep the protected files as they are."""
-        self._round, self._unprotected = 0, ""
-        if not self._configured or not self.on:
-            return
-        self.outcome = "skipped"
-        await self.changes.begin_turn()
-        try:
-            await anyio.to_thread.run_sync(self._protected.take)
-        except OSError as problem:
-            self._unprotected = f"the protected files could not be kept as they were: {problem}"
+        """A turn begins: what the person changed in protected files counts from now on."""
+        await self._keep(self.protected.begin_turn)
+        self._round, self._runs = 0, True
+        if self._configured and self.on:
+            self.outcome = "skipped"
+            await self.changes.begin_turn()
+
+    async def resume(self) -> None:
+        """A turn that waited for the person goes on."""
+        await self._keep(self.protected.resume_turn)
+        self._runs = True
+        if self._configured and self.on:
+            self.outcome = "skipped"
+
+    async def end(self, emit: Emit) -> None:
+        """The turn has ended, whatever ended it: what it left is the agent's. Tell the person what wasn't told yet."""
+        runs, self._runs = self._runs, False
+        if runs and self._round == 0 and self._configured and self.on:
+            self.outcome = "not_run" if await self.changes.changed() else "skipped"
+        await self._keep(self.protected.end_turn)
+        if self._configured and self.on:
+            await self._look_at_protected()
+            if self.tampered != self._shown:
+                await self._show(emit, ())
 
     async def close(self, answer: Assistant, emit: Emit) -> Closing:
         """Check, tell, and say what follows."""
         if not self._configured or not self.on:
             return Closing()
         if not await self.changes.changed():
-            self.outcome = "skipped"
-            await emit(VerifyEnded(outcome="skipped", detail="no file was changed"))
+            self.outcome, self._runs = "skipped", False
+            await self._look_at_protected()
+            await emit(VerifyEnded(outcome="skipped", detail="no file was changed", tampered=self.tampered))
+            return Closing()
+        if self.outcome == "passed" and await self.changes.checked():
+            await self._show(emit, weakened(await self.changes.files()))
+            self._runs = False
             return Closing()
         self._round += 1
         self.outcome = "failed"  # until it is known better, also when this is broken off
-        problems, repairable = await self._problems(answer, emit)
-        if not problems:
-            self.outcome = "passed"
-            await emit(VerifyEnded(outcome="passed", round=self._round, detail=self._passed()))
-            await self._tell_of_protected(emit)
-            return Closing()
-        await emit(VerifyEnded(outcome="failed", round=self._round, detail=problems))
-        if repairable and self._round <= self.settings.rounds:
-            return Closing((user(_told(problems, left=self.settings.rounds - self._round), origin="verify"),))
-        await self._tell_of_protected(emit)
-        head = problems.partition("\n")[0]
-        return Closing(
-            reason="verify_failed", error=Error(kind="verify", message=f"the check failed: {head}", hint=_HINT)
+        problem = await self._problem(answer.text, emit)
+        taken_out = weakened(await self.changes.files())
+        closing = (
+            await self._passed(taken_out, emit) if problem is None else await self._failed(problem, taken_out, emit)
         )
+        self._told |= {*self.tampered, *taken_out}
+        if not closing.messages:
+            self._runs = False
+            await self._show(emit, taken_out)
+        return closing
 
-    async def _tell_of_protected(self, emit: Emit) -> None:
-        """Say to the person which protected files are not as they were: the check ran with the old ones, and what the turn made of them still stands in the project."""
-        changed = await anyio.to_thread.run_sync(self._protected.changed)
-        if changed:
-            more = f", and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
-            named = ", ".join(changed[:_NAMED]) + more
-            await emit(
-                Notice(message=f"protected files are not as they were: {named}; the check ran with the old ones")
-            )
+    async def _passed(self, taken_out: Sequence[str], emit: Emit) -> Closing:
+        """The check succeeded; once, the model hears what of that it owes to nobody but itself."""
+        self.outcome = "passed"
+        await self.changes.note_checked()
+        done = [*self.settings.commands, *([f"review by {self.settings.model}"] if self.reviewer else [])]
+        await emit(VerifyEnded(outcome="passed", round=self._round, detail="; ".join(done), tampered=self.tampered))
+        if self.settings.rounds and not {*self.tampered, *taken_out} <= self._told:
+            return Closing((user(warned(self.tampered, taken_out), origin="verify"),))
+        return Closing()
+
+    async def _failed(self, problem: Problem, taken_out: Sequence[str], emit: Emit) -> Closing:
+        detail = problem.text
+        await emit(VerifyEnded(outcome="failed", round=self._round, detail=detail, tampered=self.tampered))
+        if problem.repairable and self._round <= self.settings.rounds:
+            left = self.settings.rounds - self._round
+            return Closing((user(told(problem, taken_out, left=left), origin="verify"),))
+        error = Error(kind="verify", message=f"the check failed: {problem.head}", hint=HINT)
+        return Closing(reason="verify_failed", error=error)
 
     async def check(self, emit: Emit) -> str:
-        """Run the commands now, in the project as it is; return what is wrong, in words. Raises `UsageError` when there are none."""
-        if not self.settings.commands:
+        """Check now, as at the end of a turn; return what is wrong, in words. Raises `UsageError` when no check is configured."""
+        if not self._configured:
             raise UsageError(
-                "no checks are configured", hint='Set verify.commands, as in verify.commands = ["pytest -q"].'
+                "no checks are configured",
+                hint='Set verify.commands, as in verify.commands = ["pytest -q"], or verify.model.',
             )
+        await self._keep(self.protected.between)
+        self._round = 0
+        problem = await self._problem(self.said(), emit)
+        self.outcome = "passed" if problem is None else "failed"
+        await self._show(emit, ())
+        return "" if problem is None else problem.text
 
-        async def begins(command: str) -> None:
-            await emit(Notice(message=f"verify: {command}"))
+    async def accept(self) -> tuple[str, ...]:
+        """Take the protected files as they are from now on; return what that changes, in words. Raises `StoreError`, and `UsageError` when nothing is protected."""
+        if not self.settings.protect:
+            raise UsageError("no files are protected", hint='Set verify.protect, as in verify.protect = ["tests/**"].')
+        accepted = await anyio.to_thread.run_sync(self.protected.accept)
+        self.tampered = self._shown = ()
+        return accepted
 
-        runs = await self.checks.run(self.settings.commands, self.project, begins)
-        failed = next((run for run in runs if not run.passed), None)
-        self.outcome = "passed" if failed is None else "failed"
-        return "" if failed is None else _failure(failed, ())
-
-    def shut(self) -> None:
-        """Forget what was kept."""
-        self._protected.close()
-
-    def _passed(self) -> str:
-        done = [*self.settings.commands, *([f"review by {self.settings.model}"] if self.reviewer else [])]
-        return "; ".join(done)
-
-    async def _problems(self, answer: Assistant, emit: Emit) -> tuple[str, bool]:
-        """What is wrong, in words (empty: nothing), and whether the model can do something about it."""
-        if self._unprotected:
-            return self._unprotected, False
-
-        async def begins(command: str) -> None:
-            await emit(Notice(message=f"verify: {command}"))
-
-        changed = await anyio.to_thread.run_sync(self._protected.changed)
+    async def _keep(self, work: Callable[[], None]) -> None:
+        """Let the protected files be looked at, and say it at the next check where that failed."""
+        self._unprotected = ""
+        if not self.settings.protect:
+            return
         try:
-            async with self._place(tampered=bool(changed)) as place:
-                runs = await self.checks.run(self.settings.commands, place, begins)
-        except OSError as problem:
-            return f"the project could not be copied for the check: {problem}", False
+            await anyio.to_thread.run_sync(work)
+        except (OSError, StoreError) as problem:
+            self._unprotected = f"the protected files could not be kept as they were: {problem}"
+
+    async def _look_at_protected(self) -> None:
+        if not self.settings.protect:
+            return
+        try:
+            self.tampered = await anyio.to_thread.run_sync(self.protected.changed)
+        except (OSError, StoreError) as problem:
+            self._unprotected = f"the protected files could not be looked at: {problem}"
+
+    async def _show(self, emit: Emit, taken_out: Sequence[str]) -> None:
+        """Say to the person which protected files are not as they were, and which other tests seem to be taken out."""
+        self._shown = self.tampered
+        if self.tampered:
+            await emit(Notice(message=tampering(self.tampered)))
+        if taken_out:
+            await emit(Notice(message=weakening(taken_out)))
+
+    async def _problem(self, answer: str, emit: Emit) -> Problem | None:
+        """What is wrong; None: nothing."""
+        if not self._unprotected:
+            await self._look_at_protected()
+        if self._unprotected:
+            return broken(self._unprotected)
+        try:
+            runs = await self._run(emit)
+        except (OSError, StoreError) as problem:
+            return broken(f"the project could not be copied for the check: {problem}")
         failed = next((run for run in runs if not run.passed), None)
         if failed is not None:
-            return _failure(failed, changed), True
-        if self.reviewer is None:
-            return "", True
+            return failure(failed, self.tampered)
+        return await self._review(answer, runs, emit) if self.reviewer is not None else None
+
+    async def _run(self, emit: Emit) -> Sequence[CheckRun]:
+        """Run the commands; where protected files aren't as they were, in a copy. Raises `OSError` and `StoreError`."""
+
+        async def begins(command: str) -> None:
+            await emit(Notice(message=f"verify: {command}"))
+
+        if not self.tampered or not self.settings.commands:
+            return await self.checks.run(self.settings.commands, self.place.cwd, begins)
+        async with self._copy() as copy:
+            commands = {command: self.place.command_in(copy, command) for command in self.settings.commands}
+            for command in (c for c, moved in commands.items() if self.place.still_names(copy, moved)):
+                await emit(
+                    Notice(
+                        message=f"`{command}` names the project by its own path, so it may run protected files as they are now: name them by a path from the project's folder"
+                    )
+                )
+            return await self.checks.run(self.settings.commands, copy.cwd, begins, as_run=commands)
+
+    async def _review(self, answer: str, runs: Sequence[CheckRun], emit: Emit) -> Problem | None:
+        files = await self.changes.files()
+        if self.reviewer is None or not files:
+            await emit(Notice(message="verify: the last turn changed nothing, so there is nothing to review"))
+            return None
         await self._require_means(emit)
         await emit(Notice(message=f"verify: {self.settings.model} reviews the changes"))
-        reviewed = await self.reviewer.review(self._work(answer, runs, changed))
+        ended = [f"{run.command}: {run.ending or 'succeeded'}" for run in runs]
+        ended += [f"protected file {change}" for change in self.tampered]
+        reviewed = await self.reviewer.review(
+            Work(self.task(), answer, ended, [(file.path, file.diff) for file in files])
+        )
         if reviewed.passed is None:
-            return reviewed.said, False
-        return ("" if reviewed.passed else f"the review says:\n{reviewed.said}"), True
+            return broken(reviewed.said)
+        if reviewed.passed:
+            return None
+        return Problem(f"the review says: {head_of(reviewed.said)}", f"the review says:\n{reviewed.said}")
 
     async def _require_means(self, emit: Emit) -> None:
         """End the turn where a limit of the run is reached: a review would go beyond it. Raises what `afford` raises."""
@@ -181,37 +272,17 @@ class Verifier:
             raise
 
     @asynccontextmanager
-    async def _place(self, *, tampered: bool) -> AsyncIterator[Path]:
-        """Where the commands run. A cancel leaves no copy behind."""
-        if not tampered:
-            yield self.project
-            return
+    async def _copy(self) -> AsyncIterator[Place]:
+        """A copy of the project with protected files as they were. A cancel leaves none behind."""
         folder = tempfile.TemporaryDirectory(prefix="trimtab-verify-", ignore_cleanup_errors=True)
         try:
-            yield await anyio.to_thread.run_sync(self._protected.copy_into, Path(folder.name))
+            yield await anyio.to_thread.run_sync(self._copied, Path(folder.name))
         finally:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(folder.cleanup)
 
-    def _work(self, answer: Assistant, runs: Sequence[CheckRun], changed: Sequence[str]) -> Work:
-        ended = [f"{run.command}: {run.ending or 'succeeded'}" for run in runs]
-        return Work(self.task(), answer.text, (*ended, *(f"protected file {c}" for c in changed)), self.changes.diffs)
-
-
-_HINT = "What was done is kept: --continue goes on, --no-verify leaves the check out."
-
-
-def _failure(run: CheckRun, changed: Sequence[str]) -> str:
-    """Which check failed and how, and what became of protected files, in words for the model."""
-    lines = [f"`{run.command}`: {run.ending}"]
-    if changed:
-        named = [f"- {one}" for one in changed[:_NAMED]]
-        more = [f"- and {len(changed) - _NAMED} more"] if len(changed) > _NAMED else []
-        lines += ["These files are protected; the check ran with them as they were before the turn:", *named, *more]
-    return "\n".join([*lines, run.output.rstrip() or "(no output)"])
-
-
-def _told(problems: str, *, left: int) -> str:
-    """What the model is told: data, and what to do about it."""
-    rounds = "this is the last time" if left == 0 else f"the check runs again, {left + 1} times at most"
-    return f"You said that you are done, but the check failed ({rounds}). Repair it; don't change what is checked by.\n\n{problems}"
+    def _copied(self, folder: Path) -> Place:
+        below = f"{self.protected.folder}/"
+        copy = self.place.copied_to(folder, left_out=lambda path: path.startswith(below) and self.protected.fits(path))
+        self.protected.put_back(copy.cwd, within=copy.root)
+        return copy

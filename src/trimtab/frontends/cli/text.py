@@ -48,6 +48,8 @@ _LINE = 300
 """Characters of one line of a failed call's result."""
 _LINES = 4
 """And how many lines, beside the first."""
+_DETAIL = 10
+"""Lines of what a failed check says that are shown from its beginning, and as many from its end."""
 _PLAIN = Colours()
 _ROLES: "Mapping[Sort, Role]" = {"added": "added", "removed": "removed"}
 _SUBJECT = ("command", "path", "pattern", "key", "query", "prompt")
@@ -151,7 +153,7 @@ class TextPrinter:
                 told = self.progress and event.call_id in self._tasks
                 return "\n".join(f"  {shortened(line, _LINE)}" for line in event.text.splitlines()) if told else ""
             case VerifyEnded(outcome="failed"):
-                return f"verify failed (round {event.round}): {shortened(event.detail.partition(chr(10))[0], _LINE)}"
+                return f"verify failed (round {event.round}): {_detail(event.detail)}"
             case VerifyEnded(outcome="passed"):
                 return f"verify passed: {event.detail}" if self.progress else ""
             case VerifyEnded():
@@ -254,6 +256,15 @@ class TextPrinter:
         shown = wrapped(strip_terminal(text), width_of(self.err))
         self.err.write((self.colours.of(role, shown) if role else shown) + "\n")
         self.err.flush()
+
+
+def _detail(text: str) -> str:
+    """What a check says: the first lines and the last ones, where a test run sums up, each set in and not too long."""
+    first, *more = [line for line in text.splitlines() if line.strip()] or [""]
+    head, tail = more[:_DETAIL], more[_DETAIL:][-_DETAIL:]
+    if len(more) > len(head) + len(tail):
+        tail = ["…", *tail]
+    return "\n".join((shortened(first, _LINE), *(f"    {shortened(line, _LINE)}" for line in (*head, *tail))))
 
 
 def _ends(lines: list[str]) -> list[str]:
