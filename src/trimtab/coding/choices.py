@@ -6,7 +6,7 @@
 A turn that runs keeps what it began with; only the instructions may change under it, and a mode is said to it.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 
 import anyio
@@ -121,13 +121,15 @@ class Choices:
         request = self._context.request()
         return await anyio.to_thread.run_sync(lambda: preview_of(self._project, self._log, request, info, tools=tools))
 
-    async def set_model(self, ref: str) -> None:
-        """Use another model from the next turn on. Raises `UnknownModel` or `ConfigError`, and then nothing changes.
+    async def set_model(self, ref: str, *, told: Sequence[str] = ()) -> None:
+        """Use another model from the next turn on; `told` is said once it is open. Raises `UnknownModel` or `ConfigError`, and then nothing changes.
 
         The old provider stays open until the session closes: a turn may be running on it.
         """
         agent, opened = self._agent, await open_model(self._project, ref)
         self._stack.push_async_callback(close_provider, opened.provider)
+        for line in told:
+            await self._tell(line)
         departed = agent.provider
         self.standby.home = None
         if names_level(ref):  # that is about this model alone, unless it is the one in use

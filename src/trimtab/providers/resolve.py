@@ -172,10 +172,10 @@ def _split(ref: str, known: _Known) -> tuple[str, str, str | None]:
     if slash and head in known.provider_names():
         if not model_id:
             raise UnknownModel(f"{ref!r} names no model", hint=_candidates(ref, known))
-        if known.providers.get(head, _UNSAID).api in _FILE_APIS or head in _FILE_APIS:
-            return head, model_id, None  # a path, colons and all
         bare, level = _take_level(model_id)
-        return (head, model_id, None) if known.lists(head, model_id) else (head, bare, level)
+        is_path = known.providers.get(head, _UNSAID).api in _FILE_APIS or head in _FILE_APIS
+        whole = known.lists(head, model_id) or (is_path and not known.lists(head, bare))  # a path, colons and all
+        return (head, model_id, None) if whole else (head, bare, level)
     bare, level = _take_level(ref)
     for name, wanted in ((ref, None), (bare, level)):
         found = [r for r in known.refs() if r.partition("/")[2] == name]
