@@ -280,6 +280,15 @@ def test_a_test_model_takes_the_whole_rest_as_its_path(path: str, api: Any) -> N
     assert (named.model.context_window, named.endpoint.base_url, named.notes) == (9_000, path, ())
 
 
+@pytest.mark.parametrize("api", ["scripted", "recorded"])
+def test_a_listed_test_model_takes_a_level_behind_its_path(api: Any) -> None:
+    rows = (ModelConfig("a.jsonl", thinking=("low",)), ModelConfig("b:low", thinking=("low",)))
+    fake = ProviderConfig(api=api, models=rows)
+    found = find("fake/a.jsonl:low", fake=fake)
+    assert (found.model.id, found.endpoint.base_url, found.thinking) == ("a.jsonl", "a.jsonl", "low")
+    assert (find("fake/b:low", fake=fake).model.id, find("fake/c:low", fake=fake).model.id) == ("b:low", "c:low")
+
+
 def test_a_bridged_model_is_named_as_the_other_library_names_it() -> None:
     for found in (
         find("bridge/bedrock:x.y-v1:0:high"),

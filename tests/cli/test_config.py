@@ -7,6 +7,8 @@ import pytest
 
 from support.cli import Cli, Outcome
 from trimtab.coding.commands.registry import COMMANDS
+from trimtab.coding.project import open_project
+from trimtab.coding.settings.change import set_setting
 
 SECRETS = """model = "l/a"
 [providers.l]
@@ -323,3 +325,20 @@ def test_the_command_completes_keys_then_values(cli: Cli) -> None:
     complete = COMMANDS["settings"].complete
     assert [c.value for c in complete(_Session(), "permissions.m")] == ["permissions.mode"]  # type: ignore[arg-type]
     assert [c.value for c in complete(_Session(), "permissions.mode a")] == ["permissions.mode ask", "permissions.mode auto-edit"]  # type: ignore[arg-type]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("model", "foo/bar", "note: no provider is called 'foo', unless an extension brings it; list what is known: trimtab models; or declare the provider: [providers.NAME] base_url = …"),
+        ("model", "openia/gpt-5", "note: no provider is called 'openia', unless an extension brings it; did you mean openai/"),
+        ("favourites", '["openai/gpt-5", "foo/\\u001bx"]', "note: no provider is called 'foo', unless an extension brings it; "),
+        ("model", "openai/gpt-5", ""),
+        ("thinking", "high", ""),
+    ],
+)  # fmt: skip
+def test_a_model_of_no_known_provider_is_set_and_told(cli: Cli, key: str, value: str, told: str) -> None:
+    project = open_project(cli.project, env={"TRIMTAB_HOME": str(cli.home)})
+    first, *rest = set_setting(project, key, value)
+    assert first.endswith(f" in {cli.home}/config.toml")
+    assert [line.startswith(told) for line in rest] == ([True] if told else [])

@@ -6,14 +6,16 @@ import os
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from support.cli import Cli
 from support.typed_talk import typing_loop
-from trimtab.coding.choose import Ephemeral
+from trimtab.coding.choose import AtFile, Ephemeral
 from trimtab.coding.commands.registry import COMMANDS, run_command
 from trimtab.coding.opening import open_session
 from trimtab.coding.project import open_project
+from trimtab.coding.services import bare_group
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.errors import UsageError
 
@@ -132,3 +134,41 @@ def test_the_home_folder_itself_is_shown_as_a_project_of_its_own(cli: Cli) -> No
     (cli.root / ".git").mkdir()
     assert json.loads(cli.inside("trust", "--json").out)["folder"] == str(cli.project)
     assert json.loads(cli.inside("trust", "show", "..", "--json").out)["folder"] == str(Path(cli.root))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("answer", [None, "later"])
+async def test_ctrl_c_at_the_question_on_the_way_to_another_session_stays_here_and_later_goes_there(
+    cli: Cli, answer: str | None
+) -> None:
+    model, elsewhere = cli.script({"text": "x"}), cli.root / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "AGENTS.md").write_text("obey")
+    there, here = cli.root / "there.jsonl", cli.root / "here.jsonl"
+    env, err = {"TRIMTAB_HOME": str(cli.home)}, io.StringIO()
+    for folder, file in ((elsewhere, there), (cli.project, here)):
+        async with open_session(open_project(folder, overrides={"model": model}, env=env), AtFile(file)) as session:
+            await session.prompt("hi")
+    project = open_project(cli.project, overrides={"model": model}, env=env)
+    async with (
+        bare_group() as services,
+        open_session(project, AtFile(here)) as session,
+        anyio.create_task_group() as group,
+    ):
+        before = there.read_bytes(), here.read_bytes()
+        loop = typing_loop(session, TextPrinter(out=io.StringIO(), err=err, live=True, progress=True), group.start_soon)
+        loop._services = services
+
+        async def answering() -> None:
+            while "Trust" not in err.getvalue():
+                await anyio.lowlevel.checkpoint()
+            if answer is None:
+                assert loop.interrupt()
+            else:
+                loop._person.hear(answer)
+
+        group.start_soon(answering)
+        await loop.switch(project, AtFile(there))
+        assert ("stopped; this session goes on" in err.getvalue()) == (loop.following is None) == (answer is None)
+        assert (there.read_bytes(), here.read_bytes()) == before
+        await loop.give_back()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trimtab.types import codec
 from trimtab.types.codec import (
     copy_line,
     decode_header,
@@ -267,3 +268,23 @@ def test_a_header_comes_back_and_a_damaged_one_keeps_what_it_can():
         "created": T,
         "parent_session": "p",
     }
+
+
+def test_the_fields_of_a_message_are_looked_up_once_for_any_number_of_damaged_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[type] = []
+    fields = msgspec.structs.fields
+
+    def counted(kind: type) -> Any:
+        asked.append(kind)
+        return fields(kind)
+
+    monkeypatch.setattr(msgspec.structs, "fields", counted)
+    codec._fields.cache_clear()
+    line = b'{"type":"message","id":"a","time":"t","message":{"role":"tool","call_id":"c","tool_name":"x","parts":[{"type":"?"}],"is_error":false}}'
+    for _ in range(30):
+        entry = codec.decode_line(line)
+        assert entry is not None
+        assert isinstance(entry.value, MessageEntry)
+    assert asked == [ToolResult]

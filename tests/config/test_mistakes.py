@@ -162,3 +162,11 @@ id = "model"
 
 def test_a_path_is_shown_as_toml_writes_it() -> None:
     assert show_path(("models", 'a/"b"', "context", "soft")) == 'models."a/\\"b\\"".context.soft'
+
+
+@pytest.mark.parametrize(("key", "row"), [("price_input", True), ("nonsense", False)])
+def test_a_key_of_a_models_row_is_led_to_the_row(key: str, row: bool) -> None:
+    mistake = first_mistake({"models": {"my host/org/m": {key: 1}}}, Settings)
+    assert mistake is not None
+    there = 'It belongs in the model\'s row: [[providers."my host".models]] with id = "org/m".'
+    assert (mistake.hint == there) == row

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -148,3 +149,14 @@ async def test_a_role_names_its_model(tmp_path: Path) -> None:
     async with talked(cast, roles={"small": cast.ref("b")}) as session:
         assert await make(session, await look(session, "small"))
         assert session.model.ref == cast.ref("b")
+
+
+async def test_a_model_that_cannot_be_opened_changes_nothing_and_nothing_of_the_switch_is_told(tmp_path: Path) -> None:
+    cast = two(tmp_path)
+    async with talked(cast) as session:
+        ears, switch = Ears(session), await look(session, cast.ref("b"))
+        switch = replace(switch, lines=("what it means",))
+        cast.scripts["b"].unlink()
+        with pytest.raises(UsageError):
+            await make(session, switch)
+        assert (ears.notices, session.model.ref) == ([], cast.ref("a"))

@@ -1,5 +1,6 @@
 """The view: edits lie over messages, never in them; each can be taken back alone."""
 
+import tracemalloc
 import weakref
 from typing import Any
 
@@ -348,3 +349,25 @@ def test_without_edits_the_messages_only_grow_at_their_end_but_for_answers_that_
 def test_messages_that_were_shown_show_the_same_when_they_are_viewed_again():
     shown = conversation(*TALK).messages()
     assert pair(shown)[0] == shown
+
+
+@pytest.mark.parametrize("ids", ["orphans", "duplicates"])
+def test_views_of_a_damaged_log_share_what_they_leave_out(ids: str) -> None:
+    def held(count: int) -> int:
+        """Bytes of so many views, each with one more result that finds no place."""
+        view = View()
+        if ids == "duplicates":
+            call = ToolCall("c", "read", {}, "{}")
+            view = view.with_message("a", Assistant((call,), "tool_use"))
+            view = view.with_message("r", ToolResult("c", "read", (Text("x"),), is_error=False))
+        result = ToolResult("c", "read", (Text("x"),), is_error=False)
+        kept = [view]
+        tracemalloc.start()
+        for n in range(count):
+            kept.append(kept[-1].with_message(f"e{n}", result))
+        size = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        assert len(getattr(kept[-1].repairs, ids)) == count
+        return size
+
+    assert held(1_200) < 6 * held(300), "four times as many, and not sixteen times as much"

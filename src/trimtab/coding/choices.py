@@ -6,7 +6,7 @@
 A turn that runs keeps what it began with; only the instructions may change under it, and a mode is said to it.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 
 import anyio
@@ -16,7 +16,7 @@ from trimtab.coding.attachment_text import attached_to
 from trimtab.coding.context.engine import context_settings
 from trimtab.coding.context.open import OpenContext
 from trimtab.coding.extensions.acting import Acting
-from trimtab.coding.fallback import Standby
+from trimtab.coding.fallback import Standby, names_level
 from trimtab.coding.guard import workspace_of
 from trimtab.coding.heard import is_news
 from trimtab.coding.kit import Kit
@@ -27,6 +27,7 @@ from trimtab.coding.permissions.policy import MODE_WORDS, Mode
 from trimtab.coding.project import Project
 from trimtab.coding.role_models import Roles
 from trimtab.context.stores.log import SessionLog
+from trimtab.providers.resolve import carried_level
 from trimtab.types.errors import SessionError, StoreError, UsageError
 from trimtab.types.messages import User, user
 
@@ -64,6 +65,10 @@ class Choices:
         self.standby = Standby(project, log, context, agent, roles.of("main"), roles.circuits, self._refit)
         agent.relief = self.standby
         self._tools = agent.tools
+        self.level = agent.thinking if agent.thinking != kit.model.thinking else None
+        """How much the person wants thought, whichever model answers; None: as much as settings and its name say."""
+        self.switched = False
+        """Whether the person chose another model since the session was opened."""
         self._opened_mode = kit.permissions.current.mode
         kit.instructions.changed = self._change_instructions
 
@@ -104,6 +109,11 @@ class Choices:
             )
             self.moved = False
 
+    async def keep(self) -> None:
+        """The same now, where a turn runs on nothing else and the session has begun: what was chosen outlives a quit."""
+        if not self._agent.busy and len(self._log.archive):
+            await self.record()
+
     async def preview_model(self, ref: str) -> Preview:
         """What another model would make of the session as it is, and what the switch costs. Raises `UnknownModel` or `ConfigError`; changes nothing."""
         info = resolve_model(self._project, ref).model
@@ -111,19 +121,31 @@ class Choices:
         request = self._context.request()
         return await anyio.to_thread.run_sync(lambda: preview_of(self._project, self._log, request, info, tools=tools))
 
-    async def set_model(self, ref: str) -> None:
-        """Use another model from the next turn on. Raises `UnknownModel` or `ConfigError`, and then nothing changes.
+    async def set_model(self, ref: str, *, told: Sequence[str] = ()) -> None:
+        """Use another model from the next turn on; `told` is said once it is open. Raises `UnknownModel` or `ConfigError`, and then nothing changes.
 
         The old provider stays open until the session closes: a turn may be running on it.
         """
         agent, opened = self._agent, await open_model(self._project, ref)
         self._stack.push_async_callback(close_provider, opened.provider)
+        for line in told:
+            await self._tell(line)
         departed = agent.provider
         self.standby.home = None
-        agent.provider, agent.model, agent.thinking = opened.provider, opened.info, opened.thinking
+        if names_level(ref):  # that is about this model alone, unless it is the one in use
+            same = opened.info.ref == agent.model.ref
+            self.level = opened.thinking if same and self.level is not None else None
+        level, clamped = opened.thinking, ""
+        if self.level is not None:
+            level, clamped = carried_level(opened.info, self.level, otherwise=opened.thinking)
+        agent.provider, agent.model, agent.thinking = opened.provider, opened.info, level
+        self.switched = True
         self.refresh_tools()
         settings = context_settings(self._project, opened.info)
         await self._context.use_model(opened.info, settings, departed=departed)
+        await self.keep()
+        if clamped:
+            await self.tell_once(clamped)
         for note in opened.notes:
             await self.tell_once(note, ever=note in opened.assumed)
 
@@ -134,7 +156,7 @@ class Choices:
             levels = ", ".join(model.thinking)
             hint = f"Levels: {levels}." if levels else "It has no levels; /models lists others."
             raise UsageError(f"{level!r} is no thinking level of {model.ref}", hint=hint)
-        self._agent.thinking = level
+        self._agent.thinking = self.level = level
         self.standby.think(level)
 
     def set_mode(self, mode: Mode) -> None:

@@ -121,8 +121,12 @@ class Standby:
 
 def _level(wanted: str | None, opened: OpenModel, ref: str) -> str | None:
     """How much a stand-in thinks: as its name in the role says, else as the one that it stands in for, where it has that level."""
-    named = ref.rpartition(":")[2] in (*THINKING_LEVELS, "none")
-    return wanted if not named and wanted in opened.info.thinking else opened.thinking
+    return wanted if not names_level(ref) and wanted in opened.info.thinking else opened.thinking
+
+
+def names_level(ref: str) -> bool:
+    """Whether the name of a model says how much it thinks."""
+    return ref.rpartition(":")[2] in (*THINKING_LEVELS, "none")
 
 
 def _said(failure: ErrorInfo) -> str:

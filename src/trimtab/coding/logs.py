@@ -70,7 +70,7 @@ def open_log(project: Project, choice: Choice, *, takeover: bool = False) -> Ope
 
 
 def forget_empty(log: SessionLog) -> None:
-    """Remove the file of a new session in which nothing happened. While it is open, nobody else writes it."""
+    """Remove the file that was made for a new session in which nothing happened. While it is open, nobody else writes it."""
     if log.path is not None and not len(log.archive):
         with suppress(OSError):
             log.path.unlink()

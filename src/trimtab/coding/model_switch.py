@@ -53,7 +53,5 @@ async def make(session: Session, switch: Switch, *, ask: bool = True) -> bool:
     answer = await session.person.ask(switch.question) if ask and switch.question is not None else None
     if answer == _NO:
         return False
-    for line in switch.lines if answer is None else ():
-        await session.tell(line)
-    await session.set_model(switch.ref)
+    await session.choices.set_model(switch.ref, told=switch.lines if answer is None else ())
     return True

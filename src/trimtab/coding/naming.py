@@ -22,7 +22,7 @@ from trimtab.coding.prompts import load_prompt
 from trimtab.coding.role_models import RoleModels
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError, TrimtabError, UsageError
-from trimtab.types.messages import Assistant, Text, User
+from trimtab.types.messages import Assistant, User
 from trimtab.types.models import ModelInfo
 from trimtab.types.text import strip_terminal
 
@@ -111,7 +111,7 @@ class Naming:
         prompt = answer = ""
         for message in self.log.view():
             if isinstance(message, User) and message.origin == "prompt" and not prompt:
-                prompt = "\n".join(part.text for part in message.parts if isinstance(part, Text))
+                prompt = "\n".join(message.said)
             if isinstance(message, Assistant) and prompt and message.text.strip():
                 answer = message.text
                 break

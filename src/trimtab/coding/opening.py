@@ -18,7 +18,7 @@ from trimtab.agent.ports import Hooks, Provider, Tool
 from trimtab.agent.run import Agent
 from trimtab.coding.checkpoints.open import open_checkpoints
 from trimtab.coding.checkpoints.recorder import looked_at_last
-from trimtab.coding.choose import Choice, New
+from trimtab.coding.choose import Choice
 from trimtab.coding.closing import Closers, Ending
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.context.marker_guard import MarkerGuard
@@ -87,7 +87,7 @@ async def open_session(
             equipped = await equip(project, opened.model_ref)
             project = equipped.project
         kit, extensions = equipped.kit, equipped.extensions
-        if isinstance(choice, New):
+        if early:
             stack.callback(forget_empty, log)
         kit.outputs.path = outputs_beside(log.path) if log.path else None
         context = await anyio.to_thread.run_sync(

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from trimtab.context.summary.job import SummaryOutcome
 
 _FILES_NAMED = 20
+_TITLED = 4_000
+"""Characters up to which a prompt is kept once more as it was typed, where news stand in front of it."""
 
 
 class Past:
@@ -41,7 +43,9 @@ class Past:
             return prompt
         said = prompt.parts if isinstance(prompt, User) else (Text(scrub(prompt)),)
         origin = prompt.origin if isinstance(prompt, User) else "prompt"
-        return User((Text("\n".join(f"[{line}]" for line in news) + "\n\n"), *said), origin=origin)
+        words = (prompt.typed or prompt.text) if isinstance(prompt, User) else scrub(prompt)
+        typed = words if len(words) <= _TITLED else ""
+        return User((Text("\n".join(f"[{line}]" for line in news) + "\n\n"), *said), origin=origin, typed=typed)
 
     async def undo(self, number: int = 1, *, what: What = "both", force: bool = False) -> Outcome:
         """Take the last turns back: what was said, what was changed in files, or both; `force`: files too that were changed since.

@@ -359,6 +359,7 @@ class Session:
 
     async def take_leave(self) -> None:
         """Nothing more is said here: end the jobs that aren't kept, then tell the hooks at the end, and say what fails while somebody watches. Closing the session does it too."""
+        await self.choices.keep()
         await close_jobs(self.jobs, self.agent)
         await self.extensions.end()
 

@@ -4,17 +4,20 @@
                             └─ anything fails, or the person says no ──▶ the candidate is gone, the old one as it was, its file byte for byte
 """
 
-from contextlib import AsyncExitStack
+import os
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from trimtab.coding.choose import Choice
+from trimtab.coding.choose import AtFile, Choice, New
 from trimtab.coding.opening import open_session
+from trimtab.coding.permissions.policy import narrower
 from trimtab.coding.person import Person
 from trimtab.coding.project import Project
 from trimtab.coding.session import Session
-from trimtab.coding.telling.printable import one_line
+from trimtab.coding.telling.printable import one_line, one_path
 from trimtab.coding.telling.tables import shortened
+from trimtab.types.errors import TrimtabError
 
 _TITLE = 60
 
@@ -38,14 +41,51 @@ async def prepare(project: Project, choice: Choice, *, person: Person, **more: A
         return Candidate(session, stack.pop_all())
 
 
-def carry_over(old: Session, new: Session, *, reopened: bool = False) -> None:
-    """Let what the person said about permissions in `old` hold in `new`: the mode, and where that is the same session `reopened`, answers too."""
-    if (mode := old.permissions.chosen_mode) is not None:
-        new.set_mode(mode)
+def same_again(session: Session) -> Choice:
+    """What opens a session anew that is kept in a file: one in which nothing happened leaves none behind."""
+    log = session.log
+    assert log.path is not None
+    unborn = not len(log.archive) and log.path.is_relative_to(os.path.realpath(session.project.home.sessions))
+    return New(log.header.parent_session) if unborn else AtFile(log.path)
+
+
+async def carry_over(old: Session, new: Session, *, reopened: bool = False) -> tuple[str, ...]:
+    """Let what the person chose in `old` hold in `new`, and return what they should know of that.
+
+    The mode of permissions goes along in one project, and elsewhere where it lets no more run; in the same session `reopened` answers do too. Model and level stay where it is that session, or a copy of it.
+    """
+    notes = _carry_mode(old, new)
     if reopened:
         new.permissions.answers = old.permissions.answers
     else:
         new.choices.told |= old.choices.told
+    if reopened or new.log.header.parent_session == old.id:
+        await _carry_model(old, new, reopened=reopened)
+    return notes
+
+
+def _carry_mode(old: Session, new: Session) -> tuple[str, ...]:
+    mode, there = old.permissions.chosen_mode, new.permissions.current.mode
+    if mode is None or mode == there:
+        return ()
+    if old.project.trust.root == new.project.trust.root or narrower(mode, there) == mode:
+        new.set_mode(mode)
+        return ()
+    root = one_path(old.project.trust.root)
+    return (
+        f"permissions are {there} here: you chose {mode} for {root}, and this is another project; /permissions {mode} chooses it here too",
+    )
+
+
+async def _carry_model(old: Session, new: Session, *, reopened: bool) -> None:
+    """What was chosen by a command is newer than the flags that the project repeats, and than nothing in a log."""
+    home = old.choices.standby.home
+    wanted, level = home.model.ref if home else old.model.ref, old.choices.level
+    if old.choices.switched and (reopened or new.project.named_now("model")) and new.model.ref != wanted:
+        with suppress(TrimtabError):  # settings were changed: it is there no more
+            await new.set_model(wanted)
+    if level is not None and level in new.model.thinking:
+        new.set_thinking(level)
 
 
 def words_of(old: Session, new: Session, *, reopened: bool = False) -> str:

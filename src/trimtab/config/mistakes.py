@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from trimtab.config.toml_text import quoted
+from trimtab.types.config import ModelConfig
 from trimtab.types.near import nearest
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -166,7 +167,19 @@ def _in_struct(
 def _unknown(path: Path, name: str, fields: Mapping[str, Any], root: Any) -> Mistake:
     meant = _same(name, fields) or _elsewhere(name, root) or _nearest(name, fields)
     problem = f"unknown setting {show_path(path)!r}" + (f" (did you mean {meant!r}?)" if meant else "")
-    return Mistake(path, problem, f"{CORRECT}Known here: {', '.join(sorted(fields))}.")
+    return Mistake(path, problem, _row(path) or f"{CORRECT}Known here: {', '.join(sorted(fields))}.")
+
+
+def _row(path: Path) -> str:
+    """Where a key of `[models."P/M"]` belongs that only the model's row in its provider's table has; empty for any other."""
+    if len(path) != 3 or path[0] != "models" or path[2] not in fields_of(ModelConfig):
+        return ""
+    provider, slash, model = str(path[1]).partition("/")
+    if not slash:
+        return ""
+    return (
+        f"It belongs in the model's row: [[{show_path(('providers', provider, 'models'))}]] with id = {quoted(model)}."
+    )
 
 
 def _fits(value: Any, kind: Any) -> bool:

@@ -172,10 +172,10 @@ def _split(ref: str, known: _Known) -> tuple[str, str, str | None]:
     if slash and head in known.provider_names():
         if not model_id:
             raise UnknownModel(f"{ref!r} names no model", hint=_candidates(ref, known))
-        if known.providers.get(head, _UNSAID).api in _FILE_APIS or head in _FILE_APIS:
-            return head, model_id, None  # a path, colons and all
         bare, level = _take_level(model_id)
-        return (head, model_id, None) if known.lists(head, model_id) else (head, bare, level)
+        is_path = known.providers.get(head, _UNSAID).api in _FILE_APIS or head in _FILE_APIS
+        whole = known.lists(head, model_id) or (is_path and not known.lists(head, bare))  # a path, colons and all
+        return (head, model_id, None) if whole else (head, bare, level)
     bare, level = _take_level(ref)
     for name, wanted in ((ref, None), (bare, level)):
         found = [r for r in known.refs() if r.partition("/")[2] == name]
@@ -339,8 +339,23 @@ def _fit_thinking(model: ModelInfo, level: str | None, *, certain: bool) -> tupl
     if level not in THINKING_LEVELS:
         hint = f"use one of {', '.join(model.thinking)}"
         raise ConfigError(f"{level!r} is not a thinking level of {model.ref}", hint=hint)
+    near = _nearest(model, level)
+    return near, (f"{model.ref} has no thinking level {level!r}: using {near!r}",)
+
+
+def carried_level(model: ModelInfo, level: str, *, otherwise: str | None) -> tuple[str | None, str]:
+    """The level nearest to one that was chosen for another model, `otherwise` where this one has none that is comparable; and what a person should know of it."""
+    if level in model.thinking:
+        return level, ""
+    comparable = level in THINKING_LEVELS and any(known in THINKING_LEVELS for known in model.thinking)
+    fitted = _nearest(model, level) if comparable else otherwise
+    if fitted is None and not model.thinking:
+        return None, f"{model.ref} has no thinking levels: {level!r} is left out"
+    return fitted, f"{model.ref} has no thinking level {level!r}: using {fitted or 'its default'!r}"
+
+
+def _nearest(model: ModelInfo, level: str) -> str:
     order = list(THINKING_LEVELS)
     wanted = order.index(level)
     offered = [known for known in order if known in model.thinking]
-    near = min(offered, key=lambda known: (abs(order.index(known) - wanted), order.index(known)))
-    return near, (f"{model.ref} has no thinking level {level!r}: using {near!r}",)
+    return min(offered, key=lambda known: (abs(order.index(known) - wanted), order.index(known)))

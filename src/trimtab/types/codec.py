@@ -7,6 +7,7 @@ fields and unknown types survive. What `msgspec` refuses goes through the standa
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from sys import intern
 from typing import Any
 
@@ -175,7 +176,7 @@ def _lenient_message(data: Any) -> Any:
     good: dict[str, Any] = {"role": data["role"], "parts": []}
     for part in parts if isinstance(parts, list) else [parts]:
         good["parts"].append(_lenient_part(part))
-    for f in msgspec.structs.fields(kind):
+    for f in _fields(kind):
         if f.name in good or f.encode_name not in data:
             continue
         try:
@@ -184,6 +185,12 @@ def _lenient_message(data: Any) -> Any:
             if f.required:
                 good[f.encode_name] = str(data[f.encode_name])
     return good
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """The fields of a message: to find them evaluates every annotation."""
+    return msgspec.structs.fields(kind)
 
 
 def _lenient_part(part: Any) -> Any:

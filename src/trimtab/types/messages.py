@@ -106,11 +106,18 @@ class User(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="role", ta
     """How it came in."""
     wire: dict[str, Any] | None = None
     """Fields of the format that it came in."""
+    typed: str = ""
+    """What the person typed, where more was made of it: a command that brings a template or a skill in. No model reads it."""
 
     @property
     def text(self) -> str:
         """All text parts joined."""
         return "".join(p.text for p in self.parts if isinstance(p, Text))
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What a person is reminded of it by: what they typed, else its texts."""
+        return (self.typed,) if self.typed else tuple(p.text for p in self.parts if isinstance(p, Text))
 
 
 class Assistant(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="role", tag="assistant"):

@@ -12,7 +12,7 @@ from typing import Any
 from trimtab.coding.checkpoints.states import FileState, State, from_data, to_data
 from trimtab.context.archive import Archive
 from trimtab.types.entries import CustomEntry, MessageEntry
-from trimtab.types.messages import Text, User
+from trimtab.types.messages import User
 
 FILES, UNDO, REDO = "files", "undo", "redo"
 _BEGINS_A_TURN = frozenset({"prompt", "follow_up"})
@@ -138,7 +138,7 @@ def words_of(value: Any) -> str | None:
         return None
     if message.origin not in _BEGINS_A_TURN:
         return None
-    return " ".join(part.text for part in message.parts if isinstance(part, Text))
+    return " ".join(message.said)
 
 
 def _change_data(change: Change) -> dict[str, Any]:

@@ -28,22 +28,24 @@ SKILL = "skill:"
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a command says to the model, the skill that comes with it, and what the person should know of it."""
+    """What a command says to the model, the skill that comes with it, what the person should know of it, and the command as it was typed."""
 
     parts: tuple[Part, ...]
     skill: Skill | None = None
     notes: tuple[str, ...] = ()
     """For the person."""
+    typed: str = ""
 
 
 def of_template(template: Template, typed: str, session: Session) -> Said:
     """A template with what was typed. Raises `UsageError` for a file that can't be read. Touches the disk."""
-    return _with_files(fill(template.text, scrub(typed)), typed, session, None)
+    return _with_files(fill(template.text, scrub(typed)), template.name, typed, session, None)
 
 
 def of_skill(skill: Skill, typed: str, session: Session) -> Said:
     """A skill's text, then what was typed. Raises and touches the disk as `of_template` does."""
-    return _with_files("\n\n".join(filter(None, (skill_text(skill), scrub(typed)))), typed, session, skill)
+    text = "\n\n".join(filter(None, (skill_text(skill), scrub(typed))))
+    return _with_files(text, SKILL + skill.name, typed, session, skill)
 
 
 def expand(line: str, session: Session) -> Said | None:
@@ -67,7 +69,7 @@ async def say(desk: Desk, make: Callable[[], Said]) -> None:
     if session.busy:
         if said.skill is not None:
             session.instructions.load(said.skill, running=True)
-        session.steer(User(said.parts, origin="steering"))
+        session.steer(User(said.parts, origin="steering", typed=said.typed))
         desk.tell("(will be told before its next step)")
     else:
         desk.work(partial(prompt, session, said))
@@ -77,9 +79,10 @@ async def prompt(session: Session, said: Said) -> Turn:
     """Run a turn with it. Raises as `Session.prompt` does."""
     if said.skill is not None:
         session.instructions.load(said.skill, running=False)
-    return await session.prompt(User(said.parts))
+    return await session.prompt(User(said.parts, typed=said.typed))
 
 
-def _with_files(text: str, typed: str, session: Session, skill: Skill | None) -> Said:
+def _with_files(text: str, name: str, typed: str, session: Session, skill: Skill | None) -> Said:
     files = attached(typed, session.project)
-    return Said((Text(text + ("\n\n" if files.parts else "")), *files.parts), skill, files.notes)
+    said = (Text(text + ("\n\n" if files.parts else "")), *files.parts)
+    return Said(said, skill, files.notes, scrub(f"/{name} {typed}".rstrip()))

@@ -12,6 +12,7 @@ async def _run(desk: Desk, rest: str) -> None:
     session = desk.session
     if rest:
         session.set_thinking(None if rest == _DEFAULT else rest)
+        await session.choices.keep()
     levels = ", ".join(session.model.thinking)
     known = f"; levels: {levels}" if levels else f"; {session.model.ref} has no levels"
     when = ", from the next turn on" if rest and session.busy else ""

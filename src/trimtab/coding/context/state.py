@@ -48,7 +48,8 @@ def state_of(view: View, folder: Path) -> State:
 
 def reattached(view: View, folder: Path, *, gone: Collection[int] = (), room: int, count: Count) -> str:
     """The parts of that state that no message shows once the slots of the indices `gone` are, in at most `room` tokens; empty when there are none."""
-    visible = [body_of(shown.message) for shown in view.shown() if shown.place not in gone]
+    left = frozenset(gone)
+    visible = [body_of(shown.message) for shown in view.shown() if shown.place not in left]
     return reattach(state_of(view, folder), visible=visible, room=room, count=count).text
 
 

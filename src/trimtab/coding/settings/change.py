@@ -7,16 +7,18 @@ KEY, VALUE as typed ──schema──▶ a value of its type ──edit──�
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from trimtab.coding.models import resolve_model
 from trimtab.coding.project import Project, open_anyway
 from trimtab.coding.settings.in_force import known_key
 from trimtab.coding.settings.layers import PROJECT_FILE
+from trimtab.coding.telling.printable import one_line
 from trimtab.config.edit import Target, set_value, unset_value
 from trimtab.config.in_force import SET, Row, in_force
 from trimtab.config.load import file_layer, load, readings, split_key, tree_of
 from trimtab.config.mistakes import first_mistake, show_path
 from trimtab.config.settings import Settings
 from trimtab.config.toml_text import value_text
-from trimtab.types.errors import ConfigError
+from trimtab.types.errors import ConfigError, UsageError
 
 Where: TypeAlias = Literal["user", "project", "here"]
 """Whose file: the user's for every folder, the project's own, the user's for this folder."""
@@ -41,7 +43,19 @@ def set_setting(project: Project, name: str, text: str, *, where: Where = "user"
         told.append(_why_not(now, key, where, row))
     elif row.secret and target.file.stat().st_mode & 0o077:
         told.append(f"note: others can read {target.file}; chmod 600 keeps it to you")
-    return (*told, *wrong)
+    return (*told, *_unreachable(now, key, value), *wrong)
+
+
+def _unreachable(now: Project, key: tuple[str, ...], value: Any) -> tuple[str, ...]:
+    """A note where a model was named that can't be asked for, as a slip of the hand does."""
+    refs = [value] if key == ("model",) else value if key == ("favourites",) else ()
+    notes = []
+    for ref in refs:
+        try:
+            resolve_model(now, ref)
+        except UsageError as e:
+            notes.append(one_line(f"note: {e.message}, unless an extension brings it; {e.hint}"))
+    return tuple(notes)
 
 
 def unset_setting(project: Project, name: str, *, where: Where = "user") -> tuple[str, ...] | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from trimtab.context.archive import Archive
 from trimtab.types.entries import MessageEntry
-from trimtab.types.messages import Text, User
+from trimtab.types.messages import User
 
 _ID = 8
 _WORDS = 100
@@ -113,4 +113,4 @@ def _words(value: object) -> str | None:
         or message.origin not in _SAID
     ):
         return None
-    return " ".join(" ".join(part.text for part in message.parts if isinstance(part, Text)).split())
+    return " ".join(" ".join(message.said).split())

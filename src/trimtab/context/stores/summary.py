@@ -18,7 +18,7 @@ from trimtab.context.stores.jsonl import SessionFile
 from trimtab.context.stores.written import Written, written_in
 from trimtab.types.codec import Entry
 from trimtab.types.entries import MessageEntry
-from trimtab.types.messages import Text, User
+from trimtab.types.messages import User
 from trimtab.types.models import Price, add_costs, cost_usd
 from trimtab.types.usage import Usage
 
@@ -172,7 +172,7 @@ def _prompt(entry: Entry) -> str:
     """The first line of a user's prompt, or the name of its file (`<file path="NAME">`); empty for any other message."""
     if not isinstance(value := entry.value, MessageEntry) or not isinstance(value.message, User):
         return ""
-    text = next((part.text for part in value.message.parts if isinstance(part, Text) and part.text.strip()), "")
+    text = next(filter(str.strip, value.message.said), "")
     line = text.strip().partition("\n")[0]
     file = _FILE.fullmatch(line)
     return f"@{file[1]}" if file else line

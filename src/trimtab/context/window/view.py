@@ -128,8 +128,8 @@ class View:
         self.turn = 0
         self.epoch = 0
         self._open: tuple[int, ...] = ()
-        self._orphans: tuple[str, ...] = ()
-        self._duplicates: tuple[str, ...] = ()
+        self._orphans: Vector[str] = Vector()
+        self._duplicates: Vector[str] = Vector()
         self._late: tuple[int, ...] = ()
         self._hidden = 0
         self._settled = 0
@@ -204,8 +204,8 @@ class View:
         return Repairs(
             interrupted=tuple(call for call in shown if call not in self.parked),
             pending=tuple(call for call in shown if call in self.parked),
-            orphans=self._orphans,
-            duplicates=self._duplicates,
+            orphans=tuple(self._orphans),
+            duplicates=tuple(self._duplicates),
             late=tuple(self._call_id(index) for index in self._late),
             hidden=self._hidden,
         )
@@ -327,11 +327,11 @@ class View:
     def _answer(self, entry_id: str, result: ToolResult) -> "View":
         places = self._places_of_call(result.call_id)
         if not places:
-            return self._with(_orphans=(*self._orphans, result.call_id))
+            return self._with(_orphans=self._orphans.append(result.call_id))
         standing = is_stand_in(result)
         index = next((i for i in places if self._takes(i, standing=standing)), None)
         if index is None:
-            return self._with(_duplicates=(*self._duplicates, result.call_id))
+            return self._with(_duplicates=self._duplicates.append(result.call_id))
         slot = self.slots[index]
         parked = result.call_id in self.parked
         if standing:
@@ -340,8 +340,7 @@ class View:
         if parked and len(self.slots) > self.slots[slot.group or 0].end:
             late = late_answer(result)
             made = self._put(index, self._changed(slot, answered=True))
-            still_open = tuple(i for i in self._open if i != index)
-            made = made._with(_late=(*self._late, index), _open=still_open)
+            made = made._with(_late=(*self._late, index), _open=self._still_open(index))
             return made._append(Slot(entry_id, late, self.step, self.turn, shown=(late,)))
         self._name(entry_id, index)
         if result.handle:
@@ -351,8 +350,13 @@ class View:
         else:  # nearly always: nobody edits an answer before it is there
             slot = Slot(entry_id, result, slot.step, slot.turn, slot.group, shown=(headed(result),))
         made = self._put(index, slot)
-        made = made._with(_open=tuple(i for i in self._open if i != index))
+        made = made._with(_open=self._still_open(index))
         return made._settle()
+
+    def _still_open(self, index: int) -> tuple[int, ...]:
+        """The open places without one; they are in order, and a damaged file has thousands."""
+        at = bisect_left(self._open, index)
+        return self._open[:at] + self._open[at + 1 :] if self._open[at : at + 1] == (index,) else self._open
 
     def _takes(self, index: int, *, standing: bool) -> bool:
         slot = self.slots[index]
@@ -361,7 +365,7 @@ class View:
     def _settle(self) -> "View":
         """Say that the last group is complete, if it is."""
         last = self.slots[self._settled].group if self._settled < len(self.slots) else None
-        waiting = last is not None and any(last < i for i in self._open)
+        waiting = last is not None and bool(self._open) and last < self._open[-1]
         return self if waiting else self._with(_settled=len(self.slots))
 
     # Machinery

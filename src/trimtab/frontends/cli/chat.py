@@ -35,7 +35,7 @@ from trimtab.frontends.cli.start import open_flags
 from trimtab.frontends.cli.talk_signals import TalkSignals
 from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.errors import TrimtabError
-from trimtab.types.messages import Assistant, Message, Text, User
+from trimtab.types.messages import Assistant, Message, User
 
 _RECALLED = 400
 """Characters shown of the last prompt and the last answer of a session that goes on."""
@@ -115,8 +115,8 @@ async def _sittings(
             here, goes_on = following, True
         if here is not None:
             reopened = isinstance(following, Reopening)
-            carry_over(left, here.session, reopened=reopened)
-            news = words_of(left, here.session, reopened=reopened)
+            carried = await carry_over(left, here.session, reopened=reopened)
+            news = "\n".join((words_of(left, here.session, reopened=reopened), *carried))
     return failed
 
 
@@ -192,7 +192,7 @@ def recalled(messages: Iterable[Message]) -> str:
     for message in messages:
         match message:
             case User(origin="prompt"):
-                asked, answered = next((p.text for p in message.parts if isinstance(p, Text)), ""), ""
+                asked, answered = next(iter(message.said), ""), ""
             case Assistant() if message.text.strip():
                 answered = message.text
             case _:

@@ -18,7 +18,7 @@ import anyio
 
 from trimtab.agent.loop import Turn
 from trimtab.agent.run import AgentBusy
-from trimtab.coding.choose import AtFile, Choice
+from trimtab.coding.choose import Choice
 from trimtab.coding.clipboard import MOST_BYTES, by_program, harmless, is_remote, osc52, program_of
 from trimtab.coding.commands.own import read_own, run_line
 from trimtab.coding.commands.registry import commands_of, parse, run_command
@@ -26,7 +26,7 @@ from trimtab.coding.context.ahead import Start
 from trimtab.coding.outcome import exit_code
 from trimtab.coding.project import Project
 from trimtab.coding.session import Session
-from trimtab.coding.switching import Candidate, prepare
+from trimtab.coding.switching import Candidate, prepare, same_again
 from trimtab.coding.telling.tables import shortened
 from trimtab.frontends.cli.asking import LinePerson, Read, asked_by
 from trimtab.frontends.cli.colours import Colours, colours_for
@@ -234,8 +234,7 @@ class ChatLoop:
     def reload(self, project: Project) -> None:
         """Go on with this session, opened again in `project`."""
         self._require_idle()
-        assert self.session.log.path is not None
-        self.following = Reopening(project, self.session.project, AtFile(self.session.log.path))
+        self.following = Reopening(project, self.session.project, same_again(self.session))
 
     async def give_back(self) -> None:
         """Close what was opened to go on with and won't be."""
@@ -258,11 +257,12 @@ class ChatLoop:
     def interrupt(self) -> bool:
         """Ctrl-C: leave a question unanswered, go on without a summary that is waited for, else stop the turn, or warn. Returns False when it means to leave."""
         self._forget()
+        if self._switch is not None:  # a question on the way there goes with it
+            self._person.give_up()
+            self._switch.cancel()
+            return True
         if self._person.give_up():
             self.tell("not answered" + ("; Ctrl-C again stops the turn" if self.session.busy else ""))
-            return True
-        if self._switch is not None:
-            self._switch.cancel()
             return True
         if self.session.skip_summary():
             self.tell("going on without that summary; Ctrl-C again stops the turn")

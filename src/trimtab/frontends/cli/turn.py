@@ -7,6 +7,7 @@ which one it was (130, 143). A second one doesn't wait.
 import os
 import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -77,7 +78,7 @@ def _line(words: Sequence[str], parts: tuple[Part, ...]) -> str | None:
 def _with_rest(said: Said, parts: tuple[Part, ...]) -> Said:
     rest = tuple(part for part in parts[1:] if part not in said.parts)
     gap = (Text("\n\n"),) if rest else ()
-    return Said((*said.parts, *gap, *rest), said.skill)
+    return replace(said, parts=(*said.parts, *gap, *rest))
 
 
 def _filled(words: Sequence[str], parts: tuple[Part, ...], session: Session) -> Said | None:

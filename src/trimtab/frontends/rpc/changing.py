@@ -66,6 +66,7 @@ async def set_level(host: Host, request: verbs.SetThinkingLevel, call: Call) -> 
     session, level = host.session, request.level
     nothing = level == "off" and not session.model.thinking
     session.set_thinking(None if nothing or level == "default" else level)
+    await session.choices.keep()
     _tell_level(host)
     return None
 
@@ -78,6 +79,7 @@ async def cycle_level(host: Host, request: verbs.CycleThinkingLevel, call: Call)
         return NULL
     here = levels.index(session.agent.thinking) if session.agent.thinking in levels else -1
     session.set_thinking(levels[(here + 1) % len(levels)])
+    await session.choices.keep()
     _tell_level(host)
     return {"level": session.agent.thinking}
 

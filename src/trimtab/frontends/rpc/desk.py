@@ -18,12 +18,12 @@ import anyio
 from trimtab.agent.events import Result
 from trimtab.agent.loop import Turn
 from trimtab.agent.run import AgentBusy
-from trimtab.coding.choose import AtFile, Choice
+from trimtab.coding.choose import Choice
 from trimtab.coding.context.ahead import Start
 from trimtab.coding.person import Person
 from trimtab.coding.project import Project
 from trimtab.coding.session import Session
-from trimtab.coding.switching import Candidate, prepare
+from trimtab.coding.switching import Candidate, prepare, same_again
 from trimtab.frontends.rpc.stream import notify
 from trimtab.frontends.rpc.values import Json, words_of
 from trimtab.types.errors import TrimtabError
@@ -176,8 +176,7 @@ class WireDesk:
     def reload(self, project: Project) -> None:
         """Go on with this session, opened again in `project`."""
         self.require_idle()
-        assert self.session.log.path is not None
-        self.following = Reopening(project, self.session.project, AtFile(self.session.log.path))
+        self.following = Reopening(project, self.session.project, same_again(self.session))
 
     async def give_back(self) -> None:
         """Close what was opened to go on with and won't be."""

@@ -121,7 +121,7 @@ def said_in(path: Sequence[Entry]) -> Iterator[tuple[str, str | None, str]]:
     for entry in path:
         value = entry.value if entry.type == "message" else None
         if isinstance(value, MessageEntry) and isinstance(value.message, User) and value.message.origin in _SAID:
-            yield entry.id, entry.parent, words_of(value.message.parts)
+            yield entry.id, entry.parent, value.message.typed or words_of(value.message.parts)
 
 
 def _raw(entry: Entry) -> Any:

@@ -218,7 +218,8 @@ class Server:
                 reopened = isinstance(following, Reopening)
                 here = await self._reopened(following) if isinstance(following, Reopening) else following
                 if here is not None:
-                    carry_over(left, here.session, reopened=reopened)
+                    for note in await carry_over(left, here.session, reopened=reopened):
+                        self._outbox.put(notify(note, "warning"))
         finally:
             self._lane.drop()
             self._queue.drop()

@@ -174,7 +174,7 @@ async def _steer(host: Host, said: Said) -> None:
     if said.skill is not None:
         session.instructions.load(said.skill, running=session.busy)
     await _tell_unseen(session, said)
-    session.steer(User(said.parts, origin="steering"))
+    session.steer(User(said.parts, origin="steering", typed=said.typed))
     host.put({"type": "queue_update", **queued(session)})
 
 
@@ -182,7 +182,7 @@ async def _follow_up(host: Host, said: Said) -> None:
     session = host.session
     _require_room(session)
     await _tell_unseen(session, said)
-    session.agent.follow_up(User(said.parts, origin="follow_up"))
+    session.agent.follow_up(User(said.parts, origin="follow_up", typed=said.typed))
     host.put({"type": "queue_update", **queued(session)})
 
 
