@@ -206,8 +206,12 @@ class InstructionSettings(_Section, frozen=True):
 
     enabled: bool = True
     """Whether any of it is read; without it the system prompt is Trimtab's own, or yours, and nothing else."""
-    files: tuple[str, ...] = ("AGENTS.md", "CLAUDE.md")
+    files: tuple[str, ...] = ("AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md")
     """Names of instruction files. Of each folder the first one counts that says something of its own."""
+    local_files: tuple[str, ...] = ("CLAUDE.local.md",)
+    """Names of files that are read after it, all that there are: what one keeps to oneself."""
+    other_agents: bool = True
+    """Whether skills, commands and agents are also looked for where another agent keeps them: in `.claude` of your home folder, and of a trusted project."""
     max_bytes: Positive = 32 * 1024
     """Bytes of one instruction file that a model is told; what is cut says where the rest is."""
     max_total_bytes: Positive = 64 * 1024

@@ -15,6 +15,7 @@ from pathlib import Path
 from trimtab.agent.ports import Tool
 from trimtab.coding.agents.agent_file import BUILT_IN, Subagent
 from trimtab.coding.agents.listing import agent_section
+from trimtab.coding.guard import workspace_of
 from trimtab.coding.instructions.allowed_tools import grant_of
 from trimtab.coding.instructions.guidance import Finder, Guidance, guidance_sections, named
 from trimtab.coding.instructions.places import (
@@ -31,6 +32,7 @@ from trimtab.coding.instructions.section import Section, joined
 from trimtab.coding.instructions.skill_index import skill_section
 from trimtab.coding.instructions.skills import Skill
 from trimtab.coding.instructions.standing import docs_section, first_sections
+from trimtab.coding.instructions.system_files import SystemFiles, find_system_files
 from trimtab.coding.instructions.templates import Template
 from trimtab.coding.instructions.texts import Texts, shown_path
 from trimtab.coding.permissions.grants import Grant
@@ -47,6 +49,7 @@ class Found:
     templates: Mapping[str, Template] = field(default_factory=dict)
     agents: Mapping[str, Subagent] = field(default_factory=lambda: BUILT_IN)
     remarks: tuple[Remark, ...] = ()
+    system: SystemFiles = field(default_factory=SystemFiles)
 
     def left_out(self, about: About) -> tuple[str, ...]:
         """What was left out of one kind, and why."""
@@ -93,9 +96,19 @@ class Instructions:
         self._reach = reach = reach_of(self.project)
         self._empty.clear()
         remarks: list[Remark] = []
-        finder = Finder(self._texts, settings.files, settings.max_bytes, remarks)
+        home = self.project.env.get("HOME")
+        finder = Finder(
+            self._texts,
+            settings.files,
+            settings.max_bytes,
+            remarks,
+            beside=settings.local_files,
+            home=Path(home) if home else None,
+            is_secret=workspace_of(self.project).is_secret,
+        )
         top = reach.folders[0] if reach.folders else None
         guidance = [
+            *(finder.own(Path(home) / ".agents", "~/.agents/") if home else ()),
             *finder.own(self.project.home.config),
             *finder.of_folders(reach.folders, top, below=False),
             *(finder.of_folders(self._below, top, below=True) if top else ()),
@@ -110,8 +123,9 @@ class Instructions:
                 )
             )
         self._skills_at = {os.path.realpath(skill.path): skill for skill in skills.values()}
-        self.found = Found(tuple(guidance), skills, templates, agents, tuple(dict.fromkeys(remarks)))
-        news = [remark.text for remark in self.found.remarks if remark.text not in self._told]
+        system = find_system_files(self.project.home.config, reach.folders, self._texts, remarks)
+        self.found = Found(tuple(guidance), skills, templates, agents, tuple(dict.fromkeys(remarks)), system)
+        news = [remark.text for remark in self.found.remarks if remark.told and remark.text not in self._told]
         self._told |= set(news)
         if self._begun:
             news = [*_changes(before, self.found), *news]
@@ -123,7 +137,8 @@ class Instructions:
         if not self.project.settings.instructions.enabled:
             return False
         known = {os.path.realpath(g.source.path) for g in self.found.guidance}
-        names = {name.casefold() for name in self.project.settings.instructions.files}
+        settings = self.project.settings.instructions
+        names = {os.path.basename(name).casefold() for name in (*settings.files, *settings.local_files)}
         again = False
         for path in paths:
             folder_of, name = os.path.split(path)
@@ -153,11 +168,11 @@ class Instructions:
         return tuple(
             section
             for section in (
-                *first_sections(self.project, tools),
+                *first_sections(self.project, tools, self.found.system),
                 *guidance_sections(self.found.guidance, most=most),
                 skills,
                 agent_section(self.found.agents.values()) if any(t.spec.name == "task" for t in tools) else None,
-                docs_section(self.project, tools),
+                docs_section(self.project, tools, self.found.system),
                 *(section for more in self.more for section in more()),
                 *self.last,
             )
@@ -189,7 +204,8 @@ class Instructions:
         return sum(self._granted.values(), Grant())
 
     def _has_files(self, folder: Path) -> bool:
-        return any(True for _ in named(folder, self.project.settings.instructions.files))
+        settings = self.project.settings.instructions
+        return any(True for _ in named(folder, (*settings.files, *settings.local_files)))
 
 
 async def _nobody_listens(news: tuple[str, ...]) -> None:
@@ -206,7 +222,7 @@ def _changes(before: Found, now: Found) -> list[str]:
 
 
 def _texts(found: Found) -> dict[str, str]:
-    return {guidance.name: guidance.source.text for guidance in found.guidance}
+    return {guidance.name: guidance.source.text for guidance in found.guidance} | found.system.texts()
 
 
 def _listed(skills: Mapping[str, Skill]) -> dict[str, tuple[str, str, bool]]:

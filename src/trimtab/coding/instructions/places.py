@@ -1,11 +1,11 @@
 """Where skills, prompt templates and agents lie, the weakest first: of two with one name, the later place's holds.
 
-~/.agents/skills, HOME/skills, HOME/prompts       the person's own
-.agents/skills, .trimtab/skills, .trimtab/prompts   of each folder from the project's root to the working folder, where it is trusted
+~/.claude, ~/.agents, HOME              the person's own: skills, prompts (.claude: commands), agents
+.claude, .agents, .trimtab              of each folder from the project's root to the working folder, where it is trusted
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -36,33 +36,40 @@ class Place:
     folder: Path
     whose: Whose
     inside: Path | None = None
+    told: bool = True
+    """Whether the person hears unasked of what can't be used: not of what they wrote for another agent."""
+
+    def remark(self, text: str, about: About, *, left_out: bool = True) -> Remark:
+        """A remark about something in it."""
+        return Remark(text, about, left_out, self.told)
 
 
 def skill_places(project: Project, reach: Reach) -> Iterator[Place]:
     """The folders of skills, the weakest first."""
-    if home := project.env.get("HOME"):
-        yield Place(Path(home) / ".agents" / "skills", "user")
-    yield Place(project.home.config / "skills", "user")
-    for folder in reach.folders:
-        for name in (".agents", ".trimtab"):
-            yield Place(folder / name / "skills", "project", reach.folders[0])
+    return _places(project, reach, {".claude": "skills", ".agents": "skills", ".trimtab": "skills"})
 
 
 def template_places(project: Project, reach: Reach) -> Iterator[Place]:
     """The folders of prompt templates, the weakest first."""
-    yield Place(project.home.config / "prompts", "user")
-    for folder in reach.folders:
-        yield Place(folder / ".trimtab" / "prompts", "project", reach.folders[0])
+    return _places(project, reach, {".claude": "commands", ".agents": "prompts", ".trimtab": "prompts"})
 
 
 def agent_places(project: Project, reach: Reach) -> Iterator[Place]:
-    """The folders of agents, the weakest first; those of another agent, which many projects have, before ours."""
-    if home := project.env.get("HOME"):
-        yield Place(Path(home) / ".claude" / "agents", "user")
-    yield Place(project.home.config / "agents", "user")
+    """The folders of agents, the weakest first."""
+    return _places(project, reach, {".claude": "agents", ".trimtab": "agents"})
+
+
+def _places(project: Project, reach: Reach, names: Mapping[str, str]) -> Iterator[Place]:
+    """The folders below those of `names`: of the person's home and Trimtab's, then of the project. Those of another agent are the weakest of each."""
+    home = project.env.get("HOME")
+    read = {of: name for of, name in names.items() if of != ".claude" or project.settings.instructions.other_agents}
+    for of, name in read.items() if home else ():
+        if of != ".trimtab":
+            yield Place(Path(home or "") / of / name, "user", told=of != ".claude")
+    yield Place(project.home.config / names[".trimtab"], "user")
     for folder in reach.folders:
-        for name in (".claude", ".trimtab"):
-            yield Place(folder / name / "agents", "project", reach.folders[0])
+        for of, name in read.items():
+            yield Place(folder / of / name, "project", reach.folders[0])
 
 
 def find_skills(places: Iterator[Place], texts: Texts, remarks: list[Remark]) -> dict[str, Skill]:
@@ -77,12 +84,12 @@ def find_skills(places: Iterator[Place], texts: Texts, remarks: list[Remark]) ->
                 source = texts.read(path, most=_MOST_BYTES, inside=place.inside)
                 skill = texts.parsed(source, partial(parse_skill, whose=place.whose))
             except Unread as why:
-                remarks.append(Remark(str(why), "skills"))
+                remarks.append(place.remark(str(why), "skills"))
                 continue
-            remarks += [Remark(note, "skills", left_out=False) for note in source.notes]
+            remarks += [place.remark(note, "skills", left_out=False) for note in source.notes]
             if skill.spoilt:
                 who = f"{source.shown}: only you can load it (/skill:{skill.name}), since a model that reads it would see what you don't"
-                remarks.append(Remark(who, "skills", left_out=False))
+                remarks.append(place.remark(who, "skills", left_out=False))
             found[skill.name] = skill
     return dict(sorted(found.items()))
 
@@ -117,9 +124,9 @@ def _pages(
                 source = texts.read(entry, most=most, inside=place.inside)
                 page = texts.parsed(source, partial(parse, whose=place.whose))
             except Unread as why:
-                remarks.append(Remark(str(why), about))
+                remarks.append(place.remark(str(why), about))
                 continue
-            remarks += [Remark(note, about, left_out=False) for note in source.notes]
+            remarks += [place.remark(note, about, left_out=False) for note in source.notes]
             yield page
 
 

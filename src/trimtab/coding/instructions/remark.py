@@ -13,3 +13,5 @@ class Remark:
     text: str
     about: About
     left_out: bool = True
+    told: bool = True
+    """Whether the person hears of it unasked."""

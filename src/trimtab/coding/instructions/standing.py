@@ -5,17 +5,20 @@ from collections.abc import Iterator
 from trimtab.agent.ports import Tool
 from trimtab.coding.instructions.own_docs import docs_folder, docs_line
 from trimtab.coding.instructions.section import Section
+from trimtab.coding.instructions.system_files import SystemFiles
 from trimtab.coding.logs import now
 from trimtab.coding.project import Project
 from trimtab.coding.prompts import describe_tools, load_prompt
 from trimtab.types.text import scrub
 
 
-def first_sections(project: Project, tools: tuple[Tool, ...]) -> Iterator[Section]:
-    """What stands in front: who the model is, its tools, where it works. The person's own system prompt takes the place of all of it."""
+def first_sections(project: Project, tools: tuple[Tool, ...], files: SystemFiles) -> Iterator[Section]:
+    """What stands in front: who the model is, its tools, where it works. A system prompt of the person's own, by setting or file, takes the place of all of it."""
     settings, origins = project.settings, project.loaded.origins
     if settings.system_prompt is not None:
         yield Section("base", _setting("system_prompt", origins.get("system_prompt", "")), settings.system_prompt)
+    elif files.base is not None:
+        yield files.base
     else:
         place = {
             "cwd": scrub(str(project.cwd)),
@@ -25,15 +28,16 @@ def first_sections(project: Project, tools: tuple[Tool, ...]) -> Iterator[Sectio
         yield Section("base", "Trimtab", load_prompt("system", {}))
         yield Section("tools", "the tools that are on", describe_tools(tools))
         yield Section("place", "this machine and today", load_prompt("place", place))
+    yield from files.appended
     if settings.append_system_prompt:
         source = _setting("append_system_prompt", origins.get("append_system_prompt", ""))
         yield Section("appended", source, settings.append_system_prompt)
 
 
-def docs_section(project: Project, tools: tuple[Tool, ...]) -> Section | None:
+def docs_section(project: Project, tools: tuple[Tool, ...], files: SystemFiles) -> Section | None:
     """Where Trimtab's documentation is, for a model that can read it and wasn't given a system prompt of its own."""
     settings = project.settings
-    if settings.system_prompt is not None or not settings.instructions.enabled:
+    if settings.system_prompt is not None or files.base is not None or not settings.instructions.enabled:
         return None
     if all(tool.spec.name != "read" for tool in tools):
         return None

@@ -18,11 +18,12 @@ _READ = 20_000
 _SHOWN = 100_000
 """Characters that are shown in all."""
 _MEANING = (
-    (re.compile(r"(.*/)?(AGENTS|CLAUDE)\.md", re.S), "instructions for the model"),
+    (re.compile(r"(.*/)?(AGENTS|CLAUDE|CLAUDE\.local)\.md", re.S), "instructions for the model"),
     (re.compile(r"(.*/)?\.mcp\.json", re.S), "servers to start"),
     (re.compile(r"(.*/)?\.trimtab/config\.toml", re.S), "settings, permissions and models among them"),
+    (re.compile(r"(.*/)?\.trimtab/(APPEND_)?SYSTEM\.md", re.S), "the system prompt"),
     (re.compile(r"(.*/)?\.trimtab/extensions/.*", re.S), "code"),
-    (re.compile(r"(.*/)?\.(trimtab|agents)/skills/.*", re.S), "a skill"),
+    (re.compile(r"(.*/)?\.(trimtab|agents|claude)/skills/.*", re.S), "a skill"),
 )
 _LEFT = frozenset("\n\t")
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"})

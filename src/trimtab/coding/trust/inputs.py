@@ -1,6 +1,6 @@
 """What of a project would act, found by its metadata alone: names, kinds and sizes; nothing is opened that isn't a folder.
 
-from the project's root down to where one works: .trimtab/  .agents/  .claude/agents/  AGENTS.md  CLAUDE.md  .mcp.json
+from the project's root down to where one works: .trimtab/  .agents/  of .claude/ what is read  AGENTS.md  CLAUDE.md  CLAUDE.local.md  .mcp.json
 """
 
 import os
@@ -15,7 +15,18 @@ from typing import Literal
 from trimtab.coding.trust.own import is_own
 from trimtab.coding.trust.place import above, is_foreign, lies_in
 
-NAMES = (".trimtab", ".agents", ".claude/agents", "AGENTS.md", "CLAUDE.md", ".mcp.json")
+NAMES = (
+    ".trimtab",
+    ".agents",
+    ".claude/agents",
+    ".claude/skills",
+    ".claude/commands",
+    "AGENTS.md",
+    "CLAUDE.md",
+    ".claude/CLAUDE.md",
+    "CLAUDE.local.md",
+    ".mcp.json",
+)
 LISTED = 200
 """How many entries of an input's folders are listed at most."""
 _DEEP = 8
