@@ -47,7 +47,7 @@ def tree(root: Path) -> dict[str, str]:
 
 
 def copied(kept: Protected, folder: Path) -> Path:
-    copy = Place(kept.folder, kept.folder).copied_to(_made(folder), left_out=kept.fits)
+    copy = Place(kept.folder, kept.folder).copied_to(_made(folder), left_out=kept.fitting())
     kept.put_back(copy.cwd, within=copy.root)
     return copy.cwd
 

@@ -9,7 +9,7 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -80,9 +80,10 @@ class Protected:
         before = self._before()
         return differences(before.old, self._look()) if self.globs and before is not None else ()
 
-    def fits(self, path: str) -> bool:
-        """Whether a path (real, below `folder`) fits a glob."""
-        return fitting(self.globs)(_relative(path, self.folder))
+    def fitting(self) -> Callable[[str], bool]:
+        """A predicate on real paths: whether one below `folder` fits a glob."""
+        fits, below = fitting(self.globs), f"{self.folder}{os.sep}"
+        return lambda path: path.startswith(below) and fits(_relative(path, self.folder))
 
     def put_back(self, folder: Path, *, within: Path) -> None:
         """Write the files as they were into `folder`, which is in `within`, a copy of the project without them. Raises `OSError` and `StoreError`."""

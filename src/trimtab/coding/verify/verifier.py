@@ -129,13 +129,13 @@ class Verifier:
             await emit(VerifyEnded(outcome="skipped", detail="no file was changed", tampered=self.tampered))
             return Closing()
         if self.outcome == "passed" and await self.changes.checked():
-            await self._show(emit, weakened(await self.changes.files()))
+            await self._show(emit, await self._taken_out())
             self._runs = False
             return Closing()
         self._round += 1
         self.outcome = "failed"  # until it is known better, also when this is broken off
         problem = await self._problem(answer.text, emit)
-        taken_out = weakened(await self.changes.files())
+        taken_out = await self._taken_out()
         closing = (
             await self._passed(taken_out, emit) if problem is None else await self._failed(problem, taken_out, emit)
         )
@@ -282,7 +282,11 @@ class Verifier:
                 await anyio.to_thread.run_sync(folder.cleanup)
 
     def _copied(self, folder: Path) -> Place:
-        below = f"{self.protected.folder}/"
-        copy = self.place.copied_to(folder, left_out=lambda path: path.startswith(below) and self.protected.fits(path))
+        copy = self.place.copied_to(folder, left_out=self.protected.fitting())
         self.protected.put_back(copy.cwd, within=copy.root)
         return copy
+
+    async def _taken_out(self) -> tuple[str, ...]:
+        """Tests that seem to be taken out, in words; of protected files more is known than that."""
+        fits = self.protected.fitting()
+        return weakened([file for file in await self.changes.files() if not fits(file.path)], self.place.root)

@@ -3,8 +3,10 @@
 FileChange by file ──looks like a test? gone, or more marks than before?──▶ lines in words
 """
 
+import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from trimtab.coding.verify.turn_changes import FileChange
 
@@ -22,27 +24,30 @@ _SKIPS = re.compile(
 )
 
 
-def weakened(changes: Sequence[FileChange]) -> tuple[str, ...]:
-    """What looks like tests that don't run any more, in words. A file whose text stands in another one now was moved."""
+def weakened(changes: Sequence[FileChange], root: Path) -> tuple[str, ...]:
+    """What looks like tests below `root` that don't run any more, in words. A file whose text stands in another one now was moved."""
     arrived = {change.now for change in changes if change.now and not change.was}
     found: list[str] = []
     for change in changes:
-        if not is_test(change.path):
+        path = os.path.relpath(change.path, root).replace(os.sep, "/")
+        if not is_test(path):
             continue
         if change.gone:
             if not (change.was and change.was in arrived):
-                found.append(f"{change.path} was deleted")
+                found.append(f"{path} was deleted")
         elif (more := _more_skips(change)) > 0:
-            found.append(f"{change.path} has {more} more mark{'s that skip' if more > 1 else ' that skips'} tests")
+            found.append(f"{path} has {more} more mark{'s that skip' if more > 1 else ' that skips'} tests")
     return tuple(found)
 
 
 def is_test(path: str) -> bool:
-    """Whether a file looks like one of tests, by its name or its folder."""
+    """Whether a file looks like one of tests, by its path in the project: its name, or its folder."""
     return _NAMES.search(path) is not None or (_FOLDERS.search(path) is not None and _CODE.search(path) is not None)
 
 
 def _more_skips(change: FileChange) -> int:
+    if change.was == "":
+        return 0  # a new file takes nothing out
     if change.now is not None and change.was is not None:
         return _count(change.now) - _count(change.was)
     lines = change.diff.splitlines()
