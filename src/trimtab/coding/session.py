@@ -56,6 +56,7 @@ from trimtab.types.errors import SessionError, StoreError, TrimtabError
 from trimtab.types.messages import Message, User
 from trimtab.types.models import ModelInfo
 from trimtab.types.text import scrub
+from trimtab.types.usage import Usage
 
 if TYPE_CHECKING:
     from trimtab.coding.sdk.options import OpenOptions
@@ -241,6 +242,10 @@ class Session:
         """Say something and run until idle. Raises `AgentBusy` while a turn runs, and `UsageError` when nothing is said; failures end the turn instead of raising."""
         require_words(prompt)
         if not self.busy:
+            heard = await self.extensions.hear(prompt)
+            if heard is None:
+                return self._results.begin()(Turn("stop", None, Usage(), 0))
+            prompt = heard
             await self.choices.standby.begin_turn(self.tell)
         await self.choices.record()
         if not self.busy:

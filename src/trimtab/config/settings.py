@@ -263,6 +263,8 @@ class HooksSettings(_Section, frozen=True):
     """When a session opens."""
     session_end: tuple[HookSettings, ...] = ()
     """When it closes."""
+    input: tuple[HookSettings, ...] = ()
+    """When you say something, before the model reads it."""
     before_request: tuple[HookSettings, ...] = ()
     """Before each request to the model."""
     tool_call: tuple[HookSettings, ...] = ()
@@ -270,7 +272,7 @@ class HooksSettings(_Section, frozen=True):
     tool_result: tuple[HookSettings, ...] = ()
     """After a tool ran."""
     before_compaction: tuple[HookSettings, ...] = ()
-    """Before a summary is written."""
+    """Before a part of the conversation is replaced by a summary or a digest."""
     after_compaction: tuple[HookSettings, ...] = ()
     """After a part of the conversation was replaced by one."""
     event: tuple[HookSettings, ...] = ()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from trimtab.coding.person import Person
     from trimtab.coding.project import Project
     from trimtab.context.stores.log import SessionLog
+    from trimtab.types.messages import User
 
 
 class Acting(Protocol):
@@ -101,6 +102,10 @@ class Acting(Protocol):
         """From here on events are heard; what is returned passes them on until the session closes."""
         ...
 
+    async def hear(self, prompt: "str | User") -> "str | User | None":
+        """What becomes of what the person said; None where it is seen to, and nothing goes to the model."""
+        ...
+
     async def refresh(self) -> None:
         """A turn begins: sections are asked again."""
         ...
@@ -163,6 +168,10 @@ class NothingActs:
     def listening(self, feed: "Feed", closing: "anyio.Event") -> Work:
         """Nobody listens."""
         return self.end
+
+    async def hear(self, prompt: "str | User") -> "str | User | None":
+        """The same."""
+        return prompt
 
     async def refresh(self) -> None:
         """Nothing."""

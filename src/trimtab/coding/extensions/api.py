@@ -29,9 +29,12 @@ from trimtab.coding.extensions.points import (
     Cancel,
     Change,
     Deny,
+    Handled,
+    Input,
     Note,
     Point,
     Replace,
+    Rewrite,
     SessionEnd,
     SessionStart,
     Summary,
@@ -256,6 +259,12 @@ class Api:
     def on_session_end(self, hook: Callable[[SessionEnd, Here], Nothing], *, limit_s: float = LIMIT_S) -> None:
         """When it closes; a few seconds are all there is."""
         self._hook("session_end", hook, "", limit_s)
+
+    def on_input(
+        self, hook: Callable[[Input, Here], Soon[Rewrite | Handled | Note]], *, limit_s: float = LIMIT_S
+    ) -> None:
+        """When the person says something and no turn runs, before the model reads it. A hook that fails is passed over: what was said goes on as it was."""
+        self._hook("input", hook, "", limit_s)
 
     def before_request(self, hook: Callable[[BeforeRequest, Here], Soon[Note]], *, limit_s: float = LIMIT_S) -> None:
         """Before each request; a note is recorded behind what was said last, so the cached part stays as it was."""

@@ -24,9 +24,12 @@ from trimtab.coding.extensions.points import (
     Cancel,
     Change,
     Deny,
+    Handled,
+    Input,
     Note,
     Point,
     Replace,
+    Rewrite,
     SessionStart,
     Summary,
     Told,
@@ -43,6 +46,8 @@ BREAKER = 3
 """Failures in a row after which a hook that guards nothing isn't asked any more."""
 LONGEST = 10_000
 """Characters of one note of a hook that a model reads."""
+LONGEST_INPUT = 1_000_000
+"""Characters that a hook may put in place of what a person said."""
 LONGEST_OUTPUT = 100_000
 """Characters of an output that a hook puts in a tool's place."""
 
@@ -135,6 +140,23 @@ class HookPoints:
         found = [(hook, await self._asked(hook, told)) for hook in self.at(_point_of(told))]
         return tuple(_noted(hook, answer.text) for hook, answer in found if isinstance(answer, Note) and answer.text)
 
+    async def input(self, told: Input) -> tuple[str, tuple[str, ...], Handled | None]:
+        """Ask about what a person said: the text as it is then, notes behind it, and who saw to it, which ends it. What fails is passed over."""
+        notes: list[str] = []
+        for hook in self.at("input"):
+            match await self._asked(hook, told):
+                case Handled(text=text):
+                    return told.text, (), Handled(f"{hook.who}: {said}" if (said := clean(text)) else "")
+                case Rewrite(text=text) if len(text) > LONGEST_INPUT or not (other := clean(text, LONGEST_INPUT)):
+                    await self.tell(f"{hook.who} gave no text, or too long a one, in place of what you said; it stays")
+                case Rewrite():
+                    told = replace(told, text=other)
+                case Note(text=text):
+                    notes.append(_noted(hook, text))
+                case _:
+                    pass
+        return told.text, tuple(notes), None
+
     async def compaction(self, told: BeforeCompaction) -> Consented:
         """Ask about a compaction: the strictest answer counts, of two texts the first; the first that cancels ends it."""
         said = Consented()
@@ -191,6 +213,8 @@ def _require_texts(answer: Answer | None) -> None:
         case Deny(reason=text) | Ask(reason=text) | Cancel(reason=text):
             fits = isinstance(text, str)
         case Note(text=text) | Replace(text=text) | Summary(text=text) | Wishes(text=text):
+            fits = isinstance(text, str)
+        case Rewrite(text=text) | Handled(text=text):
             fits = isinstance(text, str)
         case Change(arguments=arguments, note=note):
             fits = isinstance(note, str) and isinstance(arguments, dict) and all(isinstance(k, str) for k in arguments)

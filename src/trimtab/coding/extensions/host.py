@@ -33,7 +33,7 @@ from trimtab.coding.extensions.here import Ground, Here, SessionHere
 from trimtab.coding.extensions.judge import Judged, judge_code, name_in
 from trimtab.coding.extensions.load import Loaded, load_extension, taken_names
 from trimtab.coding.extensions.match import Match
-from trimtab.coding.extensions.points import Answer, Heard, SessionEnd, SessionStart
+from trimtab.coding.extensions.points import Answer, Heard, Input, SessionEnd, SessionStart
 from trimtab.coding.extensions.providers import ExtensionProvider
 from trimtab.coding.extensions.shell_hooks import ShellHook, as_hooks, runner_of, shell_hooks
 from trimtab.coding.extensions.titles import title_of
@@ -51,6 +51,8 @@ from trimtab.context.stores.log import SessionLog
 from trimtab.providers.open import offer as offer_provider
 from trimtab.types.config import ProviderConfig
 from trimtab.types.errors import ConfigError, UsageError
+from trimtab.types.messages import Text, User
+from trimtab.types.text import scrub
 
 SECTION_S = 5.0
 """Seconds in which a section's function has to give its text."""
@@ -166,6 +168,8 @@ class Extensions:
             steer=agent.steer,
             person=person,
             state=self.project.home.data / "extensions",
+            project=self.project,
+            log=log,
         )
         if self.points.has("session_start") and not self._agent:
             resumed = bool(log.view())
@@ -173,6 +177,23 @@ class Extensions:
             if notes := await self.points.notes(told):
                 self._sections["hooks"] = Section("hooks", "hooks at the start of the session", "\n".join(notes))
         await self.refresh()
+
+    async def hear(self, prompt: str | User) -> str | User | None:
+        """What becomes of what the person said; None where it is seen to. A subagent's task is nothing that a person said."""
+        if self._agent or not self.points.has("input"):
+            return prompt
+        parts = prompt.parts if isinstance(prompt, User) else (Text(scrub(prompt)),)
+        others = tuple(part for part in parts if not isinstance(part, Text))
+        before = "\n".join(part.text for part in parts if isinstance(part, Text))
+        text, notes, handled = await self.points.input(Input(text=before, pictures=len(others), **self._where))
+        if handled is not None:
+            if handled.text:
+                await self._tell(handled.text)
+            return None
+        if text == before and not notes:
+            return prompt
+        texts = tuple(Text(text) for text in (text, "\n" + "\n".join(notes) if notes else "") if text)
+        return User((*texts, *others), origin=prompt.origin if isinstance(prompt, User) else "prompt")
 
     async def refresh(self) -> None:
         """Ask the functions of sections again; one that fails keeps what it said."""

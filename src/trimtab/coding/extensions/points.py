@@ -1,6 +1,6 @@
 """The words of hooks: where one may stand, what it is told there, and what it may answer.
 
-    session_start ── before_request ── tool_call ── tool_result ── … ── before_compaction ── after_compaction ── session_end         event: beside all of it
+    session_start ── input ── before_request ── tool_call ── tool_result ── … ── before_compaction ── after_compaction ── session_end         event: beside all of it
 
 What is told is data: a Python hook gets the struct, a shell hook the same as one JSON object on its standard input, with `hook` naming the point.
 """
@@ -14,6 +14,7 @@ import msgspec
 Point: TypeAlias = Literal[
     "session_start",
     "session_end",
+    "input",
     "before_request",
     "tool_call",
     "tool_result",
@@ -49,6 +50,15 @@ class SessionEnd(_Told, frozen=True, kw_only=True, tag="session_end"):
 
     session_file: str | None = None
     """Where it is kept."""
+
+
+class Input(_Told, frozen=True, kw_only=True, tag="input"):
+    """The person said something, and no turn runs; the model hasn't read it."""
+
+    text: str
+    """The whole of it, files that were named in it too."""
+    pictures: int = 0
+    """How many come with it."""
 
 
 class BeforeRequest(_Told, frozen=True, kw_only=True, tag="before_request"):
@@ -127,7 +137,7 @@ class AfterCompaction(_Told, frozen=True, kw_only=True, tag="after_compaction"):
 
 
 Told: TypeAlias = (
-    SessionStart | SessionEnd | BeforeRequest | ToolCalled | ToolReturned | BeforeCompaction | AfterCompaction
+    SessionStart | SessionEnd | Input | BeforeRequest | ToolCalled | ToolReturned | BeforeCompaction | AfterCompaction
 )
 
 
@@ -164,7 +174,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something for the model to read: behind the result of a call, before a request, or, from the start of a session, in the system prompt."""
+    """Something for the model to read: behind the result of a call, before a request, behind what the person said, or, from the start of a session, in the system prompt."""
 
     text: str
 
@@ -175,6 +185,20 @@ class Replace:
 
     text: str
     is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Another text in place of what the person said; pictures stay."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Handled:
+    """It is seen to: nothing goes to the model, and the person reads `text`, where there is one."""
+
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,10 +222,11 @@ class Wishes:
     text: str
 
 
-Answer: TypeAlias = Deny | Ask | Change | Note | Replace | Cancel | Summary | Wishes
+Answer: TypeAlias = Deny | Ask | Change | Note | Replace | Rewrite | Handled | Cancel | Summary | Wishes
 ANSWERS: dict[Point, tuple[type, ...]] = {
     "session_start": (Note,),
     "session_end": (),
+    "input": (Rewrite, Handled, Note),
     "before_request": (Note,),
     "tool_call": (Deny, Ask, Change, Note),
     "tool_result": (Replace, Note),

@@ -27,10 +27,12 @@ from trimtab.coding.extensions.points import (
     Cancel,
     Change,
     Deny,
+    Handled,
     Heard,
     Note,
     Point,
     Replace,
+    Rewrite,
     Summary,
     Wishes,
 )
@@ -70,8 +72,11 @@ _INNER: Mapping[str, tuple[type, str]] = {
 """Those of `hookSpecificOutput`."""
 _OF_COMPACTION: Mapping[str, tuple[type, str]] = {"summary": _TEXT, "instructions": _TEXT}
 """Those that are known before a compaction alone."""
+_OF_INPUT: Mapping[str, tuple[type, str]] = {"text": _TEXT}
+"""That which is known where a person said something."""
 _CANCEL = "cancel"
-"""What may be decided there alone."""
+"""What may be decided before a compaction alone."""
+_MORE: Mapping[str, Mapping[str, tuple[type, str]]] = {"before_compaction": _OF_COMPACTION, "input": _OF_INPUT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +199,7 @@ async def answer_of(ran: Ran, point: Point, tell: Tell) -> Answer | None:
     if not text:
         return None
     if not text.startswith("{"):
-        if point in ("session_start", "before_request"):
+        if point in ("session_start", "before_request", "input"):
             return Note(text)
         if point == "before_compaction":
             return Wishes(text)
@@ -213,6 +218,8 @@ async def _refusal(words: str, point: Point, tell: Tell) -> Answer | None:
     match point:
         case "tool_call" | "before_compaction":
             return Deny(words or "it gave no reason")
+        case "input":
+            return Handled(words)
         case "tool_result" | "session_start" | "before_request":
             return Note(words)
         case _:
@@ -262,13 +269,12 @@ def _decided(*said: str | None) -> str:
 async def _read(tree: dict[str, Any], point: Point, tell: Tell) -> Answer | None:
     """A JSON object as an answer. Raises `HookFailed` where a field holds what it can't, or where none is known and one could be."""
     guards = point not in _LISTENS
-    about = point == "before_compaction"
-    _require_fields(tree, {**_OUTER, **(_OF_COMPACTION if about else {})}, guards=guards)
+    _require_fields(tree, {**_OUTER, **_MORE.get(point, {})}, guards=guards)
     inner: dict[str, Any] = tree.get("hookSpecificOutput") or {}
     _require_fields(inner, _INNER, guards=guards)
     if message := _text(tree, "systemMessage", "message"):
         await tell(_line(message))
-    if about and tree.get("decision") == _CANCEL:
+    if point == "before_compaction" and tree.get("decision") == _CANCEL:
         return Cancel(_text(tree, "reason", "stopReason"))
     decision = _decided(inner.get("permissionDecision"), tree.get("decision"))
     reason = _text(inner, "permissionDecisionReason") or _text(tree, "reason", "stopReason")
@@ -291,10 +297,19 @@ async def _read(tree: dict[str, Any], point: Point, tell: Tell) -> Answer | None
             return Note(said) if said else None
         case "session_start" | "before_request":
             return Note(note) if note else None
+        case "input":
+            return Handled(reason) if stops else _said(tree, note)
         case "before_compaction":
             return Deny(reason or "it gave no reason") if stops else _wanted(tree, note)
         case _:
             return None
+
+
+def _said(tree: Mapping[str, Any], note: str) -> Answer | None:
+    """What becomes of what a person said: another text, or a note behind it."""
+    if tree.get("text") is not None:
+        return Rewrite(tree["text"])
+    return Note(note) if note else None
 
 
 def _wanted(tree: Mapping[str, Any], note: str) -> Answer | None:
