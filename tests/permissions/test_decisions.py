@@ -357,7 +357,7 @@ def test_a_denial_wins_over_an_allowance() -> None:
 def test_rules_of_denial_need_a_command_that_can_be_read() -> None:
     assert told(bash("[[ a ]] && git push", mode="full", given=rules(deny=("bash(git push)",)))) == (
         "the command can't be judged: it uses '[['",
-        "Use simpler commands. Rules of permissions.deny hold.",
+        "Use simpler commands. Rules of permissions.deny and permissions.ask hold.",
     )
 
 

@@ -26,7 +26,7 @@ def rules_of(project: Project, tools: Collection[str]) -> Rules:
     for layer in project.loaded.layers:
         if not _TABLES.isdisjoint(layer.values):
             rules += _rules_in(layer, str(project.cwd), tools)
-    return Rules(tuple(dict.fromkeys(rules.allow)), tuple(dict.fromkeys(rules.deny)))
+    return Rules(*(tuple(dict.fromkeys(each)) for each in (rules.allow, rules.deny, rules.ask)))
 
 
 def _rules_in(layer: Layer, folder: str, tools: Collection[str]) -> Rules:
@@ -43,6 +43,7 @@ def _parsed(key: str, table: PermissionSettings | ProjectPermissions, origin: st
     return Rules(
         allow=parse_rules(table.allow, key=f"{key}.allow", origin=origin, tools=tools),
         deny=parse_rules(table.deny, key=f"{key}.deny", origin=origin, tools=tools),
+        ask=parse_rules(table.ask, key=f"{key}.ask", origin=origin, tools=tools),
     )
 
 

@@ -85,6 +85,7 @@ _ALLOWED = "To allow: --permission full, or {}; a deny rule wins over both"
 _WAYS = {
     "plan": "Mode plan changes nothing, whatever rules allow: --permission auto-edit, or /permissions auto-edit in a talk, leaves it",
     "unanswered": "A question that stands unanswered allows nothing: ask for it again to be asked again",
+    "ask": "A rule of permissions.ask holds it for a person, whatever allows it: ask for it in a talk, or take the rule out",
     "": _ALLOWED.format('rules such as permissions.allow = ["bash(npm test)"]'),
 }
 """What a person does about it, by why it wasn't allowed."""

@@ -153,6 +153,7 @@ RULES: Mapping[Key, _Rule] = {
     ("tools", "bash", "allow"): _only(_RUNS),
     ("permissions", "mode"): _no_wider,
     ("permissions", "allow"): _only(_RUNS),
+    ("permissions", "ask"): _harmless,
     ("permissions", "deny"): _harmless,
     (
         "verify",
@@ -169,7 +170,7 @@ RULES: Mapping[Key, _Rule] = {
     **dict.fromkeys((("verify", name) for name in ("model", "rounds", "timeout_s", "protect")), _harmless),
 }
 """What is decided about each key; `*` stands for one name, `**` for any that follow. What no rule matches is withheld."""
-ADDED = (("permissions", "deny"), ("verify", "protect"))
+ADDED = (("permissions", "ask"), ("permissions", "deny"), ("verify", "protect"))
 """Lists to which a project adds: it takes nothing out of the person's."""
 
 

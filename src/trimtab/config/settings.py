@@ -86,6 +86,8 @@ class PermissionSettings(_Section, frozen=True):
     """`auto-edit`: edits inside the project and commands that are known to change nothing. `ask`: those commands, no edits. `plan`: those commands, whatever a rule allows. `full`: everything."""
     allow: tuple[str, ...] = ()
     """Rules that allow more, such as `bash(npm test)` or `write(docs/**)`."""
+    ask: tuple[str, ...] = ()
+    """Rules for what a person is always asked about, in every mode, whatever allows it."""
     deny: tuple[str, ...] = ()
     """Rules that refuse, whatever else allows it."""
 
@@ -110,6 +112,8 @@ class ProjectPermissions(_Section, frozen=True):
 
     allow: tuple[str, ...] = ()
     """As `permissions.allow`."""
+    ask: tuple[str, ...] = ()
+    """As `permissions.ask`."""
     deny: tuple[str, ...] = ()
     """As `permissions.deny`."""
 

@@ -51,7 +51,7 @@ async def _forget(desk: Desk, text: str) -> None:
         desk.tell(f"forgot {visible(text)}")
         return
     rules = permissions.current.rules
-    stands = next((rule.origin for rule in (*rules.deny, *rules.allow) if rule.text == text), "")
+    stands = next((rule.origin for rule in (*rules.deny, *rules.ask, *rules.allow) if rule.text == text), "")
     hint = f"It stands in {stands}; take it out there." if stands else "/permissions lists the rules."
     raise UsageError(f"no answer gave the rule {visible(text)!r}", hint=hint)
 

@@ -29,12 +29,13 @@ _NO = (Option("no", "no"), Option("tell", "no, and tell the model why"))
 def question(
     call: ToolCall, judgement: Judgement, policy: Policy, preview: Sequence[str], *, kept: bool
 ) -> Question | None:
-    """Return the question; None when it is too long to be read. `preview` are lines that show what `call` does; `kept`: whether its rules may be kept beyond the session."""
+    """Return the question; None when it is too long to be read. `preview` are lines that show what `call` does; `kept`: whether its rules may be kept beyond the session (what a rule of `ask` holds never is)."""
     ask = judgement.decision
     if not isinstance(ask, Ask) or sum(map(len, preview)) > LONGEST:
         return None
     head = {"bash": "Run this command?", "write": "Write this file?", "edit": "Edit this file?"}
     text = head.get(call.name, f"Call the tool {visible(call.name)}?")
+    kept = kept and not any(isinstance(part.decision, Ask) and part.decision.by_rule for part in judgement.asked)
     whys = tuple(_why(part) for part in judgement.asked)
     if len(judgement.parts) == 1:
         whys = (f"asked because {visible(ask.reason)}",)

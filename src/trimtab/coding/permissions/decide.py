@@ -1,6 +1,6 @@
 """Decide whether a call may run, must be asked about, or is denied.
 
-    call ─▶ denied by a rule? ─▶ mode full? ─▶ reads only? ─▶ edit: is the real path in the project, and not kept apart (places.py)?
+    call ─▶ denied by a rule? ─▶ held for a person by a rule of ask? ─▶ mode full? ─▶ reads only? ─▶ edit: is the real path in the project, and not kept apart (places.py)?
                                                            └▶ command: each part known, allowed by a rule, or asked about
 
 Pure but for `Paths`, which resolves links. What is asked about carries what a person reads and, for where nobody is asked, words for two readers: the model
@@ -16,8 +16,17 @@ from typing import Any
 from trimtab.coding.permissions.commands import SYSTEM_FOLDERS, git_folder, is_read_only, unsafe_variables, unwrap
 from trimtab.coding.permissions.denials import denied
 from trimtab.coding.permissions.forms import Form
+from trimtab.coding.permissions.held import Held
 from trimtab.coding.permissions.offers import offer
-from trimtab.coding.permissions.places import allowed_with, denied_by, edit_verdict, is_edited_unasked, path_rule
+from trimtab.coding.permissions.places import (
+    GO_ON,
+    allowed_with,
+    asked_by,
+    denied_by,
+    edit_verdict,
+    is_edited_unasked,
+    path_rule,
+)
 from trimtab.coding.permissions.policy import Paths, Policy
 from trimtab.coding.permissions.rules import WRITING, Rule
 from trimtab.coding.permissions.shell import Command, Unclear, Word, parse
@@ -39,6 +48,7 @@ _PLANNING = (
     "Mode plan changes nothing, and nobody is asked: look around, and say what you would do. "
     "A person leaves it with --permission ask, auto-edit or full."
 )
+_NOBODY = f"In mode plan nobody is asked. {GO_ON}"
 
 
 def decide(call: ToolCall, policy: Policy, paths: Paths) -> Decision:
@@ -63,7 +73,9 @@ def _planned(judged: Judgement) -> Judgement:
     """In mode plan nobody is asked."""
 
     def refused(decision: Decision) -> Decision:
-        return Deny(decision.reason, _PLANNING, decision.by) if isinstance(decision, Ask) else decision
+        if not isinstance(decision, Ask):
+            return decision
+        return Deny(decision.reason, _NOBODY if decision.by_rule else _PLANNING, decision.by)
 
     parts = tuple(Part(part.what, refused(part.decision)) for part in judged.parts)
     return Judgement(refused(judged.decision), parts)
@@ -76,9 +88,11 @@ def _subject(tool: str, arguments: dict[str, Any]) -> str:
 def _tool(tool: str, policy: Policy, form: Form | None) -> Decision:
     if denial := _first(policy.rules.deny, tool):
         return denied_by(denial, tool)
+    digest = form.digest if form else None
+    if asking := _asking_about(tool, policy, digest):
+        return asked_by(asking, tool)
     if tool in policy.reading:
         return Allow(_LOOKS)
-    digest = form.digest if form else None
     if rule := _first(policy.rules.allow, tool, lambda rule: rule.fits_form(digest)):
         return Allow(rule.by)
     if policy.mode == "full":
@@ -87,6 +101,12 @@ def _tool(tool: str, policy: Policy, form: Form | None) -> Decision:
         return _changed(tool, form, before, policy)
     hint = allowed_with(f'permissions.allow = ["{tool}"]')
     return Ask(f"the tool {tool!r} may change things", hint, policy.by_mode, (tool,))
+
+
+def _asking_about(tool: str, policy: Policy, digest: str | None) -> Rule | None:
+    """The rule of `permissions.ask` about the tool; none if an answer in this session named it."""
+    answered = any(rule.answer and rule.tool == tool and rule.fits_form(digest) for rule in policy.rules.allow)
+    return None if answered else _first(policy.rules.ask, tool)
 
 
 def _changed(tool: str, form: Form, before: Rule, policy: Policy) -> Ask:
@@ -111,7 +131,8 @@ def _judge_command(script: str, policy: Policy, paths: Paths) -> Judgement:
         return _whole(script, denied_by(every, "bash"))
     if found := _denied_target(script, policy, paths):
         return _whole(script, denied_by(found[1], f"> {found[0]}"))
-    if policy.mode == "full" and not denials:
+    asking = Held.by(script, policy, paths)
+    if policy.mode == "full" and not denials and not asking:
         return _whole(script, Allow(policy.by_mode))
     try:
         commands = parse(script)
@@ -119,11 +140,14 @@ def _judge_command(script: str, policy: Policy, paths: Paths) -> Judgement:
         if refused is not None:
             parts = tuple(_with_denials(script, commands, denials, policy, paths))
             return Judgement(denied_by(refused[1], _written(refused[0])), parts)
-        if policy.mode == "full":
+        if policy.mode == "full" and not asking:
             return _whole(script, Allow(policy.by_mode))
-        return _combined(_parts(script, commands, policy, paths), policy)
+        steps = _parts(script, commands, policy, paths, asking)
+        if policy.mode == "full" and all(isinstance(step.decision, Allow) for step in steps):
+            return _whole(script, Allow(policy.by_mode))
+        return _combined(steps, policy)
     except Unclear as unclear:
-        ways = "Rules of permissions.deny hold." if policy.mode == "full" else allowed_with(None)
+        ways = "Rules of permissions.deny and permissions.ask hold." if policy.mode == "full" else allowed_with(None)
         reason = f"the command can't be judged: {unclear}"
         return _whole(script, Ask(reason, f"Use simpler commands. {ways}", policy.by_mode))
 
@@ -163,13 +187,15 @@ class _Step(Part):
 def _combined(steps: list[_Step], policy: Policy) -> Judgement:
     """The verdict on all steps: that of those which may not run, commands first."""
     asks = [(step, step.decision) for step in steps if isinstance(step.decision, Ask)]
-    by_kind = {
-        kind: [(step, ask) for step, ask in asks if step.kind == kind] for kind in ("command", "setting", "file")
-    }
     if not asks:
         bys = list(dict.fromkeys(step.decision.by for step in steps))
         return Judgement(Allow(bys[0] if len(bys) == 1 else By("fact", "each part may run")), tuple(steps))
     rules = () if any(not ask.rules for _, ask in asks) else _all_rules(ask for _, ask in asks)
+    if held := [ask for _, ask in asks if ask.by_rule]:
+        return Judgement(replace(held[0], rules=rules), tuple(steps))
+    by_kind = {
+        kind: [(step, ask) for step, ask in asks if step.kind == kind] for kind in ("command", "setting", "file")
+    }
     first = next(found for found in by_kind.values() if found)
     reason, hint = first[0][1].reason, first[0][1].hint
     if commands := by_kind["command"]:
@@ -193,17 +219,27 @@ def _settings(rules: tuple[str, ...]) -> str:
     return " and ".join(f"{key} = [{texts}]" for key, texts in lists if texts)
 
 
-def _parts(script: str, commands: tuple[Command, ...], policy: Policy, paths: Paths) -> list[_Step]:
+def _parts(script: str, commands: tuple[Command, ...], policy: Policy, paths: Paths, asking: Held) -> list[_Step]:
     moves = any(moves_on(command) for command in commands)
     folders = folders_of(script, commands)
     steps: list[_Step] = []
     for command in commands:
-        steps += _steps(command, policy, paths, folders)
+        if held := asking.command(command):
+            steps.append(_Step(_written(command.words), held))
+            steps += () if policy.mode == "full" else _settings_of(command, policy)
+        elif policy.mode == "full":
+            steps.append(_Step(_written(command.words), Allow(policy.by_mode)))
+        else:
+            steps += _steps(command, policy, paths, folders)
         steps += [
             _Step(f"> {target.text}", _write(target, policy, paths, moves=moves), "file")
             for target in command.writes
-            if target.text not in _SINKS
+            if target.text not in _SINKS and policy.mode != "full"
         ]
+    judged = {step.what for step in steps if step.kind == "file"}
+    steps += [
+        _Step(f"> {target}", held, "file") for target, held in asking.targets.items() if f"> {target}" not in judged
+    ]
     return steps
 
 
@@ -231,6 +267,10 @@ def _steps(
             yield from _steps(each, policy, paths, within, depth=depth + 1)
             if each.writes:  # where it would be depends on what runs around it
                 yield _Step(f"> {each.writes[0].text}", _ask(policy, "it redirects inside another command"))
+    yield from _settings_of(command, policy)
+
+
+def _settings_of(command: Command, policy: Policy) -> Iterator[_Step]:
     for variable in unsafe_variables(command):
         reason = f"setting {variable} can change what programs do"
         yield _Step(f"{variable}=…", Ask(reason, allowed_with(None), policy.by_mode), "setting")

@@ -1,6 +1,6 @@
 """What is allowed beside the settings for a while: a skill that was loaded names the tools that it needs.
 
-A grant never goes beyond a rule that denies, never changes mode `plan`, and never lets more files be edited than `auto-edit` does. What a project's
+A grant never goes beyond a rule that denies or asks, never changes mode `plan`, and never lets more files be edited than `auto-edit` does. What a project's
 skills grant holds only where a person doesn't want to be asked: not in `ask`, but for edits of the project itself.
 """
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from trimtab.coding.permissions.policy import Policy
-from trimtab.coding.permissions.rules import Rule, Rules
+from trimtab.coding.permissions.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +49,4 @@ def with_grant(policy: Policy, grant: Grant) -> Policy:
         *(replace(rule, of_project=True) for rule in lent),
     )  # no grant opens a place that is kept apart
     mode = "auto-edit" if grant.edits and asks else policy.mode
-    return replace(policy, mode=mode, rules=Rules(rules, policy.rules.deny))
+    return replace(policy, mode=mode, rules=replace(policy.rules, allow=rules))

@@ -166,7 +166,7 @@ class PermissionHooks:
                     if self.tell is not None:
                         await self.tell(f"{text} holds for this session only: {error.message}")
             top = self._top
-            top.answers = (*top.answers, replace(parse_rule(text), origin=origin))
+            top.answers = (*top.answers, replace(parse_rule(text), origin=origin, answer=True))
 
     @property
     def _top(self) -> "PermissionHooks":
@@ -182,8 +182,12 @@ def _verdict(judgement: Judgement) -> Proceed | Answer:
     decision = judgement.decision
     if isinstance(decision, Allow):
         return Proceed()
-    by = "plan" if isinstance(decision, Deny) and (decision.by.kind, decision.by.name) == ("mode", "plan") else "rules"
-    rules = decision.rules if isinstance(decision, Ask) else ()
+    by = "rules"
+    if isinstance(decision, Deny) and (decision.by.kind, decision.by.name) == ("mode", "plan"):
+        by = "plan"
+    elif isinstance(decision, Ask) and decision.by_rule:
+        by = "ask"
+    rules = decision.rules if isinstance(decision, Ask) and not decision.by_rule else ()
     return _answer(f"{decision.reason}.\n{decision.hint}", by=by, rules=rules)
 
 

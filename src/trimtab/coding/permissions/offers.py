@@ -18,8 +18,6 @@ _LONGEST = 100
 def offer(words: tuple[Word, ...]) -> str:
     """Return the words for `tools.bash.allow` that cover a command with these words; "" when no rule is fit."""
     facts = programs().offer
-    texts = [word.text for word in words if word.known and _PLAIN.fullmatch(word.text)]
-    plain = len(texts) == len(words)
     name, second, third = ([word.text for word in words[:3] if word.known] + ["", "", ""])[:3]
     if name in facts.alone:
         return name
@@ -27,6 +25,13 @@ def offer(words: tuple[Word, ...]) -> str:
         return f"{name} {second}"
     if _PYTHON.fullmatch(name) and second == "-m" and third in facts.modules:
         return f"{name} -m {third}"
-    whole = " ".join(texts)
-    fit = plain and "=" not in name and whole not in facts.never and len(whole) <= _LONGEST
+    return word_for_word(words)
+
+
+def word_for_word(words: tuple[Word, ...]) -> str:
+    """Return the words that cover a command with just these words; "" when a rule can't say them, or none should."""
+    facts = programs().offer
+    plain = bool(words) and all(word.known and _PLAIN.fullmatch(word.text) for word in words)
+    whole = " ".join(word.text for word in words)
+    fit = plain and "=" not in words[0].text and whole not in facts.never and len(whole) <= _LONGEST
     return f"{whole} {END}" if fit else ""

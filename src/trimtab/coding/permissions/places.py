@@ -1,16 +1,16 @@
 """Where a file may be written: the verdict on one real path.
 
-    denied by a rule? ─▶ mode full? ─▶ allowed by a rule? ─▶ mode ask, plan ─▶ outside the project, or by a second name (hard link), or a place whose files make programs run ─▶ allowed
+    denied, or held for a person, by a rule? ─▶ mode full? ─▶ allowed by a rule? ─▶ mode ask, plan ─▶ outside the project, or by a second name (hard link), or a place whose files make programs run ─▶ allowed
 
 Some places are kept apart wherever they are: folders of git's own, Trimtab's settings and those of other agents, and the dot files of a home folder. A rule opens
 one of them only if it is the person's own and names it: `write(**)` never does.
 """
 
 import os.path
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trimtab.coding.permissions.policy import Paths, Policy
-from trimtab.coding.permissions.rules import Rule
+from trimtab.coding.permissions.rules import Rule, Rules
 from trimtab.coding.permissions.verdicts import Allow, Ask, Decision, Deny
 
 PROTECTED = frozenset({".git", ".husky", ".trimtab", ".agents", ".claude"})
@@ -37,6 +37,8 @@ def edit_verdict(
     """Return whether the real path `path`, written `text`, may be edited; `mind_names`: only if it has no other names."""
     if denial := path_rule(policy.rules.deny, tool, path, policy):
         return denied_by(denial, f"{tool} {text}")
+    if asking := asking_about(path, policy, tool=tool):
+        return asked_by(asking, _rule_for(path) if _kept_apart(path, policy, paths) is None else "")
     if policy.mode == "full":
         return Allow(policy.by_mode)
     place = _kept_apart(path, policy, paths)
@@ -54,8 +56,15 @@ def edit_verdict(
 
 
 def is_edited_unasked(path: str, policy: Policy, paths: Paths) -> bool:
-    """Whether an edit of the real path needs nobody, if it has no other name."""
-    return isinstance(edit_verdict("", path, policy, paths, mind_names=False), Allow)
+    """Whether an edit of the real path would need nobody, had it no other name and were no rule to deny it or ask about it: the project may bring the file."""
+    free = replace(policy, rules=Rules(policy.rules.allow))
+    return isinstance(edit_verdict("", path, free, paths, mind_names=False), Allow)
+
+
+def asking_about(path: str, policy: Policy, *, tool: str = "write") -> Rule | None:
+    """The rule of `permissions.ask` that holds an edit of the real path for a person; none if an answer in this session named just this file."""
+    answered = any(rule.answer and rule.is_about(tool) and rule.argument == path for rule in policy.rules.allow)
+    return None if answered else path_rule(policy.rules.ask, tool, path, policy)
 
 
 def path_rule(
@@ -73,6 +82,14 @@ def path_rule(
 def denied_by(rule: Rule, what: str) -> Deny:
     """The refusal that a rule of denial means."""
     return Deny(f"a rule of permissions.deny refuses {what!r}", GO_ON, rule.by)
+
+
+def asked_by(rule: Rule, wanted: str = "") -> Ask:
+    """The question that a rule of `permissions.ask` means, in every mode. `wanted` is the rule that a person's answer would be, for the session."""
+    place = f" ({rule.origin})" if rule.origin else ""
+    lifts = "No rule of permissions.allow lifts that, and no mode; a person is asked in a talk, or takes that rule out"
+    reason = f"the rule {rule.text} of permissions.ask wants a person's yes"
+    return Ask(reason, f"{lifts}{place}. {GO_ON}", rule.by, (wanted,) if wanted else ())
 
 
 def allowed_with(setting: str | None) -> str:

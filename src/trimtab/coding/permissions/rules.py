@@ -6,9 +6,9 @@
     grep               every call of that tool; `mcp__files__*` of every tool with such a name
     mcp__a__b#DIGEST   that tool of a server for as long as it describes itself so (`forms.py`); a denial holds for each form
 
-Setting `tools.bash.allow = ["npm test"]` is `permissions.allow = ["bash(npm test)"]`. A denial wins over everything.
+Setting `tools.bash.allow = ["npm test"]` is `permissions.allow = ["bash(npm test)"]`. A denial wins over everything, a rule of `ask` over all that allows.
 
-An allowance is compared with the words as they stand, a denial with every guise of the command that `denials` knows: `bash(git push)`
+An allowance is compared with the words as they stand, a denial or a rule of `ask` with every guise of the command that `denials` knows: `bash(git push)`
 denies `sudo /usr/bin/git -C . push` too. What it can't see: a program or subcommand that only the shell knows (`$X push`), aliases, what a
 script or another program runs, options between or behind the words, or in another order (`rm -r -f` is no `rm -rf`: deny `rm`).
 
@@ -48,6 +48,8 @@ class Rule:
     argument: str | None = None
     origin: str = field(default="", compare=False)
     of_project: bool = field(default=False, compare=False)
+    answer: bool = field(default=False, compare=False)
+    """A person gave it in this session, asked about a call."""
     form: str = ""
     """The digest of the form that a tool from elsewhere has to have; empty: any."""
 
@@ -106,9 +108,10 @@ class Rules:
 
     allow: tuple[Rule, ...] = ()
     deny: tuple[Rule, ...] = ()
+    ask: tuple[Rule, ...] = ()
 
     def __add__(self, other: "Rules") -> "Rules":
-        return Rules((*self.allow, *other.allow), (*self.deny, *other.deny))
+        return Rules((*self.allow, *other.allow), (*self.deny, *other.deny), (*self.ask, *other.ask))
 
 
 _OPERATOR = re.compile(r"[|&;<>()\n`]|\$\(")

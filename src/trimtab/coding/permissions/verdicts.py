@@ -40,6 +40,11 @@ class Ask:
     by: By
     rules: tuple[str, ...] = ()
 
+    @property
+    def by_rule(self) -> bool:
+        """Whether a rule of `permissions.ask` wants it so: then no mode and no rule that allows lifts it."""
+        return self.by.kind == "rule"
+
 
 @dataclass(frozen=True, slots=True)
 class Deny:

@@ -45,6 +45,8 @@ class OpenOptions(TypedDict, total=False):
     """The permission mode: `ask`, `auto-edit`, `full` or `plan`."""
     allow: Sequence[str]
     """Rules for what runs unasked, as `permissions.allow` has them: `bash(npm test)`, `write(docs/**)`."""
+    ask: Sequence[str]
+    """Rules for what `person` is asked about whatever allows it."""
     deny: Sequence[str]
     """Rules for what never runs."""
     person: "Person | AskFunction"
@@ -116,7 +118,8 @@ def overrides_of(options: OpenOptions, *, unasked: Sequence[str]) -> dict[str, A
     rules = dict(given.get("permissions", {}))
     if "mode" in options:
         rules["mode"] = options["mode"]
-    for name, more in (("allow", (*options.get("allow", ()), *unasked)), ("deny", options.get("deny", ()))):
+    allow = (*options.get("allow", ()), *unasked)
+    for name, more in (("allow", allow), ("ask", options.get("ask", ())), ("deny", options.get("deny", ()))):
         if more:
             rules[name] = [*rules.get(name, ()), *more]
     if rules:

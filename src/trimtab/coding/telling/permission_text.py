@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 from trimtab.coding.permissions.asking import visible
 from trimtab.coding.permissions.policy import Policy
+from trimtab.coding.permissions.rules import Rule
 from trimtab.coding.permissions.verdicts import Allow, Ask, Decision, Deny, Judgement, outcome_of
 from trimtab.coding.telling.tables import table
 
 ORDER = (
     "a rule of permissions.deny, wherever it stands",
+    "a rule of permissions.ask, wherever it stands; an answer in this session lifts it for the very call that it was about",
     "answers in this session",
     "rules of permissions.allow and tools.bash.allow, none of them a project's",
     "the mode",
@@ -19,7 +21,7 @@ _WORDS = {"allow": "runs unasked", "ask": "is asked about; without a person it i
 
 def policy_lines(policy: Policy) -> list[str]:
     """The mode, every rule with its place, and what wins."""
-    rows = [("deny", rule) for rule in policy.rules.deny] + [("allow", rule) for rule in policy.rules.allow]
+    rows = [(kind, rule) for kind, rules in _kinds(policy) for rule in rules]
     listed = table([(kind, visible(rule.text), visible(rule.origin)) for kind, rule in rows], None) if rows else []
     order = (f"  {number}. {what}" for number, what in enumerate(ORDER, 1))
     return [policy.by_mode.words, *(listed or ["no rules"]), "What decides, the first that speaks of a call:", *order]
@@ -30,7 +32,9 @@ def why_lines(what: str, judged: Judgement) -> list[str]:
     outcome = outcome_of(judged.decision)
     rows = [(f"  {outcome_of(part.decision)}", visible(part.what), because(part.decision)) for part in judged.parts]
     lines = [f"{visible(what)}: {_WORDS[outcome]}", *(table(rows, None) if rows else [])]
-    if isinstance(judged.decision, Ask):
+    if isinstance(judged.decision, Ask) and judged.decision.by_rule:
+        lines.append(visible(judged.decision.hint))
+    elif isinstance(judged.decision, Ask):
         rules = ", ".join(f'"{rule}"' for rule in judged.decision.rules)
         either = f"permissions.allow = [{rules}], or " if rules else ""
         lines.append(visible(f"What would let it run unasked: {either}--permission full"))
@@ -46,5 +50,8 @@ def because(decision: Decision) -> str:
 
 def rule_rows(policy: Policy) -> dict[str, Sequence[dict[str, str]]]:
     """The rules, for programs."""
-    kinds = {"deny": policy.rules.deny, "allow": policy.rules.allow}
-    return {kind: [{"rule": rule.text, "origin": rule.origin} for rule in rules] for kind, rules in kinds.items()}
+    return {kind: [{"rule": rule.text, "origin": rule.origin} for rule in rules] for kind, rules in _kinds(policy)}
+
+
+def _kinds(policy: Policy) -> tuple[tuple[str, tuple[Rule, ...]], ...]:
+    return ("deny", policy.rules.deny), ("ask", policy.rules.ask), ("allow", policy.rules.allow)
