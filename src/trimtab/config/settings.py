@@ -309,6 +309,10 @@ class McpOAuth(_Section, frozen=True):
     """The whole address instead, on this machine and with a port, where another path or `127.0.0.1` is registered."""
 
 
+McpProtocol = Literal["auto", "legacy"]
+"""How a revision of the protocol is agreed on."""
+
+
 class McpServer(_Section, frozen=True):
     """One server that speaks the Model Context Protocol: a `command` that is started, or a `url` that is asked. `${VAR}` in `command`, `args`, `env`, `cwd`, `url`, `headers` and `oauth` is that variable."""
 
@@ -340,6 +344,8 @@ class McpServer(_Section, frozen=True):
     """Believe it where it says of a tool that it only reads: such a tool runs unasked, in mode `plan` too."""
     sandboxed: bool = False
     """Start it in the sandbox of commands."""
+    protocol: McpProtocol = "auto"
+    """How a revision of the protocol is agreed on: `auto` takes the newest that both know, `legacy` the handshake of those before 2026-07-28, in which a server may ask back in the middle of a call. A server that turns out to need that gets it by itself."""
 
 
 class McpSettings(_Section, frozen=True):

@@ -34,6 +34,8 @@ _PAGES = 100
 _QUIET_S = 1.0
 _CLOSED, _CLOSED_WORDS = -32000, "Connection closed"
 """The SDK's code and words for a request whose connection ends."""
+_INVALID, _NO_WAY_BACK = -32600, "no back-channel"
+"""The SDK's code and words, on a server's side, for what it can't ask over this revision."""
 _CAUSE_S = 5.0
 _UPDATE_S = 0.1
 _LONGEST_CALL_S = 3_600.0
@@ -71,8 +73,9 @@ class Connection:
         start_timeout_s: float,
         timeout_s: float,
         changed: Callable[[], None],
+        legacy: bool = False,
     ) -> None:
-        """`changed` is called when the listing is another one."""
+        """`changed` is called when the listing is another one. `legacy`: only revisions with a handshake are agreed on."""
         self.ready = anyio.Event()
         self.ended = anyio.Event()
         self.listing = Listing()
@@ -84,6 +87,8 @@ class Connection:
         self._start_timeout_s = start_timeout_s
         self._timeout_s = timeout_s
         self._changed = changed
+        self._legacy = legacy
+        self._outdone = False
         self._client: Any = None
         self._leave = anyio.Event()
         self._news = anyio.Event()
@@ -93,7 +98,7 @@ class Connection:
     @property
     def live(self) -> bool:
         """Whether it can be asked."""
-        return self.ready.is_set() and not self.ended.is_set() and not self._over
+        return self.ready.is_set() and not self.ended.is_set() and not self._over and not self._outdone
 
     def leave(self) -> None:
         """End it."""
@@ -174,6 +179,9 @@ class Connection:
                 with anyio.move_on_after(_LONGEST_CALL_S) as longest:
                     return await work()
             except Exception as exc:  # noqa: BLE001 - foreign code: a failed request is the asker's to read
+                if self._asked_back(exc):
+                    self._outdone = True
+                    raise NoWayBack from None
                 failure = await self._known_better(exc) or self._said(exc)
                 if self._way.gone(failure):
                     self.failure = failure
@@ -182,11 +190,17 @@ class Connection:
             finally:
                 self._waiting.discard(scope)
                 self._drop_questions()
+                if self._outdone and not self._waiting:  # others may finish over it
+                    self._leave.set()
         if self.ended.is_set():
             raise self.failure or McpFailure("it ended before it answered")
         if longest.cancelled_caught:
             raise McpTimeout(f"it gave signs of life for {_LONGEST_CALL_S:g} seconds, and no answer")
         raise McpTimeout(f"it didn't answer within {self._timeout_s:g} seconds")
+
+    def _asked_back(self, exc: BaseException) -> bool:
+        """Whether a request failed since its server asked something in the middle of it, which revisions from 2026-07-28 on have no way for."""
+        return not self._legacy and getattr(exc, "code", None) == _INVALID and _NO_WAY_BACK in str(exc)
 
     async def _known_better(self, exc: BaseException) -> McpFailure | None:
         """Why the connection ends, where a request only hears that it does: the cause takes a moment to come out."""
@@ -263,6 +277,7 @@ class Connection:
         async with Client(
             self._way.open(),
             cache=None,
+            mode="legacy" if self._legacy else "auto",
             elicitation_callback=elicit,
             list_roots_callback=roots if self._asking.roots else None,
             logging_callback=logged,
@@ -341,6 +356,15 @@ class Connection:
 
 class McpTimeout(McpFailure):
     """A request got no answer in its time."""
+
+
+class NoWayBack(McpFailure):
+    """A server asked something in the middle of a request, and the revision of the protocol that was agreed on has no way for it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "it asked something back, for which the revision of the protocol that was agreed on has no way. It is started anew with one that has: call it again"
+        )
 
 
 @dataclass(slots=True)

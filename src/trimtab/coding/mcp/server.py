@@ -8,13 +8,14 @@ A call that was under way when its server was lost is never sent again: whether 
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, TypeVar
 
 import anyio
+from msgspec.structs import replace as changed
 
 from trimtab.coding.mcp.config import ServerConfig
-from trimtab.coding.mcp.connection import Connection, McpTimeout
+from trimtab.coding.mcp.connection import Connection, McpTimeout, NoWayBack
 from trimtab.coding.mcp.failures import McpFailure
 from trimtab.coding.mcp.forms import AllowedForms
 from trimtab.coding.mcp.listings import Listings
@@ -55,6 +56,8 @@ class Server:
     tail: Tail = field(default_factory=Tail)
     fresh: bool = False
     """Whether the listing was made in this session."""
+    legacy: bool = False
+    """Whether it turned out to ask back in the middle of a call, which only the older handshake has a way for."""
     failure: McpFailure | None = None
     failures: int = 0
     _timeouts: int = 0
@@ -99,6 +102,7 @@ class Server:
     def recollect(self) -> None:
         """Take what was kept of it. Touches the disk."""
         self.listing = self.kept = self.listings.read(self.config.key)
+        self.legacy = self.kept is not None and self.kept.legacy
 
     async def start(self) -> Connection:
         """A connection that can be asked; starts the server if need be. Raises `McpFailure`."""
@@ -129,6 +133,9 @@ class Server:
                 self._timeouts = 0
                 connection.leave()
             raise
+        except NoWayBack:
+            self.legacy = True
+            raise
         except McpFailure:
             self._note_end()
             raise
@@ -150,7 +157,7 @@ class Server:
             self._connection = None
 
     async def _started(self) -> Connection:
-        connection = self.connect(self.config, self.tail, self._listed_anew)
+        connection = self.connect(self._agreeing, self.tail, self._listed_anew)
         self._connection = connection
 
         async def run() -> None:
@@ -175,11 +182,19 @@ class Server:
             connection.leave()
             raise
         if not connection.live:
+            self.legacy = False  # it may have been another one's: what it needs is found out anew
             self._note_end()
             raise self.failure or McpFailure("it ended")
         self.failure = None
         await self._keep(connection.listing)
         return connection
+
+    @property
+    def _agreeing(self) -> ServerConfig:
+        """Its configuration, with the handshake that it needs."""
+        if not self.legacy:
+            return self.config
+        return replace(self.config, server=changed(self.config.server, protocol="legacy"))
 
     def _may_start(self) -> None:
         """Raise `McpFailure` where it ended too often, or too lately."""
@@ -213,6 +228,7 @@ class Server:
 
     async def _keep(self, listing: Listing) -> None:
         self.fresh = True
+        listing = changed(listing, legacy=self.legacy)
         if listing == self.listing:
             return
         self.listing = listing

@@ -42,3 +42,5 @@ class Listing(msgspec.Struct, frozen=True, omit_defaults=True):
     instructions: str = ""
     server: str = ""
     remarks: tuple[str, ...] = ()
+    legacy: bool = False
+    """Whether it turned out to need the older handshake: it asks back in the middle of a call."""

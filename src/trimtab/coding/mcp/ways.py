@@ -49,6 +49,7 @@ class Ways:
             start_timeout_s=start_s,
             timeout_s=config.server.timeout_s,
             changed=changed,
+            legacy=config.server.protocol == "legacy",
         )
 
     def _process(self, config: ServerConfig, tail: Tail) -> Way:
