@@ -16,6 +16,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 import anyio
+import anyio.from_thread
 
 from trimtab.agent.events import BudgetChanged, ContextEdited, Event, MessageEnded, Notice
 from trimtab.agent.ports import Prompt, Provider, Spent
@@ -33,6 +34,7 @@ from trimtab.context.asks import Answer, Ask, Consent, Consented, Consult, Faile
 from trimtab.context.counting.cut_prompt import CutWatch
 from trimtab.context.cycle.refusals import LEAST
 from trimtab.context.engine import Engine
+from trimtab.context.pause import lend
 from trimtab.context.prepared import Prepared
 from trimtab.context.settings import EngineSettings
 from trimtab.context.stores.log import SessionLog
@@ -406,7 +408,8 @@ class _Result(Generic[T]):
 
 
 def _advance(plan: Generator[Ask, Answer, T], answer: Answer | None) -> Ask | _Result[T]:
-    """Take one step of a plan: what it asks, or its result. `StopIteration` must not leave a thread."""
+    """Take one step of a plan: what it asks, or its result. `StopIteration` must not leave a thread. Who no longer waits for it stops it where it breathes."""
+    lend(anyio.from_thread.check_cancelled)
     try:
         return next(plan) if answer is None else plan.send(answer)
     except StopIteration as stop:

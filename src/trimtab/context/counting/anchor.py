@@ -28,6 +28,7 @@ from trimtab.context.counting.counter import Counter, ends_turn
 from trimtab.context.counting.estimate import Estimate
 from trimtab.context.counting.ratio import Calibration, CalibrationState
 from trimtab.context.counting.size import Size
+from trimtab.context.pause import breathe
 from trimtab.types.messages import Assistant, Message, User
 from trimtab.types.tools import ToolSpec
 
@@ -147,6 +148,7 @@ class Meter:
         return shown.size
 
     def _sized(self, message: Message, *, trusted: bool) -> _Shown:
+        breathe()
         thought = self.counter.thought(message, trusted=trusted) if isinstance(message, Assistant) else Size()
         return _Shown(message, self.counter.size(message, trusted=trusted).stepped, thought.stepped)
 

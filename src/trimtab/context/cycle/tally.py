@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from trimtab.context.counting.estimate import Estimate
 from trimtab.context.counting.tokenizers import guess
+from trimtab.context.pause import breathe
 from trimtab.context.window.view import View
 from trimtab.types.messages import Assistant, Message, Text, Thinking, ToolCall
 from trimtab.types.models import ModelInfo
@@ -42,7 +43,8 @@ class MeterTally:
         self._counter = counter
         self._meter: Meter | None = None
         self._sizes: dict[int, tuple[Message, Size]] = {}
-        self._seen = View()
+        self._seen: View | None = View()
+        """What the meter has taken in; None: nobody knows, for that was left in the middle."""
         self._fixed: tuple[str, tuple[ToolSpec, ...], Size] | None = None
 
     @property
@@ -92,8 +94,9 @@ class MeterTally:
         """The size of a whole request that shows `view`."""
         self.meter.fixed(system, tuple(tools))
         messages = view.messages()
-        if view.extends(self._seen):
-            for message in messages[len(self._seen.messages()) :]:
+        seen, self._seen = self._seen, None
+        if seen is not None and view.extends(seen):
+            for message in messages[len(seen.messages()) :]:
                 self.meter.append(message)
         else:
             self.meter.sync(messages)
@@ -113,9 +116,14 @@ class MeterTally:
                     return None
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         overhead = _OVERHEAD * len(texts)
-        guessed = sum(guess(text, "o200k_base") for text in texts) + overhead // 2
+        guessed = sum(map(_guessed, texts)) + overhead // 2
         return Estimate(guessed, max(guessed, size + overhead), known=False, anchored=False)
 
     def observe(self, answer: Assistant) -> bool:
         """Learn from the usage of `answer`, which answered exactly what was estimated last; say whether it was believed."""
         return self.meter.observe(answer)
+
+
+def _guessed(text: str) -> int:
+    breathe()
+    return guess(text, "o200k_base")

@@ -26,6 +26,7 @@ from trimtab.context.editing.kit import params_of
 from trimtab.context.editing.runs import kept_of, places_of, told
 from trimtab.context.editing.writing import cost_of, placeholder, rejections, relayed
 from trimtab.context.markers import RECALL
+from trimtab.context.pause import breathe
 from trimtab.context.reasons import all_in_words
 from trimtab.context.summary.bills import expected_usd, with_bills
 from trimtab.context.summary.cache import SummaryCache
@@ -88,6 +89,7 @@ class Compactor:
         run = places_of(look, action, immune=immune)
         if why := _nothing_in(view, run, action):
             return Outcome(view, refused=(why,))
+        breathe()
         ready = self._prepared(look, run, action, immune=immune)
         run = run if ready is None else ready[1]
         job = self._job(look, run, action, means) if ready is None else replace(ready[0].job, digest_allowed=True)
@@ -114,6 +116,7 @@ class Compactor:
         cost = cost_of(outcome, passed)
         reason = action.reason or "the window fills up"
         means = replace(means, gate=None)
+        breathe()
         recorded = yield from record(view, [(made, reason)], means, author=author, batch=batch, cost=cost)
         return replace(recorded, notes=notes)
 
@@ -191,7 +194,9 @@ class Compactor:
     ) -> Generator[Ask, Answer, Compact | Outcome]:
         """The edit that shows the text, or why there is none."""
         view = look.view
+        breathe()
         names = names_of(view, run, outcome.text, action, means.kit)
+        breathe()
         state = self.reattached(view, run).strip()
         index = None
         if means.keep_files and (way := means.kit.way_back(view.slots[run[0]])) and way != RECALL:

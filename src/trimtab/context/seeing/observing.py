@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from trimtab.context.actions import Action
 from trimtab.context.cycle.look import Look
 from trimtab.context.naming import body_of
+from trimtab.context.pause import breathe
 from trimtab.context.recall.words import index_words
 from trimtab.context.seeing.observation import ItemFacts, ItemKind, Observation, Prices
 from trimtab.context.seeing.references import References
@@ -180,6 +181,7 @@ class _Facts:
         made: list[ItemFacts] = []
         offset = 0
         for position, (shown, tokens) in enumerate(self.look.sizes()):
+            breathe()
             slot = self.view.slots[shown.place]
             make = self._lead if shown.lead else self._item
             made.append(make(slot, shown.place, tokens, position, offset))

@@ -7,6 +7,7 @@ value rather than like code. A name is kept, so that a reader still knows which 
 import re
 from dataclasses import dataclass
 
+from trimtab.context.pause import breathe
 from trimtab.context.strings import Kept
 from trimtab.context.summary.typed_secrets import without_typed
 
@@ -71,6 +72,7 @@ _known: Kept[str] = Kept(8_000_000)
 
 def redact(text: str) -> str:
     """Return `text` with each secret replaced by `[secret: KIND]`."""
+    breathe()
     if len(text) < _SHORT:
         return _redacted(text)
     known = _known.get(text)
