@@ -210,8 +210,8 @@ def _command(path: str, command: click.Command | None) -> str:
         names = command.list_commands(context)
         return "".join(_command(f"{path} {name}", command.get_command(context, name)) for name in names)
     usage = " ".join([path, *(piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]")])
-    options = _options(command, context, lambda name: name not in SESSION_OPTIONS or path.endswith("doctor"))
     taken = {p.name for p in command.params if isinstance(p, click.Option)}
+    options = _options(command, context, lambda name: name not in SESSION_OPTIONS or "takeover" not in taken)
     but = "" if "resume" in taken else ", but for those that choose one"
     more = f"Also the [options of a session](#options-of-a-session){but}.\n" if "takeover" in taken else ""
     return f"\n## `{usage}`\n\n" + "\n\n".join(part.strip() for part in (_help(command), options, more) if part) + "\n"

@@ -298,7 +298,7 @@ def test_keys_and_values_are_completed(cli: Cli) -> None:
 
 def test_settings_in_a_talk_show_and_set_and_say_when_it_acts(cli: Cli) -> None:
     cli.config("max_steps = 9\n")
-    lines = b"/settings\n/settings tools.bash.timeout_s\n/settings thinking high\n/settings modle x\n/settings max_steps 5\n/settings providers\n"
+    lines = b"/settings\n/settings tools.bash.timeout_s\n/settings thinking high\n/settings modle x\n/settings max_steps 5\n/settings max_steps\n/settings providers\n"
     outcome = cli.inside("chat", "--model", cli.script({"text": "x"}), stdin=lines)
     assert (outcome.code, outcome.out) == (0, "")
     file = cli.home / "config.toml"
@@ -307,9 +307,10 @@ def test_settings_in_a_talk_show_and_set_and_say_when_it_acts(cli: Cli) -> None:
         'model = "scripted/',
         "tools.bash.timeout_s = 120.0  # default",
         f'thinking = "high" in {file}',
-        "It acts from the next session on; /model changes this one.",
+        "It acts after /reload, and from the next session on; /model changes this one.",
         "did you mean 'model'?",
         f"max_steps = 5 in {file}\n",
+        f"max_steps = 9  # user config ({file}), line 1\nafter /reload: max_steps = 5  # user config ({file}), line 1\n",
         "nothing is set below 'providers'",
     ):
         assert said in outcome.err

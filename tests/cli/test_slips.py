@@ -95,6 +95,32 @@ def test_an_unknown_option_names_only_what_is_close(cli: Cli, option: str, meant
     )
 
 
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        (["--thinking", "high"], "--model PROVIDER/MODEL:LEVEL"),
+        (["-t", "high"], "--model PROVIDER/MODEL:LEVEL"),
+        (["-m", "openai/x"], "--model PROVIDER/MODEL chooses"),
+        (["--session-id", "x"], "--session FILE"),
+        (["--approve"], "--trust once"),
+        (["--no-approve"], "--trust never"),
+        (["--yolo"], "--permission full"),
+    ],
+)
+def test_an_option_of_another_program_names_ours(cli: Cli, options: list[str], hint: str) -> None:
+    outcome = cli.inside("-p", "hi", *options, "--model", cli.script({"text": "paid"}))
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"trimtab: no such option: {options[0]}\n  ")
+    assert hint in " ".join(outcome.err.split())
+    assert hint not in cli.inside("sessions", "list", *options).err
+
+
+def test_an_option_before_a_command_is_told_its_place(cli: Cli) -> None:
+    outcome = cli.inside("--max-cost", "1", "chat")
+    assert outcome.code == 2
+    assert outcome.err.splitlines()[0] == "trimtab: the options of a command go behind it: trimtab chat --option …"
+
+
 def test_answer_offers_no_option_that_chooses_a_session(cli: Cli) -> None:
     shown = cli.inside("answer", "--help").out
     assert "--model" in shown

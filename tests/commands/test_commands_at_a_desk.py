@@ -76,6 +76,7 @@ async def test_a_theme_is_kept_and_shown_at_once_where_there_are_colours(sitting
         desk = Able(plain.session)
         assert "theme = " in await desk.run("theme", "dark")
         assert desk.theme == "dark"
+        assert (await desk.run("theme")).startswith("theme: dark; there are: ")
         with pytest.raises(UsageError) as refused:
             await desk.run("theme", "drak")
         assert "Did you mean dark?" in refused.value.hint
@@ -277,3 +278,17 @@ async def test_a_template_as_a_command_says_its_text_with_its_arguments(sitting:
         await desk.run("review", "'a b.py'")
         (said,) = (m for m in desk.session.messages if isinstance(m, User))
         assert "".join(getattr(part, "text", "") for part in said.parts).strip() == "Review a b.py for all."
+
+
+async def test_edits_that_hold_and_calls_that_wait_are_offered(sitting: Sitting) -> None:
+    async with sitting({"text": "one"}) as desk:
+        await desk.session.prompt("go on")
+        assert list(completions(desk.session, "/revert ")) == []
+        await desk.run("pin", completions(desk.session, "/pin ")[0].value.removeprefix("/pin "))
+        (edit,) = completions(desk.session, "/revert ")
+        assert edit.help.endswith("of 1 item")
+        await desk.run("revert", edit.value.removeprefix("/revert "))
+        assert list(completions(desk.session, "/revert ")) == []
+        desk.session.agent._parked["c1"] = "which \x1b[31mport?"
+        assert [one.value for one in completions(desk.session, "/answer ")] == ["/answer c1"]
+        assert "\x1b" not in completions(desk.session, "/answer c")[0].help

@@ -240,16 +240,14 @@ def test_one_turn_takes_a_template_too_and_what_is_piped_is_never_one(place: Pla
     cli = Cli(place.root)
     cli.project.mkdir()
     place.write("home/prompts/greet.md", "Say hello to $1.")
-    with FakeServer(said(), said(), said(), said()) as server:
+    with FakeServer(said(), said(), said()) as server:
         assert cli.run("-p", "/greet Ada", *local(server), stdin=b"piped").code == 0
-        assert cli.run("-p", "/nothing Ada", *local(server)).code == 0
         assert cli.run(*local(server), stdin=b"/greet Ada").code == 0
         assert cli.run("-p", "/greet\nAda", *local(server)).code == 0
     asked = [r.json["messages"][-1]["content"] for r in server.requests if r.method == "POST"]
     texts = [a if isinstance(a, str) else "".join(p["text"] for p in a) for a in asked]
     assert [" ".join(text.split()) for text in texts] == [
         "Say hello to Ada. piped",
-        "/nothing Ada",
         "/greet Ada",
         "Say hello to Ada.",
     ]

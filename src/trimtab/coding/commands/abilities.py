@@ -27,7 +27,9 @@ class Keyed(Protocol):
 
 @runtime_checkable
 class Themed(Protocol):
-    """Shows colours."""
+    """Shows colours: those of `theme`."""
+
+    theme: str
 
     def use_theme(self, name: str) -> None:
         """Show them by another theme from now on."""

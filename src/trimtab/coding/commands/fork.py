@@ -1,4 +1,4 @@
-"""`/fork [PLACE]` and `/clone`: go on with a copy, in a session of its own; this one stays as it is."""
+"""`/fork [PLACE]`: go on with a copy up to a place, in a session of its own; this one stays as it is."""
 
 from trimtab.coding.choose import Fork
 from trimtab.coding.commands.command import Command, Desk
@@ -8,14 +8,11 @@ from trimtab.types.errors import UsageError
 
 
 async def _run(desk: Desk, rest: str) -> None:
-    await _copy(desk, rest)
+    await go_on_with_copy(desk, rest)
 
 
-async def _clone(desk: Desk, rest: str) -> None:
-    await _copy(desk, "")
-
-
-async def _copy(desk: Desk, place: str) -> None:
+async def go_on_with_copy(desk: Desk, place: str) -> None:
+    """Go on with a copy of the session up to `place`, all of it without one. Raises `UsageError`, and as `Desk.switch` does."""
     session = desk.session
     if session.log.path is None:
         raise UsageError(
@@ -30,4 +27,3 @@ async def _copy(desk: Desk, place: str) -> None:
 
 
 COMMAND = Command("fork", "[PLACE]", "go on with a copy of this session, up to a place of /tree", _run, complete_places)
-CLONE = Command("clone", "", "go on with a copy of this session as it is", _clone)

@@ -1,4 +1,4 @@
-"""`/pin [NAME]` and `/unpin NAME`: items that no policy takes out of view. NAME is a handle (r7), the id of a call or entry, or a label."""
+"""`/pin [NAME]`: items that no policy takes out of view. NAME is a handle (r7), the id of a call or entry, or a label."""
 
 import dataclasses
 from collections.abc import Generator, Iterable, Sequence
@@ -22,19 +22,14 @@ _GIST = 80
 
 async def _pin(desk: Desk, rest: str) -> None:
     if rest:
-        await _mark(desk, rest, "pin")
+        await mark(desk, rest, "pin")
         return
     lines = [one_line(f"{name_of(slot)}: {_gist(slot)}") for slot in _slots(desk.session) if slot.pinned]
     desk.tell("\n".join(lines or ["nothing is pinned; /pin NAME keeps an item in view, /context lists the largest"]))
 
 
-async def _unpin(desk: Desk, rest: str) -> None:
-    if not rest:
-        raise UsageError("/unpin needs the name of an item", hint="/pin lists what is pinned.")
-    await _mark(desk, rest, "unpin")
-
-
-async def _mark(desk: Desk, name: str, action: ActionName) -> None:
+async def mark(desk: Desk, name: str, action: ActionName) -> None:
+    """Pin or unpin the item of that name, and say so. Raises `UsageError` where there is none, `AgentBusy` while a turn runs, and `TrimtabError` when nothing comes of it."""
     session = desk.session
     require_idle(session)
     labels = {label: target for target, label in session.log.archive.labels.items()}
@@ -93,7 +88,8 @@ def _gist(slot: Slot) -> str:
     return shortened(" ".join(text_of(slot).split()), _GIST)
 
 
-def _complete(session: Session, typed: str, *, pinned: bool) -> Sequence[Completion]:
+def offered(session: Session, typed: str, *, pinned: bool) -> Sequence[Completion]:
+    """The items in view whose names begin as `typed` does, those that are pinned or those that are not."""
     slots = (slot for slot in _slots(session) if slot.pinned == pinned and slot.state != "gone")
     return [Completion(name_of(slot), _gist(slot)) for slot in slots if name_of(slot).startswith(typed)]
 
@@ -103,12 +99,5 @@ COMMAND = Command(
     "[NAME]",
     "keep an item in view; without a name, list those",
     _pin,
-    lambda session, typed: _complete(session, typed, pinned=False),
-)
-UNPIN = Command(
-    "unpin",
-    "NAME",
-    "let policies have an item again",
-    _unpin,
-    lambda session, typed: _complete(session, typed, pinned=True),
+    lambda session, typed: offered(session, typed, pinned=False),
 )

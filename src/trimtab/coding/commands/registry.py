@@ -16,6 +16,7 @@ from trimtab.coding.commands import (
     agents,
     answer,
     bug,
+    clone,
     compact,
     context,
     copy,
@@ -56,6 +57,7 @@ from trimtab.coding.commands import (
     tree,
     trust,
     undo,
+    unpin,
     verify,
 )
 from trimtab.coding.commands.command import Command, Desk
@@ -89,7 +91,7 @@ COMMANDS: Mapping[str, Command] = {
         compact.COMMAND,
         revert.COMMAND,
         pin.COMMAND,
-        pin.UNPIN,
+        unpin.COMMAND,
         memo.COMMAND,
         memory.COMMAND,
         undo.COMMAND,
@@ -100,7 +102,7 @@ COMMANDS: Mapping[str, Command] = {
         new.COMMAND,
         resume.COMMAND,
         fork.COMMAND,
-        fork.CLONE,
+        clone.COMMAND,
         tree.COMMAND,
         label.COMMAND,
         name.COMMAND,

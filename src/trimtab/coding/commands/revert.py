@@ -1,10 +1,13 @@
 """`/revert [EDIT]`: take an edit of the context back."""
 
+from collections.abc import Sequence
+
 from trimtab.agent.run import AgentBusy
-from trimtab.coding.commands.command import Command, Desk
+from trimtab.coding.commands.command import Command, Completion, Desk
 from trimtab.coding.context.wishes import unseen
 from trimtab.coding.session import Session
 from trimtab.coding.telling.printable import one_line
+from trimtab.coding.telling.tables import counted
 from trimtab.types.errors import TrimtabError, UsageError
 
 
@@ -30,4 +33,15 @@ def require_idle(session: Session) -> None:
         raise AgentBusy("a turn runs", hint="Wait until it is done, or stop it with Ctrl-C.")
 
 
-COMMAND = Command("revert", "[EDIT]", "take an edit of the context back, by default the last one (last)", _run)
+def _complete(session: Session, typed: str) -> Sequence[Completion]:
+    view = session.log.snapshot()
+    standing = [one for one in view.applied if one.id not in view.reverted and one.id.startswith(typed)]
+    return [
+        Completion(one.id, f"{one.edit.__struct_config__.tag} of {counted(len(one.slots), 'item')}")
+        for one in reversed(standing)
+    ]
+
+
+COMMAND = Command(
+    "revert", "[EDIT]", "take an edit of the context back, by default the last one (last)", _run, _complete
+)

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import anyio
+
 from trimtab.coding.commands.command import Command, Completion, Desk
 from trimtab.coding.session import Session
 from trimtab.coding.settings.in_force import below, rows_of
@@ -21,10 +23,16 @@ async def _run(desk: Desk, rest: str) -> None:
 
         told = list(set_setting(project, name, value.strip()))
         live = f"; {_LIVE[name]} changes this one" if name in _LIVE else ""
-        desk.tell("\n".join(map(one_line, [*told, f"It acts from the next session on{live}."])))
+        desk.tell("\n".join(map(one_line, [*told, f"It acts after /reload, and from the next session on{live}."])))
         return
     rows = below(rows_of(project), [name] if name else [])
-    lines = list(setting_lines([row for row in rows if name or row.origin], origin=True))
+    shown = [row for row in rows if name or row.origin]
+    lines = list(setting_lines(shown, origin=True))
+    if lines:
+        from trimtab.coding.settings.change import pending  # noqa: PLC0415 - as above
+
+        changed = await anyio.to_thread.run_sync(pending, project, rows)
+        lines += [f"after /reload: {line}" for line in setting_lines(changed.values(), origin=True)]
     if not lines and name:
         raise UsageError(f"nothing is set below {name!r}", hint="/settings lists what is set.")
     desk.tell("\n".join(lines or ["nothing is set; all settings have their defaults (trimtab config show --all)"]))

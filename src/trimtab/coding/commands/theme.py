@@ -17,7 +17,8 @@ from trimtab.types.near import nearest
 async def _run(desk: Desk, rest: str) -> None:
     project = desk.session.project
     if not rest:
-        desk.tell(f"theme: {project.settings.theme}; there are: {', '.join(THEMES)}")
+        now = desk.theme if isinstance(desk, Themed) else project.settings.theme
+        desk.tell(f"theme: {now}; there are: {', '.join(THEMES)}")
     elif rest not in THEMES:
         meant = nearest(rest, THEMES)
         guess = f"Did you mean {meant}? " if meant else ""

@@ -4,6 +4,7 @@ KEY, VALUE as typed ──schema──▶ a value of its type ──edit──�
                                                               └─▶ read again: does it hold, and if not, what does?
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -13,12 +14,12 @@ from trimtab.coding.settings.in_force import known_key
 from trimtab.coding.settings.layers import PROJECT_FILE
 from trimtab.coding.telling.printable import one_line
 from trimtab.config.edit import Target, set_value, unset_value
-from trimtab.config.in_force import SET, Row, in_force
+from trimtab.config.in_force import SET, Key, Row, in_force
 from trimtab.config.load import file_layer, load, readings, split_key, tree_of
 from trimtab.config.mistakes import first_mistake, show_path
 from trimtab.config.settings import Settings
 from trimtab.config.toml_text import value_text
-from trimtab.types.errors import ConfigError, UsageError
+from trimtab.types.errors import ConfigError, TrimtabError, UsageError
 
 Where: TypeAlias = Literal["user", "project", "here"]
 """Whose file: the user's for every folder, the project's own, the user's for this folder."""
@@ -143,6 +144,15 @@ def _read_again(project: Project, key: tuple[str, ...]) -> tuple[Row | None, Pro
     rows = in_force(now.loaded)
     row = next((row for row in rows if row.key[: len(key)] == key), None)
     return row, now, tuple(f"note: {one.message}; a run stops at this (trimtab config check)" for one in wrong[:1])
+
+
+def pending(project: Project, rows: Iterable[Row]) -> dict[Key, Row]:
+    """Of these rows of an open project those whose settings say something else by now, as they would hold if it were opened again; none where it can't be. Touches the disk."""
+    try:
+        now = {row.key: row for row in in_force(project.moved_to(project.cwd).loaded)}
+    except TrimtabError:
+        return {}
+    return {row.key: now[row.key] for row in rows if row.key in now and now[row.key].value != row.value}
 
 
 def _why_not(now: Project, key: tuple[str, ...], where: Where, row: Row | None) -> str:

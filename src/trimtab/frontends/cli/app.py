@@ -18,7 +18,7 @@ from trimtab.coding.telling.printable import indented
 from trimtab.frontends.cli.commands import COMMANDS
 from trimtab.frontends.cli.completers import attached
 from trimtab.frontends.cli.screen import width_of, wrapped
-from trimtab.frontends.cli.slips import meant_by, refuse_slip
+from trimtab.frontends.cli.slips import FOREIGN, meant_by, refuse_slip
 from trimtab.types.errors import TrimtabError
 from trimtab.types.near import near
 
@@ -110,7 +110,11 @@ def _ended_by(error: BaseException, *, talked: bool) -> int:
         case click.exceptions.Exit():
             return error.exit_code
         case click.exceptions.NoSuchOption():
-            close = near(error.option_name, _options_of(error.ctx), most=2)
+            known = _options_of(error.ctx)
+            if (ours := FOREIGN.get(error.option_name)) and "--takeover" in known:
+                _complain(f"no such option: {error.option_name}", ours)
+                return 2
+            close = near(error.option_name, known, most=2)
             guess = f"; did you mean {' or '.join(close)}?" if close else ""
             _complain(f"no such option: {error.option_name}{guess}", _help_for(error))
             return 2

@@ -106,6 +106,8 @@ class ChatLoop:
         self._warned = False
         self.following: Candidate | Reopening | None = None
         """What to go on with, once the person has switched."""
+        self.theme = session.project.settings.theme
+        """Whose colours are shown."""
         self.failed = False
         """Whether a turn ended otherwise than well."""
 
@@ -185,6 +187,7 @@ class ChatLoop:
 
     def use_theme(self, name: str) -> None:
         """Show its colours from now on."""
+        self.theme = name
         self._printer.colours = colours_of(self.session.project, name)
 
     def answer(self, call_id: str, text: str) -> None:

@@ -39,6 +39,28 @@ _ALIKE: Mapping[str, str] = {
 """Words of other programs for what some subcommands do."""
 
 
+FOREIGN: Mapping[str, str] = {
+    "--thinking": "The level of thinking is part of the model's name: --model PROVIDER/MODEL:LEVEL.",
+    "-t": "The level of thinking is part of the model's name: --model PROVIDER/MODEL:LEVEL.",
+    "-m": "--model PROVIDER/MODEL chooses the model.",
+    "--session-id": "--session FILE names the file of a new session; --resume ID goes on with one.",
+    "--new-session": "A run begins a new session unless --continue or --resume is given.",
+    "-a": "--trust once lets this project's own settings act in this run.",
+    "--approve": "--trust once lets this project's own settings act in this run.",
+    "--no-approve": "--trust never, or --safe, leaves this project's own settings out.",
+    "--project-extensions": "--trust once lets a project act; its code is asked about, and kept, by /trust in trimtab chat.",
+    "--auto-compact-threshold": "--set context.soft_tokens=N sets where the context is first worked on.",
+    "--max-turns": "--max-steps N bounds the requests of a run.",
+    "--output-format": "--mode json writes events, one a line.",
+    "--permission-mode": "--permission ask|auto-edit|full|plan says what may run unasked.",
+    "--dangerously-skip-permissions": "--permission full lets everything run unasked.",
+    "--yolo": "--permission full lets everything run unasked.",
+    "--full-auto": "--permission full lets everything run unasked.",
+    "--allowedTools": "--tools A,B leaves only these tools on; permissions.allow has rules for what may run unasked.",
+}
+"""Options of other programs for what ours do."""
+
+
 def meant_by(word: str, names: Iterable[str]) -> str:
     """The subcommand among `names` that `word` probably means; empty when none is near."""
     names = tuple(names)
@@ -56,5 +78,7 @@ def refuse_slip(words: Sequence[str], commands: Iterable[str]) -> None:
         raise UsageError(f"there is no command {words[0]!r}", hint=f"{_ABSENT[word]} {as_prompt}")
     meant = nearest(word, commands)
     if meant and (len(rest) < 2 or rest[0].startswith("-") or rest[0] in SUBCOMMANDS.get(meant, ())):
+        if meant == word:
+            raise UsageError(f"the options of a command go behind it: trimtab {word} --option …", hint=as_prompt)
         whole = " ".join((meant, *rest))
         raise UsageError(f"there is no command {words[0]!r}; did you mean: trimtab {whole}", hint=as_prompt)
