@@ -306,7 +306,7 @@ async def test_undo_of_the_parents_turn_takes_back_what_its_children_changed(cli
         names = [Path(path).name for path in session.result(turn).changed_files]
         assert names == ["made.txt", "kept.txt", "ignored.txt", ".gitignore", "by-bash.txt"]
         shown = "".join(await session.diff())
-        assert [name for name in names if f" {cli.project / name}\n" in shown] == names
+        assert [name for name in names if f" b/{name}\n" in shown] == names
         await session.undo()
         assert sorted(p.name for p in cli.project.iterdir()) == [".gitignore", "kept.txt"]
         assert (cli.project / "kept.txt").read_text() == "before\n"

@@ -93,8 +93,9 @@ class Finder:
                 self._leave_out(one, mention.core, "which isn't there")
 
     def _meant(self, one: Guidance, name: str) -> str:
-        home = name.startswith("~/") and self.home is not None
-        return os.path.normpath(os.path.join(self.home, name[2:]) if home else one.source.path.parent / name)
+        from_home = self.home is not None and name.startswith("~/")
+        start = self.home if from_home and self.home is not None else one.source.path.parent
+        return os.path.normpath(start / (name[2:] if from_home else name))
 
     def _import(self, one: Guidance, name: str, top: Path | None) -> Guidance | None:
         path = self._meant(one, name)

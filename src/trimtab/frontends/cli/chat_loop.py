@@ -106,7 +106,7 @@ class ChatLoop:
         self._warned = False
         self.following: Candidate | Reopening | None = None
         """What to go on with, once the person has switched."""
-        self.theme = session.project.settings.theme
+        self.theme: str = session.project.settings.theme
         """Whose colours are shown."""
         self.failed = False
         """Whether a turn ended otherwise than well."""
