@@ -1,6 +1,6 @@
 """What `sessions.py` measures, each in a process of its own so that its memory is its own: prints seconds.
 
-Run: python -m benchmarks.session_work parse|load|view|append|write-COUNT FILE
+Run: python -m benchmarks.session_work parse|load|view|first|append|write-COUNT FILE
 """
 
 import json
@@ -42,6 +42,28 @@ def view(path: Path) -> float:
     seconds = time.process_time() - start
     log.close()
     return seconds
+
+
+def first(path: Path) -> float:
+    """Open a whole session, tools and all, and make its first request, in a window that holds it. It is left as it was."""
+    import anyio
+
+    from trimtab.coding.choose import AtFile
+    from trimtab.coding.opening import open_session
+    from trimtab.coding.project import open_project
+    from trimtab.providers.scripted import ScriptedProvider
+
+    row = {"id": "words-1", "context_window": 100_000_000, "max_output": 1_000}
+    flags = {"model": "local/words-1", "providers": {"local": {"base_url": "http://127.0.0.1:9/v1", "models": [row]}}}
+    project = open_project(path.parent, overrides=flags, env={"TRIMTAB_HOME": str(path.parent / "home")})
+
+    async def run() -> float:
+        start = time.process_time()
+        async with open_session(project, AtFile(path), provider=ScriptedProvider([])) as session:
+            await session.context.transcript.prompt(session.context.request())
+            return time.process_time() - start
+
+    return anyio.run(run)
 
 
 def append(path: Path) -> float:
@@ -89,7 +111,13 @@ def _messages(count: int) -> Iterator[Message]:
             yield ToolResult(f"call_{n - 1}", "read", (Text(LINE * 11),), is_error=False)
 
 
-WORK: dict[str, Callable[[Path], float]] = {"parse": parse, "load": load, "view": view, "append": append}
+WORK: dict[str, Callable[[Path], float]] = {
+    "parse": parse,
+    "load": load,
+    "view": view,
+    "first": first,
+    "append": append,
+}
 
 if __name__ == "__main__":
     name, _, count = sys.argv[1].partition("-")
