@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -14,7 +15,9 @@ from support.mcp_kit import Said, bench, fake, model, needs_sdk, project_of, tex
 from trimtab.coding.mcp.hub import Mcp
 from trimtab.coding.mcp.listings import Listings
 from trimtab.coding.mcp.values import Listing
-from trimtab.types.messages import Image
+from trimtab.coding.permissions import Rules, parse_rule
+from trimtab.coding.permissions.verdicts import outcome_of
+from trimtab.types.messages import Image, ToolCall
 
 pytestmark = [pytest.mark.anyio, needs_sdk]
 
@@ -274,6 +277,24 @@ async def test_a_tool_that_only_reads_runs_unasked_only_where_the_person_believe
         reading = made.hub.permissions.policy.reading
     assert "mcp__b__echo" in reading
     assert not {"mcp__a__echo", "mcp__b__die"} & reading
+
+
+async def test_listing_resources_is_asked_about_nowhere_and_reading_them_where_the_server_is_not_believed(
+    tmp_path: Path,
+) -> None:
+    async with bench(tmp_path, {"a": fake(), "b": fake(read_only_unasked=True)}) as made:
+        await made.hub.arrivals()
+        permissions = made.hub.permissions
+        permissions.set_mode("plan")
+        told = [
+            outcome_of(permissions.judge(ToolCall("id", "mcp_resource", {"server": server, **uri}, "")).decision)
+            for server in ("a", "b")
+            for uri in ({}, {"uri": "note://1"})
+        ]
+        permissions.policy = replace(permissions.policy, rules=Rules(deny=(parse_rule("mcp__b__*"),)))
+        denied = permissions.judge(ToolCall("id", "mcp_resource", {"server": "b"}, "")).decision
+    assert told == ["allow", "deny", "allow", "allow"]
+    assert outcome_of(denied) == "deny"
 
 
 async def test_a_disabled_server_is_not_started(tmp_path: Path) -> None:

@@ -341,7 +341,7 @@ class McpServer(_Section, frozen=True):
     disabled: bool = False
     """Leave it out."""
     read_only_unasked: bool = False
-    """Believe it where it says of a tool that it only reads: such a tool runs unasked, in mode `plan` too."""
+    """Believe it where it says of a tool that it only reads: such a tool runs unasked, in mode `plan` too. Its resources are read unasked as well."""
     sandboxed: bool = False
     """Start it in the sandbox of commands."""
     protocol: McpProtocol = "auto"

@@ -23,7 +23,7 @@ from trimtab.coding.mcp.harmless import described
 from trimtab.coding.mcp.names import tool_names
 from trimtab.coding.mcp.results import Reader
 from trimtab.coding.mcp.server import Server
-from trimtab.coding.mcp.tool import CallTool, FindTool, McpTool, ResourceTool, stands_for
+from trimtab.coding.mcp.tool import CallTool, FindTool, McpTool, ResourceTool, list_name, read_name, stands_for
 from trimtab.coding.mcp.values import Listing
 from trimtab.coding.permissions.hooks import PermissionHooks
 from trimtab.coding.services import Services
@@ -203,8 +203,12 @@ class Mcp:
             )
 
     def _let_read(self) -> None:
-        """Tools that a server says only read run unasked, where the person believes it."""
-        reading = {t.name for t in self.every_tool() if t.remote.reads and t.server.config.server.read_only_unasked}
+        """Resources are listed unasked; tools that a server says only read run so, and resources are read so, where the person believes it."""
+        tools = self.every_tool()
+        reading = {t.name for t in tools if t.remote.reads and t.server.config.server.read_only_unasked}
+        resources = {list_name(server.name) for server in self.servers}
+        resources |= {read_name(server.name) for server in self.servers if server.config.server.read_only_unasked}
+        reading |= resources - {t.name for t in tools}  # a tool with such a name is no listing
         policy = self.permissions.policy
         others = {name for name in policy.reading if not name.startswith("mcp__")}
         self.permissions.policy = replace(policy, reading=frozenset(others | reading))

@@ -35,6 +35,8 @@ _LINE = 300
 """Characters of a line of a server's stderr that a model reads."""
 _READ = "read_resource"
 """How reading a resource is called in rules: `mcp__SERVER__read_resource`."""
+_LIST = "list_resources"
+"""How listing them is: `mcp__SERVER__list_resources`, which changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +319,11 @@ def read_name(server: str) -> str:
     return f"mcp__{server_part(server)}__{_READ}"
 
 
+def list_name(server: str) -> str:
+    """What rules call the listing of a server's resources."""
+    return f"mcp__{server_part(server)}__{_LIST}"
+
+
 def stands_for(call: ToolCall) -> ToolCall:
     """The call as rules and people judge it: what `mcp_call` and `mcp_resource` are about, under its own name."""
     arguments = call.arguments or {}
@@ -324,5 +331,5 @@ def stands_for(call: ToolCall) -> ToolCall:
         inner = arguments.get("arguments")
         return replace(call, name=name, arguments=inner if isinstance(inner, dict) else {})
     if call.name == RESOURCE and isinstance(server := arguments.get("server"), str):
-        return replace(call, name=read_name(server))
+        return replace(call, name=read_name(server) if arguments.get("uri") else list_name(server))
     return call
