@@ -36,6 +36,15 @@ def hostile(cli: Cli) -> None:
     cli.file("a\x1b[2J\u202e/AGENTS.md", EVIL)
 
 
+def linked(cli: Cli) -> None:
+    """The same, and its settings are a link to a file elsewhere."""
+    hostile(cli)
+    cli.file("../outside/settings.toml", f'append_system_prompt = "{EVIL}"\n')
+    settings = cli.project / ".trimtab" / "config.toml"
+    settings.unlink()
+    settings.symlink_to(cli.root / "outside" / "settings.toml")
+
+
 def first_request(cli: Cli, *flags: str) -> bytes:
     """What a model is sent first."""
     with FakeServer(said("fine")) as server:
@@ -44,17 +53,19 @@ def first_request(cli: Cli, *flags: str) -> bytes:
     return server.requests[0].body
 
 
-@pytest.mark.parametrize("flags", [(), ("--trust", "never")])
-def test_the_first_request_is_byte_for_byte_the_one_of_an_empty_folder(cli: Cli, flags: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("make", "flags"), [(hostile, ()), (hostile, ("--trust", "never")), (linked, ())])
+def test_the_first_request_is_byte_for_byte_the_one_of_an_empty_folder(
+    cli: Cli, make: Callable[[Cli], None], flags: tuple[str, ...]
+) -> None:
     empty = first_request(cli)
-    hostile(cli)
+    make(cli)
     assert first_request(cli, *flags) == empty
     assert not (cli.project / "owned").exists()
 
 
 def test_none_of_its_files_is_opened(cli: Cli) -> None:
-    hostile(cli)
-    for path in [p for p in cli.project.rglob("*") if p.is_file()]:
+    linked(cli)
+    for path in [p for p in cli.root.rglob("*") if p.is_file() and not p.is_symlink()]:
         path.unlink()
         os.mkfifo(path)  # opening one would wait for ever
     outcome = cli.run("-p", "hi", "--model", cli.script({"text": "fine"}))
