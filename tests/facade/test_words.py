@@ -12,9 +12,9 @@ from trimtab.context.slips import PARAMS
 
 ROOT = Path(trimtab.context.__file__).parent
 OURS = re.compile(
-    r"trimtab [a-z]+ |(?<!diff )--[a-z]{3}|(?<![\w.])context\.[a-z_]+(?![\w.(])|(?<!\w)/(?:context|compact|revert)\b"
+    r"trimtab [a-z]+ |(?<!diff )(?<!\|)--[a-z]{3}|(?<![\w.])context\.[a-z_]+(?![\w.(])|(?<!\w)/(?:context|compact|revert)\b"
 )
-"""Commands, options, settings and words of a talk."""
+"""Commands, options (those of other programs stand in patterns), settings and words of a talk."""
 FOLDERS = sorted(
     path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "_" and path.name != "stores"
 )

@@ -116,8 +116,8 @@ async def test_long_outputs_outlive_the_run_beside_the_session_or_in_a_temp_fold
 
 
 async def test_a_session_without_long_outputs_leaves_no_folder_for_them(project: Project, tmp_path: Path) -> None:
-    async with open_session(project, AtFile(tmp_path / "s.jsonl"), provider=Closable()):
-        pass
+    async with open_session(project, AtFile(tmp_path / "s.jsonl"), provider=Closable()) as session:
+        await session.prompt("hi")
     assert sorted(os.listdir(tmp_path)) == ["s.jsonl", "work"]
 
 

@@ -228,7 +228,7 @@ async def test_a_mode_that_was_set_holds_in_the_session_that_is_switched_to(cli:
     async with session_of(cli, bash("touch a"), person=Typist(["session"])) as (old, _), session_of(cli) as (new, _):
         await old.prompt("go")
         old.set_mode("plan")
-        carry_over(old, new, reopened=reopened)
+        await carry_over(old, new, reopened=reopened)
         assert new.permissions.current.mode == "plan"
         assert [rule.text for rule in new.permissions.answers] == (["bash(touch a $)"] if reopened else [])
         await new.prompt("go")
@@ -237,7 +237,7 @@ async def test_a_mode_that_was_set_holds_in_the_session_that_is_switched_to(cli:
 
 async def test_a_mode_of_the_settings_is_not_carried_over(cli: Cli) -> None:
     async with session_of(cli, permissions={"mode": "full"}) as (old, _), session_of(cli) as (new, _):
-        carry_over(old, new)
+        await carry_over(old, new)
         assert new.permissions.current.mode == "auto-edit"
 
 

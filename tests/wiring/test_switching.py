@@ -44,7 +44,7 @@ async def test_that_a_folder_is_not_trusted_is_said_once_for_each_folder(tmp_pat
     for where in (project, project, elsewhere, project, elsewhere):
         async with open_session(where, Ephemeral()) as session:
             if before is not None:
-                carry_over(before, session)
+                await carry_over(before, session)
             told.append([text for text in await heard(session) if "trust" in text])
             before = session
     assert [len(one) for one in told] == [1, 0, 1, 0, 0]
@@ -54,7 +54,7 @@ async def test_who_reads_all_again_hears_all_again(tmp_path: Path) -> None:
     project = untrusted(tmp_path)
     async with open_session(project, Ephemeral()) as one, open_session(project, Ephemeral()) as two:
         before = await heard(one)
-        carry_over(one, two, reopened=True)
+        await carry_over(one, two, reopened=True)
         assert await heard(two) == before
 
 
