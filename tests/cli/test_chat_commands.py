@@ -62,6 +62,22 @@ def test_a_new_session_begins_without_what_was_said(cli: Cli) -> None:
     assert [prompts(file) for file in cli.sessions] == [["first"], ["second"]]
 
 
+def test_a_new_session_may_be_in_another_folder_with_its_own_settings_and_trust(cli: Cli) -> None:
+    other = cli.root / "other"
+    (other / ".trimtab").mkdir(parents=True)
+    (other / ".trimtab" / "config.toml").write_text("max_steps = 7\n")
+    outcome = talk(
+        cli, "first", "/new ../nowhere", "/new ../other", "/settings max_steps", "second", model=cli.script(said("one"))
+    )
+    assert outcome.code == 0, outcome.err
+    assert f"{cli.root}/nowhere" in outcome.err
+    assert f" in {other}. /help lists commands" in outcome.err
+    assert "isn't trusted" in outcome.err
+    cwds = [json.loads(file.read_text().splitlines()[0])["cwd"] for file in cli.sessions]
+    assert sorted(cwds) == sorted([str(cli.project), str(other)])
+    assert [prompts(file) for file in sorted(cli.sessions)] == [["second"], ["first"]]
+
+
 def test_an_earlier_session_goes_on_where_it_was(cli: Cli) -> None:
     model = cli.script(said("one"), said("two"))
     assert talk(cli, "first", model=model).code == 0

@@ -261,6 +261,14 @@ def test_a_session_is_opened_again_with_what_its_folder_says_now(cli: Cli) -> No
         assert len(wire.ask("get_messages")["messages"]) == 2
 
 
+def test_a_new_session_may_be_in_another_folder(cli: Cli) -> None:
+    (cli.root / "other").mkdir()
+    with wired(cli, model=cli.script({"text": "one"})) as wire:
+        assert wire.ask("new_session", cwd="../other") == {"cancelled": False}
+        assert "/other-" in wire.ask("get_state")["sessionFile"]
+        assert "nowhere" in wire.fail("new_session", cwd="../nowhere")
+
+
 def test_a_new_session_keeps_which_one_it_comes_from(cli: Cli) -> None:
     with wired(cli, model=cli.script({"text": "one"}, {"text": "two"})) as wire:
         wire.prompt("first")

@@ -9,6 +9,7 @@ from trimtab.agent.run import AgentBusy
 from trimtab.coding.checkpoints.undo import Outcome
 from trimtab.coding.choose import Choice, Fork, New, Resume
 from trimtab.coding.commands.compact import compact
+from trimtab.coding.commands.new import moved
 from trimtab.coding.commands.registry import COMMANDS
 from trimtab.coding.logs import session_folder
 from trimtab.coding.model_list import next_favourite
@@ -262,7 +263,11 @@ async def new_session(host: Host, request: verbs.NewSession, call: Call) -> Answ
             parent = await anyio.to_thread.run_sync(_session_id, host.session, request.parent_session)
         except TrimtabError as e:
             host.put(notify(f"parentSession isn't kept: {e.message}", "warning"))
-    return await _switch(host, New(parent))
+    project = host.session.project
+    if request.cwd is not None:
+        project = await anyio.to_thread.run_sync(moved, project, request.cwd)
+    await host.desk.switch(project, New(parent))
+    return {"cancelled": False}
 
 
 def _session_id(session: Session, ref: str) -> str:

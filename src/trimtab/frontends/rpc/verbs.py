@@ -67,10 +67,12 @@ class ClearQueue(Request, frozen=True, tag="clear_queue"):
 
 
 class NewSession(Request, frozen=True, tag="new_session"):
-    """Go on with a fresh session in this folder."""
+    """Go on with a fresh session, in this folder or another."""
 
     parent_session: str | None = None
     """Where it comes from, as lists tell: a session's file, its id, or the start of one. One that there isn't is told, and not kept."""
+    cwd: str | None = None
+    """The folder, an addition of ours; null: this one."""
 
 
 class GetState(Request, frozen=True, tag="get_state"):
