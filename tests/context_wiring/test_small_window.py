@@ -28,6 +28,28 @@ async def test_no_request_is_larger_than_the_window_and_the_newest_result_is_alw
     assert "a line 119" not in "".join(text_of(m.parts) for m in provider.requests[-1].messages)
 
 
+async def test_where_the_policy_does_not_act_by_itself_only_the_ladder_does_and_all_requests_fit(
+    tmp_path: Path,
+) -> None:
+    authors: list[set[str]] = []
+    for on in (True, False):
+        home = tmp_path / str(on)
+        home.mkdir()
+        room = SmallRoom.at(home)
+        async with room.open(*READ_ALL, says("done")) as session:
+            session.context.set_automatic(on=on)
+            events = watch(session)
+            turn = await session.prompt("read all")
+            seen = events.pending()
+        assert (turn.reason, turn.steps) == ("stop", 7)
+        assert all(e.prompt_tokens is not None and e.prompt_tokens <= 9_884 for e in seen if isinstance(e, StepStarted))
+        authors.append({entry["author"] for entry in room.edits()})
+    acting, resting = authors
+    assert "policy:rules" in acting
+    assert resting
+    assert "policy:rules" not in resting
+
+
 def text_of(parts: object) -> str:
     assert isinstance(parts, tuple)
     return "".join(part.text for part in parts if isinstance(part, Text))

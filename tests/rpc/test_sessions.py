@@ -208,9 +208,7 @@ def test_models_and_levels_are_switched_and_what_there_is_not_is_named(cli: Cli)
         model = wire.ask("set_model", provider="here", modelId="a")
         assert (model["contextWindow"], model["maxTokens"], model["reasoning"]) == (9000, 1000, True)
         assert "nobody" in wire.fail("set_model", provider="nobody", modelId="c")
-        assert wire.fail("set_steering_mode", mode="one-at-a-time")
         assert wire.fail("set_follow_up_mode", mode="all")
-        assert "--policy none" in wire.fail("set_auto_compaction", enabled=False)
         assert "max_retries" in wire.fail("set_auto_retry", enabled=False)
 
 

@@ -112,6 +112,33 @@ def test_what_comes_late_in_a_turn_is_steered_or_queued_and_each_is_told(cli: Cl
         assert wire.ask("get_last_assistant_text") == {"text": "more"}
 
 
+def test_a_client_may_have_one_word_of_steering_a_step(cli: Cli) -> None:
+    model = cli.script(
+        {"text": "one", "expect": {"contains": ["first"]}}, {"text": "two", "expect": {"contains": ["second"]}}
+    )
+    with wired(cli, model=model) as wire:
+        assert wire.ask("get_state")["steeringMode"] == "all"
+        assert wire.ask("set_steering_mode", mode="one-at-a-time") is None
+        assert wire.ask("get_state")["steeringMode"] == "one-at-a-time"
+        wire.ask("steer", message="first")
+        wire.ask("steer", message="second")
+        wire.ask("prompt", message="go")
+        wire.until(lambda r: r["type"] == "agent_settled")
+        said = [m["content"] for m in wire.ask("get_messages")["messages"] if m["role"] == "user"]
+        assert len(said) == 3
+        assert wire.ask("get_last_assistant_text") == {"text": "two"}
+
+
+def test_automatic_compaction_is_turned_off_and_on(cli: Cli) -> None:
+    with wired(cli, model=cli.script({"text": "ok"})) as wire:
+        for enabled in (False, True):
+            assert wire.ask("set_auto_compaction", enabled=enabled) is None
+            assert wire.ask("get_state")["autoCompactionEnabled"] is enabled
+    with wired(cli, model=cli.script({"text": "ok"}), policy="none") as wire:
+        assert wire.ask("set_auto_compaction", enabled=False) is None
+        assert "--policy none" in wire.fail("set_auto_compaction", enabled=True)
+
+
 def test_what_is_queued_can_be_taken_back(cli: Cli) -> None:
     with wired(cli, model=cli.script({"text": "ok"})) as wire:
         wire.ask("steer", message="one")

@@ -305,3 +305,31 @@ def test_the_provider_is_the_one_that_was_given(folder: Path, answering: Answers
     provider = ScriptedProvider([{"text": "Hello."}])
     run("Hi.", folder, **answering(provider=provider))
     assert provider.remaining == 0
+
+
+async def test_a_slash_command_is_run_and_what_it_said_comes_back(folder: Path, answering: Answers) -> None:
+    async with Session.open(folder, **answering({"text": "Done."})) as session:
+        await session.prompt("Go.")
+        named = await session.command("/name the port")
+        assert (session.log.archive.title, named.reply) == ("the port", None)
+        assert "the port" in (await session.command("/stats")).text + named.text
+
+
+async def test_a_template_is_filled_in_and_its_turn_is_the_reply(
+    folder: Path, tmp_path: Path, answering: Answers
+) -> None:
+    prompts = tmp_path / "home" / "prompts"
+    prompts.mkdir(parents=True)
+    (prompts / "fix.md").write_text("Fix $1 at once.")
+    script = {"text": "Fixed.", "expect": {"contains": ["Fix it at once."]}}
+    async with Session.open(folder, **answering(script)) as session:
+        made = await session.command("/fix it")
+        assert made.reply is not None
+        assert (made.reply.ok, made.reply.text) == (True, "Fixed.")
+
+
+@pytest.mark.parametrize("line", ["hello", "/no-such", "/quit", "/new", "/reload", ""])
+async def test_what_is_no_command_for_a_program_is_refused(folder: Path, answering: Answers, line: str) -> None:
+    async with Session.open(folder, **answering({"text": "Done."})) as session:
+        with pytest.raises(UsageError):
+            await session.command(line)

@@ -10,9 +10,9 @@ from trimtab.coding import Assistant, OpenOptions, Reply, Session, Stream, Text,
 EVENTS = """BudgetChanged ContextEdited Error Event MessageDelta MessageEnded MessageStarted Notice Result Retry SessionOpened StepEnded StepStarted
     ToolEnded ToolParked ToolStarted ToolUpdate TurnEnded TurnStarted VerifyEnded"""
 ERRORS = "AgentBusy BudgetExceeded ConfigError ProviderError SessionError SessionLocked StoreError TrimtabError UnknownModel UnknownSession UsageError"
-OTHERS = """NOBODY Access Action Answer Assistant Deferred FunctionTool Hooks Image ModelInfo NoHooks Observation OpenOptions Option Person Policy Proceed Provider Question Reply
+OTHERS = """NOBODY Access Action Answer Assistant Commanded Deferred FunctionTool Hooks Image ModelInfo NoHooks Observation OpenOptions Option Person Policy Proceed Provider Question Reply
     ScriptedProvider Session SimpleTool Stream Text Tool ToolOutput ToolResult ToolRun ToolSpec Usage User Watcher run tool"""
-FOR_PROGRAMS = """accept_protected answer busy cancel diff feed file follow_up go_to id messages model notices open permissions prompt redo result run_command set_mode set_model set_thinking
+FOR_PROGRAMS = """accept_protected answer busy cancel command diff feed file follow_up go_to id messages model notices open permissions prompt redo result run_command set_mode set_model set_thinking
     skip_summary spent spent_by steer stream undo verify"""
 FOR_FRONTENDS = "announce confiner lend outputs person preview_model refresh_tools take_leave tell work_beside"
 OPTIONS = """allow append_system_prompt builtin_tools deny env ephemeral file fork hooks max_cost_usd max_steps max_time_s max_tokens mode model output person policy provider

@@ -16,6 +16,8 @@ class Inbox:
     def __init__(self) -> None:
         self._notes: list[User] = []
         self._steering: list[User] = []
+        self.one_at_a_time = False
+        """Whether each request brings one word of steering, instead of all that waits."""
         self._follow_ups: list[User] = []
 
     @property
@@ -54,9 +56,10 @@ class Inbox:
         return taken
 
     def take_steering(self) -> tuple[User, ...]:
-        """Take all steering, for delivery, the notes in front."""
-        taken = (*self.take_notes(), *self._steering)
-        self._steering.clear()
+        """Take all steering, or the first of it where one goes at a time, for delivery; the notes in front."""
+        waiting = 1 if self.one_at_a_time else len(self._steering)
+        taken = (*self.take_notes(), *self._steering[:waiting])
+        del self._steering[:waiting]
         return taken
 
     def give_back(self, messages: Sequence[User]) -> None:

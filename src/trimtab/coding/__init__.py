@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     )
     from trimtab.agent.run import AgentBusy
     from trimtab.coding.person import NOBODY, Option, Person, Question
+    from trimtab.coding.sdk.commanding import Commanded
     from trimtab.coding.sdk.options import OpenOptions
     from trimtab.coding.sdk.reply import Reply
     from trimtab.coding.sdk.run import run
@@ -82,6 +83,7 @@ _PLACES = {
     "trimtab.agent.ports": "Access Answer Deferred Hooks NoHooks Proceed Provider SimpleTool Tool ToolOutput ToolRun",
     "trimtab.agent.run": "AgentBusy",
     "trimtab.coding.person": "NOBODY Option Person Question",
+    "trimtab.coding.sdk.commanding": "Commanded",
     "trimtab.coding.sdk.options": "OpenOptions",
     "trimtab.coding.sdk.reply": "Reply",
     "trimtab.coding.sdk.run": "run",
@@ -109,6 +111,7 @@ __all__ = [
     "Assistant",
     "BudgetChanged",
     "BudgetExceeded",
+    "Commanded",
     "ConfigError",
     "ContextEdited",
     "Deferred",

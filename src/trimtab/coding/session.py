@@ -59,6 +59,7 @@ from trimtab.types.text import scrub
 from trimtab.types.usage import Usage
 
 if TYPE_CHECKING:
+    from trimtab.coding.sdk.commanding import Commanded
     from trimtab.coding.sdk.options import OpenOptions
     from trimtab.coding.sdk.stream import Stream
     from trimtab.context.summary.job import SummaryOutcome
@@ -364,6 +365,15 @@ class Session:
         from trimtab.coding.own_command import run_own  # noqa: PLC0415 - most sessions need none
 
         return await run_own(self, command, shared=shared, update=update or _unheard)
+
+    async def command(self, line: str) -> "Commanded":
+        """Run a slash command (`/compact keep the port`, a template, a skill) and the turn that it may begin; return what it said, and the reply.
+
+        Raises `UsageError` for what is no command, and for those that open or end a session.
+        """
+        from trimtab.coding.sdk.commanding import commanded  # noqa: PLC0415 - it imports this module
+
+        return await commanded(self, line)
 
     async def take_leave(self) -> None:
         """Nothing more is said here: end the jobs that aren't kept, then tell the hooks at the end, and say what fails while somebody watches. Closing the session does it too."""

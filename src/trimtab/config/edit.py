@@ -10,7 +10,7 @@ import copy
 import os
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +51,19 @@ class Target:
 def set_value(target: Path | Target, key: Key, value: Any) -> None:
     """Set the setting `key`; the file is made where there is none. Raises `ConfigError` when it can't be, and then nothing is changed."""
     _edit(target, key, lambda text: with_value(text, key, value))
+
+
+def add_table(target: Path | Target, key: Key, values: Mapping[str, Any]) -> None:
+    """Put a table there with these values, a line each. Raises `ConfigError` as `set_value` does, and where something stands at `key` already."""
+
+    def change(text: str) -> str:
+        if _value_at(tomllib.loads(text), key) is not None:
+            raise ConfigError(f"{show_path(key)} is there already", hint="Take it out first, or choose another name.")
+        for name, value in values.items():
+            text = with_value(text, (*key, name), value)
+        return text
+
+    _edit(target, key, change)
 
 
 def unset_value(target: Path | Target, key: Key) -> bool:

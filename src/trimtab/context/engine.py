@@ -103,6 +103,8 @@ class Engine:
         self.settings = settings or EngineSettings()
         self.session_id = session_id
         self.policy = policy
+        self.deciding = True
+        """Whether the policy may act before a request. Without that only the ladder does, over the limit."""
         self.next_handle = next_handle
         self.compactor = compactor
         self.memos = memos
@@ -248,6 +250,7 @@ class Engine:
         if self.output_cap is not None:
             most = min(request.max_output or self.output_cap, self.output_cap)
             request = structs.replace(request, max_output=most)
+        decide = decide and self.deciding
         now = (self._glance(view, request) if after is None else None) or self.look(view, request)
         prepared = None if lesson.shrink or lesson.media else self._as_it_stands(now)
         if prepared is None:
@@ -275,7 +278,7 @@ class Engine:
         if view.is_waiting or not self.settings.ahead:
             return ""
         now = self.look(view, request)
-        return "" if now.used < now.budget.soft else (yield from self.manager.prepare_ahead(now))
+        return "" if now.used < now.budget.soft or not self.deciding else (yield from self.manager.prepare_ahead(now))
 
     def make_room(self, view: View, request: ModelRequest) -> "Generator[Ask, Answer, View]":
         """Bring `view` under the limit without the policy and without a request. Raises `ContextFloor` when nothing valid fits."""

@@ -36,7 +36,7 @@ from trimtab.context.stores.jsonl import SessionFile
 from trimtab.context.stores.log import SessionLog
 from trimtab.context.stores.notes import memos_beside
 from trimtab.context.tools.engine_host import EngineHost
-from trimtab.types.errors import StoreError, TrimtabError
+from trimtab.types.errors import StoreError, TrimtabError, UsageError
 from trimtab.types.messages import ToolCall
 from trimtab.types.models import ModelInfo, ModelRequest
 
@@ -76,6 +76,17 @@ class OpenContext:
     def policy(self) -> str:
         """The policy in use, as it was named."""
         return self.engine.policy_name
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the policy acts by itself. Where it doesn't, only what keeps a request within the window is done; the policy `none` does nothing anyway."""
+        return self.engine.deciding and self.policy != "none"
+
+    def set_automatic(self, *, on: bool) -> None:
+        """Let the policy act by itself from the next request on, or not. Raises `UsageError` where there is none that could."""
+        if on and self.policy == "none":
+            raise UsageError("this session has no policy that could act", hint="Start without --policy none.")
+        self.engine.deciding = on
 
     def current(self) -> tuple[Provider, ModelInfo]:
         """The model in use."""

@@ -14,7 +14,7 @@ COMMANDS: Mapping[str, str] = {
     "jobs": "background commands that sessions left running",
     "login": "keep a key, or log in, and see what lets you in",
     "logout": "forget a key or a login",
-    "mcp": "servers with tools for the model: list, try, log in",
+    "mcp": "servers with tools for the model: list, add, try, log in",
     "models": "list models",
     "permissions": "what may run unasked, and why",
     "replay": "recorded sessions under another context policy",

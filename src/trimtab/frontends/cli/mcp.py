@@ -14,6 +14,7 @@ from trimtab.agent.ports import ToolRun
 from trimtab.agent.schema import fit
 from trimtab.coding.auth.browser import opener
 from trimtab.coding.commands.mcp import server_lines, server_rows, told
+from trimtab.coding.mcp.adding import add_server, remove_server
 from trimtab.coding.mcp.hub import cost_of
 from trimtab.coding.mcp.login import log_in
 from trimtab.coding.mcp.offline import Offline, servers_alone
@@ -24,6 +25,7 @@ from trimtab.coding.mcp.server import Server
 from trimtab.coding.project import Project, open_project
 from trimtab.coding.telling.printable import indented, json_text, one_line
 from trimtab.config.home import environment
+from trimtab.config.settings import McpServer
 from trimtab.frontends.cli.asking import LinePerson
 from trimtab.frontends.cli.lines import Lines
 from trimtab.types.errors import UsageError
@@ -63,6 +65,71 @@ def list_(*, start: bool = False, as_json: bool = False, sets: tuple[str, ...] =
         return 1 if any(server.state in ("failed", "login") for server in found.hub.servers) else 0
 
     return _run(work, sets)
+
+
+@command.command("add")
+@click.argument("name")
+@click.option("--url", metavar="URL", help="The address of a server that runs elsewhere, instead of a command.")
+@click.option(
+    "--env",
+    "env",
+    metavar="K=V",
+    multiple=True,
+    help="A variable that its command gets; '${NAME}' in V is one of yours.",
+)
+@click.option(
+    "--header",
+    "headers",
+    metavar="K=V",
+    multiple=True,
+    help="Sent with each request to the URL; '${NAME}' in V is a variable of yours.",
+)
+@click.argument("words", metavar="[-- COMMAND [ARG]...]", nargs=-1, type=click.UNPROCESSED)
+def add(name: str, *, url: str | None, env: tuple[str, ...], headers: tuple[str, ...], words: tuple[str, ...]) -> int:
+    """Put the server NAME into your settings: a command behind `--`, or --url. Nothing is started."""
+    command_, *args = words or ("",)
+    if bool(command_) == bool(url):
+        raise UsageError(
+            "a server is a command or a url" + (", and not both" if url else ""),
+            hint=f"trimtab mcp add {one_line(name)} -- COMMAND ARG, or trimtab mcp add {one_line(name)} --url URL",
+        )
+    if (url and env) or (command_ and headers):
+        raise UsageError("--env is for a command, --header for a url", hint="Leave it out.")
+    server = McpServer(
+        command=command_ or None,
+        args=tuple(args),
+        url=url,
+        env=_pairs("--env", env),
+        headers=_pairs("--header", headers),
+    )
+    for line in add_server(open_project(Path(".")), name, server):
+        click.echo(strip_terminal(line))
+    return 0
+
+
+@command.command("remove")
+@click.argument("name")
+def remove(name: str) -> int:
+    """Take the server NAME out of your settings. A login to it is kept: `trimtab mcp logout NAME` forgets that first."""
+    for line in remove_server(open_project(Path(".")), name):
+        click.echo(strip_terminal(line))
+    return 0
+
+
+def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
+    """Names and values of `K=V`. Raises `UsageError`, which says no value."""
+    found: dict[str, str] = {}
+    for number, text in enumerate(given, 1):
+        key, mark, value = text.partition("=")
+        if not mark or not key.strip() or not text.isprintable():
+            raise UsageError(
+                f"{option} number {number} is no NAME=VALUE",
+                hint=f"Give {option} NAME=VALUE, each with its own {option}.",
+            )
+        if key.strip() in found:
+            raise UsageError(f"{option} names {one_line(key.strip())} twice", hint="Once, please.")
+        found[key.strip()] = value
+    return found
 
 
 @command.command("tools")

@@ -13,7 +13,7 @@ SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {
     "config": ("show", "get", "set", "unset", "path", "schema", "check"),
     "context": ("show", "log", "explain", "blame", "restore", "pin", "unpin", "revert", "bisect"),
     "jobs": ("list", "tail", "wait", "kill"),
-    "mcp": ("list", "tools", "call", "login", "logout", "allow"),
+    "mcp": ("list", "add", "remove", "tools", "call", "login", "logout", "allow"),
     "permissions": ("list", "why"),
     "sessions": ("list", "show", "search", "export", "import", "doctor", "rm"),
     "trust": ("list", "show", "set", "forget"),

@@ -91,9 +91,8 @@ def _tell_level(host: Host) -> None:
 
 
 async def set_steering_mode(host: Host, request: verbs.SetSteeringMode, call: Call) -> Answer:
-    """The one way there is."""
-    if request.mode != "all":
-        raise UsageError("all steering is delivered before the next step", hint='"all" is the only mode.')
+    """All that waits before the next step, or one word with each."""
+    host.session.agent.inbox.one_at_a_time = request.mode == "one-at-a-time"
     return None
 
 
@@ -105,11 +104,8 @@ async def set_follow_up_mode(host: Host, request: verbs.SetFollowUpMode, call: C
 
 
 async def set_auto_compaction(host: Host, request: verbs.SetAutoCompaction, call: Call) -> Answer:
-    """What holds already."""
-    policy = host.session.context.policy
-    if request.enabled != (policy != "none"):
-        how = "Start without --policy none." if request.enabled else "Start with --policy none."
-        raise UsageError(f"the policy of a session is fixed, and this one's is {policy}", hint=how)
+    """Let the policy act, or only what keeps a request within the window."""
+    host.session.context.set_automatic(on=request.enabled)
     return None
 
 

@@ -116,10 +116,10 @@ class GetAvailableThinkingLevels(Request, frozen=True, tag="get_available_thinki
 
 
 class SetSteeringMode(Request, frozen=True, tag="set_steering_mode"):
-    """How steering is delivered. All of it before the next step is the only way there is."""
+    """How steering is delivered: `all` of it before the next step, as at first, or `one-at-a-time` with each. Holds for this session."""
 
     mode: QueueMode
-    """`one-at-a-time` is refused."""
+    """`all` or `one-at-a-time`."""
 
 
 class SetFollowUpMode(Request, frozen=True, tag="set_follow_up_mode"):
@@ -137,7 +137,7 @@ class Compact(Request, frozen=True, tag="compact"):
 
 
 class SetAutoCompaction(Request, frozen=True, tag="set_auto_compaction"):
-    """Whether a context policy decides when the window fills. Fixed for a session: the other value is refused, and says how to start so."""
+    """Whether the context policy acts by itself, from the next request on. Where it doesn't, only what keeps a request within the window is done: it never fails for its length. Holds for this session; one with the policy `none` has nothing to turn on."""
 
     enabled: bool
     """What it should be."""
