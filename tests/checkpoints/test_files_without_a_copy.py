@@ -47,7 +47,7 @@ class Bench:
 
     @property
     def rewinder(self) -> Rewinder:
-        return Rewinder(self.log, self.store)
+        return Rewinder(self.log, self.store, self.project)
 
     def turn(self, *changes: Callable[[], object]) -> None:
         self.log.append_messages([user("go")])
@@ -359,36 +359,35 @@ def test_what_is_told_names_each_file_why_it_was_left_and_what_helps(bench: Benc
     mine, large = bench.file("mine", b"old"), bench.file("large", b"1" * 50)
     bench.turn(lambda: (mine.write_bytes(b"new"), large.write_bytes(b"2" * 50), bench.file("made", b"3" * 50)))
     mine.write_bytes(b"changed")
-    at = bench.project
-    assert told(bench.rewinder.undo()) == [
+    assert told(bench.rewinder.undo(), bench.project) == [
         "took back in part: go",
-        f"  {at}/made: moved away, since it is too large to be copied",
+        "  made: moved away, since it is too large to be copied",
         f"What was moved away comes back with /redo; until then it takes room in {bench.root}/store/large.",
         "left as they are, 2 files:",
-        f"  {at}/large: no copy of how it was is kept: it is larger than 16 MiB",
-        f"  {at}/mine: it was changed since, by you or by another program",
+        "  large: no copy of how it was is kept: it is larger than 16 MiB",
+        "  mine: it was changed since, by you or by another program",
         "To put back what was changed since: /redo, then /undo force. What stands there now comes back with /redo.",
         "The rest only you can put right, by hand, from git or from a backup.",
     ]
-    assert told(bench.rewinder.redo(), again=True) == ["did again: go", f"  {at}/made: made again"]
+    assert told(bench.rewinder.redo(), bench.project, tense="again") == ["did again: go", "  made: made again"]
     mine.write_bytes(b"new")
-    assert told(bench.rewinder.undo(what="files"))[:3] == [
+    assert told(bench.rewinder.undo(what="files"), bench.project)[:3] == [
         "took back in part what 1 turn changed in files",
-        f"  {at}/made: moved away, since it is too large to be copied",
-        f"  {at}/mine: as it was",
+        "  made: moved away, since it is too large to be copied",
+        "  mine: as it was",
     ]
     mine.write_bytes(b"changed")
-    assert told(bench.rewinder.redo(), again=True)[2:] == [
+    assert told(bench.rewinder.redo(), bench.project, tense="again")[2:] == [
         "left as it is, 1 file:",
-        f"  {at}/mine: it was changed since, by you or by another program",
+        "  mine: it was changed since, by you or by another program",
         "What was changed since stays; ask for the change once more if you still want it.",
     ]
 
 
 def test_of_very_many_files_some_are_named_and_the_rest_counted(bench: Bench) -> None:
     bench.turn(lambda: [bench.file(f"f{number:03}") for number in range(100)])
-    lines = told(bench.rewinder.undo())
-    assert (lines[1], lines[-1], len(lines)) == (f"  {bench.project}/f000: removed", "  … and 60 more", 42)
+    lines = told(bench.rewinder.undo(), bench.project)
+    assert (lines[1], lines[-1], len(lines)) == ("  f000: removed", "  … and 60 more", 42)
 
 
 def test_what_cannot_be_kept_of_a_file_that_is_there_leaves_it_and_the_others_go_on(
@@ -469,9 +468,10 @@ def test_a_diff_shows_links_and_permissions_names_what_is_too_large_and_leaves_f
         )
     )
     assert bench.rewinder.diff() == (
-        f"--- /dev/null\n+++ {at}/large\n(no text, or too large to be kept)\n",
-        f"--- {at}/link\n+++ {at}/link\n@@ -1,1 +1,1 @@\n-link to one\n+link to two\n",
-        f"--- {at}/mode\n+++ {at}/mode\n(permissions 644, now 700)\n",
+        "(large: new; no text, or too large to be kept)\n",
+        "diff --git a/link b/link\n--- a/link\n+++ b/link\n@@ -1,1 +1,1 @@\n"
+        "-one\n\\ No newline at end of file\n+two\n\\ No newline at end of file\n",
+        "diff --git a/mode b/mode\nold mode 100644\nnew mode 100755\n",
     )
 
 

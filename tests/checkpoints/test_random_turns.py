@@ -96,11 +96,15 @@ def back_and_forth(
 
             anyio.run(run)
         states.append(tree(project))
-    rewinder, here = Rewinder(log, store), len(turns)
+    rewinder, here = Rewinder(log, store, project), len(turns)
     for _ in range(6):
         back = data.draw(st.integers(0, here), label="back")
         if back:
+            before = tree(project)
+            foreseen = rewinder.preview(back)
+            assert tree(project) == before
             outcome = rewinder.undo(back)
+            assert foreseen == outcome
             here -= back
         elif history_of(log.archive).redoable:
             redone = len(history_of(log.archive).redoable[-1].turns)

@@ -3,9 +3,10 @@
 import os
 import resource
 import signal
+import sqlite3
 import subprocess
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ import pytest
 
 from support.cli import Cli, Json
 from trimtab.agent.run import AgentBusy
+from trimtab.coding.checkpoints.patch import shown_from
 from trimtab.coding.choose import AtFile, Ephemeral, New
+from trimtab.coding.commands.undo import told
 from trimtab.coding.opening import open_session
 from trimtab.coding.project import open_project
 from trimtab.coding.session import Session
@@ -365,11 +368,90 @@ async def test_a_diff_is_against_how_the_files_are_now(cli: Cli) -> None:
     async with opened(cli, write("a.txt", "one\n2\n"), DONE, write("b.txt", "b\n"), DONE) as session:
         await session.prompt("first")
         await session.prompt("second")
-        path = cli.project / "b.txt"
-        assert await session.diff() == (f"--- /dev/null\n+++ {path}\n@@ -0,0 +1,1 @@\n+b\n",)
+        head = "diff --git a/b.txt b/b.txt\nnew file mode 100644\n--- /dev/null\n+++ b/b.txt\n"
+        assert await session.diff() == (f"{head}@@ -0,0 +1,1 @@\n+b\n",)
         assert len(await session.diff(None)) == 2
         await session.undo(what="files")
         assert await session.diff() == ()
+
+
+async def test_diffs_are_a_patch_of_the_project_that_git_takes_back(cli: Cli) -> None:
+    for name in ("a.txt", "sub/b with blanks", "gone", "run.sh"):
+        cli.file(name, "one\ntwo")
+    cli.file("data.bin", "\0")
+    (cli.project / "link").symlink_to("a.txt")
+    (cli.project / "turns").symlink_to("a.txt")
+    command = (
+        """printf 'one\\n2\\n' > a.txt; echo more >> 'sub/b with blanks'; rm gone turns; chmod +x run.sh; ln -sf gone link; echo x > turns;"""
+        """echo é > 'tab\\\\ "é'; printf x > "$(printf 'n\\nl\\t')"; : > empty; printf '\\0\\0' > data.bin; echo 'x\u2028' > odd"""
+    )
+    async with opened(cli, bash(command), DONE) as session:
+        await session.prompt("go")
+        texts = await session.diff()
+        patch = "".join(texts).encode()
+        assert str(cli.project).encode() not in patch
+        await anyio.run_process(["git", "init", "-q"], cwd=cli.project)
+        await anyio.run_process(["git", "apply", "-R"], cwd=cli.project, input=patch)
+        rest = await session.undo()
+        assert [Path(one.path).name for one in rest.put_back] == ["data.bin"]
+        assert rest.left == ()
+
+
+async def test_a_file_outside_of_the_project_is_named_whole_in_a_diff_and_an_undo(cli: Cli, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.txt"
+    async with opened(cli, write(str(outside), "b\n"), DONE) as session:
+        await session.prompt("go")
+        assert f"+++ {outside}\n" in "".join(await session.diff())
+        outcome = await session.undo()
+        assert told(outcome, cli.project)[1] == f"  {outside}: removed"
+
+
+async def test_a_preview_says_what_an_undo_would_do_and_touches_nothing(cli: Cli) -> None:
+    cli.file("old.txt", "old")
+    kept = write("mine.txt", "theirs"), write("old.txt", "new"), bash("mkdir d && echo x > d/x"), DONE
+    async with opened(cli, *kept) as session:
+        await session.prompt("go")
+        (cli.project / "mine.txt").write_text("mine")
+        (cli.project / "d" / "y").write_text("mine too")
+        (cli.project / "d").chmod(0o755)
+        assert session.log.path is not None
+        before = files(cli.project), session.log.path.read_bytes(), stored(cli)
+        outcome = await session.undo(preview=True)
+        assert told(outcome, cli.project, tense="before") == [
+            "would take back in part: go",
+            "  d/x: to be removed",
+            "  old.txt: to be as it was",
+            "would stay as it is, 1 file:",
+            "  mine.txt: it was changed since, by you or by another program",
+            "To put back what was changed since, too: /undo force. What stands there now comes back with /redo.",
+        ]
+        assert (files(cli.project), session.log.path.read_bytes(), stored(cli)) == before
+        assert [c.path for c in (await session.undo(preview=True, force=True)).put_back] == [
+            str(cli.project / name) for name in ("d/x", "mine.txt", "old.txt")
+        ]
+        done = await session.undo()
+        assert (done.put_back, done.left) == (outcome.put_back, outcome.left)
+
+
+async def test_a_preview_sees_what_stands_in_the_way_and_what_is_lost(cli: Cli) -> None:
+    for name in ("d/a", "e/b", "f"):
+        cli.file(name, "old")
+    async with opened(cli, bash("rm -r d e f"), DONE) as session:
+        await session.prompt("go")
+        cli.file("d", "a file")
+        (cli.project / "e").symlink_to("/tmp")
+        for folder in (cli.home / "checkpoints").iterdir():
+            (folder / "contents.sqlite").unlink()
+        why = {shown_from(one.path, cli.project): one.why for one in (await session.undo(preview=True)).left}
+        assert why["d/a"] == "a file stands where its folder was"
+        assert why["e/b"] == "its folder is now a link to somewhere else"
+
+
+def stored(cli: Cli) -> list[tuple[str, ...]]:
+    """The contents that are kept."""
+    (table,) = (cli.home / "checkpoints").rglob("contents.sqlite")
+    with closing(sqlite3.connect(table)) as open_table:
+        return open_table.execute("SELECT name FROM content ORDER BY name").fetchall()
 
 
 async def test_calls_side_by_side_are_taken_back_to_before_the_first(cli: Cli) -> None:

@@ -27,9 +27,19 @@ def said(text: str = "fine", **more: object) -> Json:
 
 
 def test_undo_and_redo_say_what_they_did(cli: Cli) -> None:
-    outcome = talk(cli, "make it", "/diff", "/undo", "/redo", model=cli.script(WRITE, said()))
+    outcome = talk(cli, "make it", "/diff", "/undo ?", "/undo", "/redo", model=cli.script(WRITE, said()))
     assert outcome.code == 0
-    for words in ("+one", "took back: make it", "a.txt: removed", "did again: make it", "a.txt: made again"):
+    for words in (
+        "+++ b/a.txt\n",
+        "\n+one\n",
+        "would take back: make it",
+        "a.txt: to be removed",
+        "nothing was touched",
+        "took back: make it",
+        "a.txt: removed",
+        "did again: make it",
+        "a.txt: made again",
+    ):
         assert words in outcome.err
     assert (cli.project / "a.txt").read_text() == "one\n"
 

@@ -129,7 +129,9 @@ def test_a_turn_is_taken_back_and_done_again_with_its_files(cli: Cli) -> None:
         wire.prompt("write")
         assert wire.ask("trimtab.result")["changed_files"] == [str(cli.project / "new.txt")]
         assert "+hi" in wire.ask("trimtab.diff")["diffs"][0]
+        foreseen = wire.ask("trimtab.undo", preview=True)
         undone = wire.ask("trimtab.undo")
+        assert foreseen == undone
         assert (undone["turns"], undone["talk"], undone["left"]) == (["write"], True, [])
         assert not (cli.project / "new.txt").exists()
         assert wire.ask("get_messages")["messages"] == []

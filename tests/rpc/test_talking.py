@@ -247,12 +247,13 @@ def test_slash_commands_run_templates_are_said_and_unknown_ones_are_named(cli: C
         assert wire.ask("trimtab.command", line="/name")["output"] == "name: a talk"
         assert {
             "value": "/undo",
-            "help": listed and "take the last turn back, or N: what was said and changed",
+            "help": listed and "take the last turn back, or N: what was said and changed; ? only says what would be",
         } in wire.ask("trimtab.complete", line="/un")["completions"]
         assert {c["value"] for c in wire.ask("trimtab.complete", line="/undo ")["completions"]} == {
             "/undo files",
             "/undo talk",
             "/undo force",
+            "/undo ?",
         }
 
 

@@ -47,11 +47,18 @@ class Past:
         typed = words if len(words) <= _TITLED else ""
         return User((Text("\n".join(f"[{line}]" for line in news) + "\n\n"), *said), origin=origin, typed=typed)
 
-    async def undo(self, number: int = 1, *, what: What = "both", force: bool = False) -> Outcome:
-        """Take the last turns back: what was said, what was changed in files, or both; `force`: files too that were changed since.
+    async def undo(
+        self, number: int = 1, *, what: What = "both", force: bool = False, preview: bool = False
+    ) -> Outcome:
+        """Take the last turns back: what was said, what was changed in files, or both; `force`: files too that were changed since;
+        `preview`: touch nothing, and say what would come of it.
 
         Raises `AgentBusy`, or `UsageError` when there is nothing to take back.
         """
+        if preview:
+            self._require_idle()
+            rewinder = self._rewinder()
+            return await anyio.to_thread.run_sync(lambda: rewinder.preview(number, what=what, force=force))
         outcome = await self._rewind(lambda rewinder: rewinder.undo(number, what=what, force=force))
         if what == "files" and outcome.put_back:
             self._news.append(f"the person took back what you changed in {_named(outcome)}")
@@ -67,7 +74,7 @@ class Past:
         return outcome
 
     async def diff(self, number: int | None = 1) -> tuple[str, ...]:
-        """What the last turns (None: all) changed in files, a unified diff a file, against how the files are now."""
+        """What the last turns (None: all) changed in files, a diff of git's a file, named from the project's folder, against how the files are now."""
         return await anyio.to_thread.run_sync(self._rewinder().diff, number)
 
     async def go_to(self, entry_id: str | None, *, summary: bool = False, wishes: str = "") -> "SummaryOutcome | None":

@@ -308,19 +308,22 @@ class Session:
             if not self.busy:
                 await self._closing.verifier.end(self.feed.publish)
 
-    async def undo(self, number: int = 1, *, what: What = "both", force: bool = False) -> Outcome:
-        """Take the last turns back: what was said, what was changed in files, or both; `force`: files too that were changed since.
+    async def undo(
+        self, number: int = 1, *, what: What = "both", force: bool = False, preview: bool = False
+    ) -> Outcome:
+        """Take the last turns back: what was said, what was changed in files, or both; `force`: files too that were changed since;
+        `preview`: touch nothing, and say what would come of it.
 
         Raises `AgentBusy`, or `UsageError` when there is nothing to take back.
         """
-        return await self._past.undo(number, what=what, force=force)
+        return await self._past.undo(number, what=what, force=force, preview=preview)
 
     async def redo(self) -> Outcome:
         """Do again what was taken back last. Raises as `undo` does."""
         return await self._past.redo()
 
     async def diff(self, number: int | None = 1) -> tuple[str, ...]:
-        """What the last turns (None: all) changed in files, a unified diff a file, against how the files are now."""
+        """What the last turns (None: all) changed in files, a diff of git's a file, named from the project's folder, against how the files are now."""
         return await self._past.diff(number)
 
     async def go_to(self, entry_id: str | None, *, summary: bool = False, wishes: str = "") -> "SummaryOutcome | None":

@@ -44,9 +44,8 @@ class Aside:
     def bring(self, at: int, name: str, state: FileState) -> None:
         """Move it back as `name`, over what stands there. Raises `OSError`; `StoreError` when it isn't here."""
         here = self._path(state)
-        if not here.is_file():
-            why = "it couldn't be read" if state.unread else "it is larger than 16 MiB"
-            raise StoreError(f"no copy of how it was is kept: {why}")
+        if not self.holds(state):
+            raise StoreError(no_copy(state))
         try:
             os.rename(here, name, dst_dir_fd=at)
         except OSError as error:
@@ -57,6 +56,10 @@ class Aside:
             _copied(source, beside, at)
             os.rename(beside, name, src_dir_fd=at, dst_dir_fd=at)
             here.unlink()
+
+    def holds(self, state: FileState) -> bool:
+        """Whether a file in that state lies here."""
+        return self._path(state).is_file()
 
     def _path(self, state: FileState) -> Path:
         return self.folder / hashlib.sha256(state.content.encode()).hexdigest()[:40]
@@ -72,6 +75,12 @@ class Aside:
         finally:
             os.close(into)
         os.unlink(name, dir_fd=at)
+
+
+def no_copy(state: FileState) -> str:
+    """Why a file isn't here that should be."""
+    why = "it couldn't be read" if state.unread else "it is larger than 16 MiB"
+    return f"no copy of how it was is kept: {why}"
 
 
 def _copied(source: int, name: str, at: int) -> None:

@@ -10,26 +10,15 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
+from trimtab.coding.checkpoints.foreseen import foreseen
 from trimtab.coding.checkpoints.history import Change
+from trimtab.coding.checkpoints.left import Left
 from trimtab.coding.checkpoints.putting import Mark, mark_of, put_back
 from trimtab.coding.checkpoints.states import State, state_of
-from trimtab.coding.checkpoints.store import ContentStore
+from trimtab.coding.checkpoints.store import ContentStore, NameOnly
 from trimtab.coding.checkpoints.tree import GIT
 from trimtab.types.errors import StoreError
-
-Remedy: TypeAlias = Literal["force", "again", "yourself"]
-"""What helps with a file that was left: to say so, to mend what hinders and go back and forth once more, or to do it by hand."""
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """A file that was left as it is, why, and what helps."""
-
-    path: str
-    why: str
-    remedy: Remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +30,17 @@ class Moved:
     recorded: tuple[Change, ...]
 
 
-def move(changes: Sequence[Change], store: ContentStore, *, force: bool = False) -> Moved:
-    """Put each file from `before` into `after`; `force`: from whatever state it is in."""
+def move(changes: Sequence[Change], store: ContentStore, *, force: bool = False, preview: bool = False) -> Moved:
+    """Put each file from `before` into `after`; `force`: from whatever state it is in. `preview`: only say what would become of it, as far as that can be seen."""
+    keeper = NameOnly() if preview else store
+    going: set[str] = set()
     done: list[Change] = []
     left: list[Left] = []
     already: list[Change] = []
     for change in _ordered(changes):
         mark = mark_of(change.path)
         try:
-            now = state_of(change.path, store)
+            now = state_of(change.path, keeper)
         except StoreError as problem:  # what stands there can't be kept
             left.append(Left(change.path, problem.message, "again"))
             continue
@@ -58,7 +49,9 @@ def move(changes: Sequence[Change], store: ContentStore, *, force: bool = False)
             continue
         if reason := _reason(now, change, force=force):
             left.append(reason)
-        elif isinstance(outcome := _moved(now, mark, change, store), Left):
+            continue
+        outcome = foreseen(now, change, store, going) if preview else _moved(now, mark, change, store)
+        if isinstance(outcome, Left):
             left.append(outcome)
         elif outcome is not None:
             done.append(outcome)

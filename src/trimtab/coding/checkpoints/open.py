@@ -57,4 +57,4 @@ def open_checkpoints(project: Project, log: SessionLog, inner: Hooks, stack: Asy
         recorder.catch_up()
     except StoreError as problem:
         recorder.notes.append(f"what a call changed that was cut off can't be taken back: {problem.message}")
-    return Checkpoints(recorder, Rewinder(log, store))
+    return Checkpoints(recorder, Rewinder(log, store, project.cwd))

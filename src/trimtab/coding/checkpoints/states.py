@@ -7,9 +7,7 @@ import errno
 import os
 import stat
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
-
-from trimtab.coding.checkpoints.store import ContentStore
+from typing import Any, Protocol, TypeAlias
 
 MOST_BYTES = 16 << 20
 """Of a file that is kept; of a larger one only size, time and number are known, so a change is seen and can't be taken back."""
@@ -72,7 +70,15 @@ def _facts(state: FileState) -> tuple[str, ...]:
     return tuple(state.content.removeprefix(f"{_UNREAD}:").split(":")[:2])
 
 
-def state_of(path: str, store: ContentStore) -> State:
+class Keeper(Protocol):
+    """Where a content goes that was looked at."""
+
+    def put(self, data: bytes) -> str:
+        """Return the name of `data`. Raises `StoreError`."""
+        ...
+
+
+def state_of(path: str, store: Keeper) -> State:
     """The state of a name: a regular file, its content kept, a link, a folder, or what is none of these. Raises `StoreError`."""
     try:
         facts = os.lstat(path)

@@ -43,7 +43,7 @@ class ContentStore:
 
     def put(self, data: bytes) -> str:
         """Keep `data` and return its name. Raises `StoreError`."""
-        name = hashlib.sha256(data).hexdigest()
+        name = name_of(data)
         with self._guarded(make=True) as table:
             if table.execute("SELECT 1 FROM content WHERE name = ?", (name,)).fetchone() is None:
                 table.execute("INSERT OR IGNORE INTO content VALUES (?, ?)", (name, zlib.compress(data, _LEVEL)))
@@ -57,7 +57,7 @@ class ContentStore:
             data = zlib.decompress(row[0]) if row is not None else None
         except zlib.error:
             data = None
-        if data is None or hashlib.sha256(data).hexdigest() != name:
+        if data is None or name_of(data) != name:
             raise StoreError(f"the kept content {name[:12]} is gone or damaged", hint="the file stays as it is")
         return data
 
@@ -108,6 +108,19 @@ class ContentStore:
                 self._open = _connect(path, make=True)
                 _prepare(self._open)
         return self._open
+
+
+class NameOnly:
+    """Names contents as the store does, and keeps none: for who only looks."""
+
+    def put(self, data: bytes) -> str:
+        """The name that the store gives `data`."""
+        return name_of(data)
+
+
+def name_of(data: bytes) -> str:
+    """The name of a content."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def _connect(path: Path, *, make: bool) -> sqlite3.Connection:

@@ -23,11 +23,12 @@ from trimtab.coding.checkpoints.history import (
     undo_data,
     words_of,
 )
-from trimtab.coding.checkpoints.moving import Left, Moved, move
+from trimtab.coding.checkpoints.left import Left
+from trimtab.coding.checkpoints.moving import Moved, move
+from trimtab.coding.checkpoints.patch import patch_of
 from trimtab.coding.checkpoints.putting import aside_of
 from trimtab.coding.checkpoints.states import State, state_of
 from trimtab.coding.checkpoints.store import ContentStore
-from trimtab.coding.tools.diffs import unified
 from trimtab.context.stores.disk import store_errors
 from trimtab.context.stores.exclusive import exclusive
 from trimtab.context.stores.log import SessionLog
@@ -36,7 +37,6 @@ from trimtab.types.entries import CustomEntry
 from trimtab.types.errors import UsageError
 
 What: TypeAlias = Literal["both", "files", "talk"]
-_DIFF_CHARS = 200_000
 _PATIENCE_S = 60.0
 
 
@@ -58,6 +58,8 @@ class Rewinder:
 
     log: SessionLog
     store: ContentStore
+    root: Path
+    """The folder of the project, from which files are named in a diff."""
 
     def undo(self, number: int = 1, *, what: What = "both", force: bool = False) -> Outcome:
         """Take the last `number` turns back; `force`: files too that were changed since.
@@ -68,12 +70,8 @@ class Rewinder:
             history = history_of(self.log.archive)
             turns = _last(history, number, what)
             ids = tuple(turn.entry_id for turn in turns)
-            back = [_backwards(change) for change in combined(turns, history)] if what != "talk" else []
-            moved = move(back, self.store, force=force)
-            left = moved.left
-            if what != "talk":
-                names = dict.fromkeys(name for turn in turns for name in turn.unkept)
-                left = (*left, *(Left(name, "its name is no text, so it wasn't kept", "yourself") for name in names))
+            moved = move(_back(turns, history, what), self.store, force=force)
+            left = (*moved.left, *_unkept(turns, what))
             leaf, talk = self.log.archive.leaf, what != "files"
             data = undo_data(ids, leaf, moved.recorded, talk=talk, files=what != "talk")
             self._note(UNDO, data)  # before the talk goes back: cut off between the two, a redo knows what to do
@@ -99,11 +97,23 @@ class Rewinder:
             return self._outcome(texts, moved.done, moved.left, talk=undone.talk)
 
     def diff(self, number: int | None = 1) -> tuple[str, ...]:
-        """What the last `number` turns (None: all of the branch) changed, a unified diff a file, against how the files are now. Raises `UsageError` as `undo`."""
+        """What the last `number` turns (None: all of the branch) changed, a diff of git's a file, against how the files are now. Raises `UsageError` as `undo`.
+
+        Together they are a patch of the folder `root`: `git apply -R` there takes it back, as far as it is text.
+        """
         history = history_of(self.log.archive)
         turns = history.turns if number is None else history.turns[-number:]
-        texts = (self.diff_of(change) for change in combined(turns, history))
+        changes = sorted(combined(turns, history), key=lambda change: change.path)
+        texts = (self.diff_of(change) for change in changes)
         return tuple(text for text in texts if text)
+
+    def preview(self, number: int = 1, *, what: What = "both", force: bool = False) -> Outcome:
+        """What `undo` would do, as far as it can be seen. Touches nothing. Raises `UsageError` as `undo`."""
+        history = history_of(self.log.archive)
+        turns = _last(history, number, what)
+        moved = move(_back(turns, history, what), self.store, force=force, preview=True)
+        texts = tuple(turn.text for turn in turns)
+        return self._outcome(texts, moved.done, (*moved.left, *_unkept(turns, what)), talk=what != "files")
 
     def _outcome(
         self, turns: tuple[str, ...], done: tuple[Change, ...], left: tuple[Left, ...], *, talk: bool
@@ -120,26 +130,15 @@ class Rewinder:
             yield
 
     def diff_of(self, change: Change) -> str:
-        """One file against how it is now; empty when it is the same."""
-        was, now = _file(change.before), _file(state_of(change.path, self.store))
-        if (was is None and now is None) or (was is not None and was.unknown):
-            return ""
-        if was is not None and now is not None and was.same_content(now):
-            modes = f"(permissions {was.mode:o}, now {now.mode:o})\n"
-            return "" if was.mode == now.mode else f"--- {change.path}\n+++ {change.path}\n{modes}"
-        before, after = self.text_of(was), self.text_of(now)
-        head = f"--- {change.path if was else '/dev/null'}\n+++ {change.path if now else '/dev/null'}\n"
-        if before is None or after is None:
-            return f"{head}(no text, or too large to be kept)\n"
-        body = unified(before, after, size=_DIFF_CHARS)
-        return head + (body if body is not None else "(too large to be shown)\n")
+        """One file against how it is now, as git writes it; empty when it is the same."""
+        return patch_of(change.path, self.root, change.before, state_of(change.path, self.store), self.text_of)
 
     def text_of(self, state: State) -> str | None:
         """What stood there, as text (nothing: the empty one); None when it is none, or isn't kept."""
         if state is None:
             return ""
         if state.link:
-            return f"link to {state.content}\n"
+            return state.content
         if not state.kept:
             return None
         data = self.store.get(state.content)
@@ -180,10 +179,15 @@ def _last(history: History, number: int, what: What) -> Sequence[Turn]:
     return history.turns[-number:]
 
 
+def _back(turns: Sequence[Turn], history: History, what: What) -> list[Change]:
+    return [] if what == "talk" else [_backwards(change) for change in combined(turns, history)]
+
+
+def _unkept(turns: Sequence[Turn], what: What) -> Iterator[Left]:
+    names = dict.fromkeys(name for turn in turns for name in turn.unkept)
+    for name in names if what != "talk" else ():
+        yield Left(name, "its name is no text, so it wasn't kept", "yourself")
+
+
 def _backwards(change: Change) -> Change:
     return Change(change.path, change.after, change.before, change.made)
-
-
-def _file(state: State) -> State:
-    """A folder shows nothing."""
-    return None if state is not None and state.folder else state

@@ -5,7 +5,8 @@ from trimtab.coding.commands.undo import told
 
 
 async def _run(desk: Desk, rest: str) -> None:
-    desk.tell("\n".join(told(await desk.session.redo(), again=True)))
+    outcome = await desk.session.redo()
+    desk.tell("\n".join(told(outcome, desk.session.project.cwd, tense="again")))
 
 
 COMMAND = Command("redo", "", "do again what /undo took back", _run)

@@ -1,10 +1,13 @@
-"""`/undo [N] [files|talk] [force]`: take the last turns back, and say what was, what was left, why, and what helps."""
+"""`/undo [N] [files|talk] [force] [?]`: take the last turns back, and say what was, what was left, why, and what helps; `?` says it before anything is touched."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
 
 from trimtab.coding.checkpoints.history import Change
-from trimtab.coding.checkpoints.moving import Remedy
+from trimtab.coding.checkpoints.left import Remedy
+from trimtab.coding.checkpoints.patch import shown_from
 from trimtab.coding.checkpoints.undo import Outcome, What
 from trimtab.coding.commands.command import Command, Completion, Desk
 from trimtab.coding.session import Session
@@ -16,10 +19,17 @@ _PROMPT = 200
 _NAMED = 40
 """Files that are named of those that were put back; of those that were left, ten times as many."""
 _WHATS: dict[str, What] = {"files": "files", "talk": "talk", "both": "both"}
+_PREVIEW = ("?", "preview")
+_Tense: TypeAlias = Literal["before", "done", "again"]
 _HELP: dict[Remedy, str] = {
     "force": "To put back what was changed since: /redo, then /undo force. What stands there now comes back with /redo.",
     "again": "Mend what hinders (permissions, room on the disk, what is in the way), then /redo and /undo once more.",
     "yourself": "The rest only you can put right, by hand, from git or from a backup.",
+}
+_HELP_BEFORE: dict[Remedy, str] = {
+    "force": "To put back what was changed since, too: /undo force. What stands there now comes back with /redo.",
+    "again": "Mend what hinders first (permissions, room on the disk, what is in the way).",
+    "yourself": _HELP["yourself"],
 }
 _HELP_AGAIN: dict[Remedy, str] = {
     "force": "What was changed since stays; ask for the change once more if you still want it.",
@@ -30,26 +40,34 @@ _HELP_AGAIN: dict[Remedy, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How many turns, what of them, and whether files too that were changed since."""
+    """How many turns, what of them, whether files too that were changed since, and whether only to say what would be."""
 
     number: int
     what: What
     force: bool
+    preview: bool = False
 
 
 async def _run(desk: Desk, rest: str) -> None:
     asked = read(rest)
-    outcome = await desk.session.undo(asked.number, what=asked.what, force=asked.force)
-    desk.tell("\n".join(told(outcome)))
-    if asked.what != "talk" and (running := desk.session.jobs.running):
+    session = desk.session
+    outcome = await session.undo(asked.number, what=asked.what, force=asked.force, preview=asked.preview)
+    desk.tell("\n".join(told(outcome, session.project.cwd, tense="before" if asked.preview else "done")))
+    if asked.what != "talk" and (running := session.jobs.running):
         names = ", ".join(job.name for job in running)
         desk.tell(f"still running, and what they change isn't taken back: {names}")
-    desk.tell("/redo does it again")
+    if asked.preview:
+        desk.tell(
+            "nothing was touched; without the ? it is done"
+            + ("" if asked.what == "talk" else ", and /diff shows what changed")
+        )
+    else:
+        desk.tell("/redo does it again")
 
 
 def read(rest: str) -> Asked:
     """What is asked for. Raises `UsageError`."""
-    number, what, force = 1, _WHATS["both"], False
+    number, what, force, preview = 1, _WHATS["both"], False, False
     for word in rest.split():
         if word.isdecimal() and int(word) > 0:
             number = int(word)
@@ -57,34 +75,39 @@ def read(rest: str) -> Asked:
             what = _WHATS[word]
         elif word == "force":
             force = True
+        elif word in _PREVIEW:
+            preview = True
         else:
             raise UsageError(
                 f"/undo doesn't know {word!r}",
-                hint="/undo [N] [files|talk] [force]: by default the last turn, all of it.",
+                hint="/undo [N] [files|talk] [force] [?]: by default the last turn, all of it; ? only says what would be.",
             )
-    return Asked(number, what, force)
+    return Asked(number, what, force, preview)
 
 
-def told(outcome: Outcome, *, again: bool = False) -> list[str]:
-    """What was done, in lines; `again`: it was a redo."""
-    did, left = "did again" if again else "took back", outcome.left
+def told(outcome: Outcome, root: Path, *, tense: _Tense = "done") -> list[str]:
+    """What was done in the project `root`, in lines; `before`: what an undo would do; `again`: it was a redo."""
+    before, again, left = tense == "before", tense == "again", outcome.left
+    did = {"before": "would take back", "done": "took back", "again": "did again"}[tense]
     part = " in part" if left else ""
     prompts = [shortened(" ".join(text.split()), _PROMPT) for text in outcome.turns if outcome.talk]
     lines = [f"{did}{part}: {prompt}" for prompt in prompts]
     if not outcome.talk:
         lines = [f"{did}{part} what {counted(len(outcome.turns), 'turn')} changed in files"]
-    lines += _some([f"  {change.path}: {_how(change, again=again)}" for change in outcome.put_back], _NAMED)
-    if outcome.aside is not None:
+    lines += _some([f"  {shown_from(c.path, root)}: {_how(c, tense=tense)}" for c in outcome.put_back], _NAMED)
+    if outcome.aside is not None and not before:
         lines += [
             f"What was moved away comes back with {'/undo' if again else '/redo'}; until then it takes room in {outcome.aside}."
         ]
     if left:
-        lines += [f"left as {'it is' if len(left) == 1 else 'they are'}, {counted(len(left), 'file')}:"]
-        lines += _some([f"  {one.path}: {one.why}" for one in left], 10 * _NAMED)
-        helps = _HELP_AGAIN if again else _HELP
-        lines += [words for remedy, words in helps.items() if any(one.remedy == remedy for one in left)]
+        one = len(left) == 1
+        stays = ("would stay as it is" if one else "would stay as they are") if before else f"left as {'it is' if one else 'they are'}"  # fmt: skip
+        lines += [f"{stays}, {counted(len(left), 'file')}:"]
+        lines += _some([f"  {shown_from(file.path, root)}: {file.why}" for file in left], 10 * _NAMED)
+        helps = {"before": _HELP_BEFORE, "done": _HELP, "again": _HELP_AGAIN}[tense]
+        lines += [words for remedy, words in helps.items() if any(file.remedy == remedy for file in left)]
     elif not outcome.put_back and not outcome.talk:
-        lines += ["no file had to change"]
+        lines += ["no file would have to change" if before else "no file had to change"]
     return [one_line(line) for line in lines]
 
 
@@ -93,13 +116,14 @@ def _some(lines: list[str], most: int) -> list[str]:
     return lines if more <= 0 else [*lines[:most], f"  … and {more:,} more"]
 
 
-def _how(change: Change, *, again: bool) -> str:
+def _how(change: Change, *, tense: _Tense) -> str:
     if change.after is None:
         kept = change.before is not None and change.before.loose
-        return "moved away, since it is too large to be copied" if kept else "removed"
+        away, gone = ("to be moved away", "to be removed") if tense == "before" else ("moved away", "removed")
+        return f"{away}, since it is too large to be copied" if kept else gone
     if change.before is None:
-        return "made again"
-    return "changed again" if again else "as it was"
+        return "to be made again" if tense == "before" else "made again"
+    return {"before": "to be as it was", "done": "as it was", "again": "changed again"}[tense]
 
 
 def _complete(session: Session, typed: str) -> Sequence[Completion]:
@@ -107,9 +131,14 @@ def _complete(session: Session, typed: str) -> Sequence[Completion]:
         Completion("files", "only what was changed in files"),
         Completion("talk", "only what was said"),
         Completion("force", "files too that were changed since"),
+        Completion("?", "only say what would be taken back"),
     )
 
 
 COMMAND = Command(
-    "undo", "[N] [files|talk] [force]", "take the last turn back, or N: what was said and changed", _run, _complete
+    "undo",
+    "[N] [files|talk] [force] [?]",
+    "take the last turn back, or N: what was said and changed; ? only says what would be",
+    _run,
+    _complete,
 )

@@ -180,7 +180,8 @@ async def undo(host: Host, request: verbs.Undo, call: Call) -> Answer:
     """Take turns back."""
     if request.turns < 1:
         raise UsageError("turns has to be at least 1", hint="1 is the last turn.")
-    return _outcome(await host.session.undo(request.turns, what=request.what, force=request.force))
+    session, asked = host.session, request
+    return _outcome(await session.undo(asked.turns, what=asked.what, force=asked.force, preview=asked.preview))
 
 
 async def redo(host: Host, request: verbs.Redo, call: Call) -> Answer:

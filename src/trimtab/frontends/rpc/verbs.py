@@ -258,6 +258,8 @@ class Undo(Request, frozen=True, tag="trimtab.undo"):
     """`both`, `files` or `talk`: what of them; both by default."""
     force: bool = False
     """Put back files too that were changed since; a redo brings what stood there."""
+    preview: bool = False
+    """Touch nothing, and say what would be put back, and left."""
 
 
 class Redo(Request, frozen=True, tag="trimtab.redo"):
