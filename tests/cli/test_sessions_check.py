@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,34 @@ def test_removing_takes_the_session_and_its_outputs_and_follows_no_link(cli: Cli
     assert gone == {first, outputs, first.with_name(first.name + ".archive")}
     assert (cli.root / "precious" / "file").read_text() == "y"
     assert [row["title"] for row in json.loads(cli.inside("sessions", "list", "--json").out)] == ["two"]
+
+
+def test_the_sessions_of_subagents_go_with_the_one_that_they_worked_for(cli: Cli) -> None:
+    script = cli.script({"text": "x"})
+    for prompt in ("one", "two"):
+        assert cli.inside("-p", prompt, "--model", script).code == 0
+    first, second = sorted(cli.sessions, key=lambda path: path.stat().st_mtime)
+    for name in ("child1", "child2", "child1.child1"):
+        shutil.copy(first, first.with_name(f"{first.stem}.{name}.jsonl"))
+    other = second.with_name(f"{second.stem}.child1.jsonl")
+    shutil.copy(second, other)
+    child = first.with_name(f"{first.stem}.child2.jsonl")
+    ref = first.stem.rpartition("_")[2]
+    assert f"{ref}  one (" in (asked := cli.inside("sessions", "rm", str(first))).err
+    assert "with 3 sessions of subagents" in asked.err
+    done = cli.inside("sessions", "rm", str(first), str(child), "--yes")
+    assert (done.code, done.err.count("removed")) == (0, 1)
+    assert f"removed {ref} with 3 sessions of subagents, " in done.err
+    assert [path for path in sorted(first.parent.iterdir()) if path.suffix == ".jsonl"] == sorted([second, other])
+
+
+def test_a_session_that_is_not_open_is_named_from_a_shell(cli: Cli) -> None:
+    assert cli.inside("-p", "one", "--model", cli.script({"text": "x"})).code == 0
+    done = cli.inside("sessions", "name", "last", "the \x1b[31mport", "is\ntaken", "--json")
+    assert (done.code, json.loads(done.out)["title"]) == (0, "the port is\\ntaken")
+    assert [row["title"] for row in json.loads(cli.inside("sessions", "list", "--json").out)] == ["the port is\\ntaken"]
+    assert "some letters" in cli.inside("sessions", "name", "last", " ").err
+    assert "at most 120" in cli.inside("sessions", "name", "last", "x" * 121).err
 
 
 def test_a_file_that_is_no_session_is_not_removed(cli: Cli) -> None:

@@ -1,6 +1,7 @@
 """A session written down for others: all of it, nothing that acts, and no secret."""
 
 import json
+import re
 from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,10 +20,12 @@ from trimtab.sessions.export.lines import session_lines, vendor_lines
 from trimtab.sessions.export.markdown import markdown
 from trimtab.sessions.export.page import PART, page
 from trimtab.sessions.export.redacted import value_without_secrets, without_secrets
-from trimtab.sessions.export.story import story_of
+from trimtab.sessions.export.story import branches_of, story_of
 from trimtab.types.edits import Compact, Elide
 from trimtab.types.entries import EditEntry
 from trimtab.types.messages import Assistant, Image, Message, Text, Thinking, ToolCall, ToolResult, User
+from trimtab.types.models import Price
+from trimtab.types.usage import Usage
 
 KEY = "sk-" + "a1b2" * 8
 HOSTILE = (
@@ -48,6 +51,7 @@ TAGS = {
         "time",
     ),
     *("span", "p", "strong", "code", "pre", "details", "summary", "b", "em", "aside", "img", "footer"),
+    *("section", "figure", "figcaption", "svg", "path", "table", "tr", "th", "td", "div", "a", "ul", "li"),
 }
 VOID = {"meta", "img"}
 
@@ -175,6 +179,57 @@ def test_a_long_session_is_folded_in_parts_of_which_the_first_and_the_last_are_o
     parts = [attributes for tag, attributes in reader.tags if attributes.get("class") == "part"]
     assert ["open" in attributes for attributes in parts] == [True, False, True]
     assert all(f"number {n}\n" in f"{reader.text}\n" or f"number {n}" in reader.text for n in (0, PART, 2 * PART + 4))
+
+
+def test_what_each_answer_took_is_drawn_with_the_edits_of_the_context_and_listed(tmp_path: Path):
+    used = [Usage(input=9_000, output=50), Usage(input=100, output=20, cache_read=9_100), Usage(input=2_000, output=5)]
+    log = log_of(tmp_path / "s.jsonl", ask("one"))
+    for number, usage in enumerate(used):
+        answer = Assistant((Text(HOSTILE),), "stop", model=HOSTILE, provider="p", usage=usage)
+        ids = log.append_messages([answer, ask(f"next {number}")])
+        if number == 1:
+            edit = Compact(targets=(ids[0],), summary="short")
+            log.append(
+                [EditEntry(id="", parent=None, time="", edit=edit, reason="soft", before_tokens=9, after_tokens=1)]
+            )
+    steps = story_of(log.archive, log._bodies)
+    facts = facts_of(summarise(tmp_path / "s.jsonl"), steps, cost_usd=None)
+    text = "".join(page(facts, steps, prices=lambda _: (Price(input=1.0, output=2.0),)))
+    reader = read(text)
+    assert {tag for tag, _ in reader.tags} <= TAGS
+    assert [a.get("class") for tag, a in reader.tags if tag == "path"] == ["fresh", "cached", "cut", "axis"]
+    for words in ("9,200 at most, edited once", "9,100", "$0.0091", "9 → 1 tokens"):
+        assert words in reader.text
+    ids = [a["id"] for tag, a in reader.tags if tag == "article"]
+    assert [a["href"] for tag, a in reader.tags if tag == "a"] == [f"#{ids[at]}" for at in (1, 3, 5)]
+    unknown = "".join(page(facts, steps))
+    assert "<td>?</td>" in unknown
+
+
+def test_a_long_session_has_a_picture_of_bounded_size(tmp_path: Path):
+    answers = [Assistant((), "stop", model="m", usage=Usage(input=n + 1)) for n in range(1_000)]
+    text = paged(tmp_path / "s.jsonl", *answers)
+    assert re.search(r'class="fresh" d="([^"]*)"', text)[1].count("H") == 334
+    assert "Answers 801 – 1,000" in text
+
+
+def test_branches_that_are_not_told_are_listed_by_their_first_words(tmp_path: Path):
+    log = log_of(tmp_path / "s.jsonl", ask("one"))
+    first = log.archive.leaf
+    log.append_messages([say("two"), ask(f"other {KEY} {HOSTILE}"), say("three")])
+    log.move_leaf(first)
+    log.append_messages([say("here")])
+    steps = story_of(log.archive, log._bodies)
+    text = "".join(
+        page(facts_of(summarise(tmp_path / "s.jsonl"), steps, cost_usd=None), steps, branches_of(log.archive))
+    )
+    reader = read(text)
+    assert {tag for tag, _ in reader.tags} <= TAGS
+    assert "1 other branch isn't shown here" in reader.text
+    assert ", 3 messages)" in reader.text
+    assert "other [secret" in reader.text
+    assert KEY not in text
+    assert branches_of(SessionLog.in_memory("/proj", now=now).archive) == ()
 
 
 def test_a_huge_line_is_cut_and_it_says_by_how_much(tmp_path: Path):

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, assert_never
 
 from trimtab.coding.logs import session_folder
 from trimtab.coding.project import Project
-from trimtab.coding.session_list import cost_of
+from trimtab.coding.session_list import cost_of, prices_of
 from trimtab.context.stores.bodies import Bodies
 from trimtab.context.stores.log import SessionLog
 from trimtab.context.stores.summary import summarise
@@ -17,7 +17,7 @@ from trimtab.sessions.export.facts import facts_of
 from trimtab.sessions.export.lines import session_lines, vendor_lines
 from trimtab.sessions.export.markdown import markdown
 from trimtab.sessions.export.page import page
-from trimtab.sessions.export.story import story_of
+from trimtab.sessions.export.story import branches_of, story_of
 
 Format: TypeAlias = Literal["html", "md", "openai", "anthropic", "jsonl"]
 ENDINGS: dict[Format, str] = {"html": ".html", "md": ".md", "openai": ".openai.jsonl", "anthropic": ".anthropic.jsonl", "jsonl": ".jsonl"}  # fmt: skip
@@ -48,8 +48,12 @@ def _written(project: Project, log: SessionLog, bodies: Bodies, format: Format) 
             steps = story_of(log.archive, bodies)
             summary = summarise(log.path)
             facts = facts_of(summary, steps, cost_usd=cost_of(project, summary))
-            write = page if format == "html" else markdown
-            yield from (piece.encode("utf-8", "replace") for piece in write(facts, steps))
+            shown = (
+                page(facts, steps, branches_of(log.archive), prices=prices_of(project))
+                if format == "html"
+                else markdown(facts, steps)
+            )
+            yield from (piece.encode("utf-8", "replace") for piece in shown)
         case "openai" | "anthropic":
             yield from vendor_lines(log.archive, bodies, format)
         case "jsonl":

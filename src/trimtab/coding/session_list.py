@@ -64,6 +64,11 @@ def cost_of(project: Project, summary: SessionSummary) -> float | None:
     return summary.cost_usd(_Prices(project).of)
 
 
+def prices_of(project: Project) -> Callable[[str], tuple[Price, ...]]:
+    """What gives the prices of a `provider/model`; none where they aren't known."""
+    return _Prices(project).of
+
+
 class _Prices:
     """Looks each model up once, as a session does: settings first, then the catalogue. One that there is no more has no price."""
 

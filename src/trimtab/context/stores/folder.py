@@ -229,6 +229,11 @@ def child_path(parent: Path, taken: Collection[Path] = ()) -> Path:
     return next(path for path in names if path not in taken and not path.exists())
 
 
+def children_of(path: Path) -> list[Path]:
+    """The files of the sessions that work, or worked, for that of `path`, and for those."""
+    return [one for one in _entries_of(path.parent) if one.name.startswith(f"{path.stem}.child") and is_child(one)]
+
+
 def is_child(path: Path) -> bool:
     """Whether the session of this file works, or worked, for another one."""
     return _CHILD.search(path.name) is not None

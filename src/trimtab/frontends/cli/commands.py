@@ -19,7 +19,7 @@ COMMANDS: Mapping[str, str] = {
     "permissions": "what may run unasked, and why",
     "replay": "recorded sessions under another context policy",
     "report": "what benches and training found, as one page",
-    "sessions": "find, show, export, import, check and remove sessions",
+    "sessions": "find, show, export, import, name, check and remove sessions",
     "train": "train a context policy on generated tasks, offline",
     "trust": "which projects are trusted, and what they bring",
 }

@@ -17,7 +17,14 @@ from trimtab.coding.project import open_project
 from trimtab.coding.session_list import Row, ended_in_words, list_sessions
 from trimtab.coding.telling.tables import table
 from trimtab.context.stores.disk import timestamp
-from trimtab.frontends.cli import completers, sessions_check, sessions_export, sessions_import, sessions_search
+from trimtab.frontends.cli import (
+    completers,
+    sessions_check,
+    sessions_export,
+    sessions_import,
+    sessions_name,
+    sessions_search,
+)
 from trimtab.frontends.cli.messages import message_text
 from trimtab.frontends.cli.screen import note, width_of
 from trimtab.types.text import strip_terminal
@@ -26,7 +33,7 @@ from trimtab.types.text import strip_terminal
 @click.group("sessions", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Find, show, export, import, check and remove sessions."""
+    """Find, show, export, import, name, check and remove sessions."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
@@ -74,6 +81,7 @@ for one in (
     sessions_search.command,
     sessions_export.command,
     sessions_import.command,
+    sessions_name.command,
     sessions_check.doctor,
     sessions_check.remove_,
 ):

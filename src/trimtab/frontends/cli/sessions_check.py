@@ -12,7 +12,7 @@ from trimtab.coding.project import open_project
 from trimtab.coding.telling.printable import json_text, one_line
 from trimtab.coding.telling.tables import counted
 from trimtab.context.stores.checkup import Checked, Leftover, check, leftovers, mend, remove
-from trimtab.context.stores.folder import SessionFolder
+from trimtab.context.stores.folder import SessionFolder, children_of
 from trimtab.context.stores.jsonl import id_from_name
 from trimtab.context.stores.summary import summarise
 from trimtab.frontends.cli import completers
@@ -104,27 +104,43 @@ def _say(checked: Sequence[Checked], left: Sequence[Leftover], errors: Sequence[
 @click.option("--yes", is_flag=True, help="Without a question.")
 @click.option("--json", "as_json", is_flag=True, help="Say as JSON what was removed.")
 def remove_(sessions: tuple[str, ...], *, yes: bool, as_json: bool) -> int:
-    """Remove SESSIONS with the outputs under their names; nothing else goes. One that is open is refused."""
+    """Remove SESSIONS with their subagents' sessions and the outputs under their names; nothing else goes. One that is open is refused."""
     project = open_project(Path("."))
     folder = session_folder(project)
     paths = list(dict.fromkeys(folder.find(ref, str(project.cwd)) for ref in sessions))
     if not yes:
         for path in paths:
-            click.echo(one_line(f"  {id_from_name(path)}  {_title(path)}"), err=True)
+            click.echo(one_line(f"  {id_from_name(path)}  {_title(path)}{_with(len(children_of(path)))}"), err=True)
         if sys.stdin is None or not sys.stdin.isatty():
             raise UsageError("nobody is there to ask", hint="Add --yes.")
         click.confirm(f"Remove {counted(len(paths), 'session')} for good?", abort=True, err=True)
     _require_sessions(folder, paths)
     gone: list[dict[str, object]] = []
+    taken: set[Path] = set()
     try:
         for path in paths:
-            gone.append({"session": id_from_name(path), "file": str(path), "bytes": remove(path, now=now)})
+            if path.exists() or path not in taken:
+                gone.append(_removed(path, taken))
     finally:
         if as_json:
             click.echo(json_text(gone))
         for one in () if as_json else gone:
-            note(f"removed {one['session']}, {one['bytes']:,} bytes")
+            note(f"removed {one['session']}{_with(int(str(one['subagents'])))}, {one['bytes']:,} bytes")
     return 0
+
+
+def _removed(path: Path, taken: set[Path]) -> dict[str, object]:
+    """Remove a session, then those that worked for it, which go to `taken`; what that was. Whoever has it open has those too."""
+    children = children_of(path)
+    size = remove(path, now=now)
+    for child in children:
+        size += remove(child, now=now)
+        taken.add(child)
+    return {"session": id_from_name(path), "file": str(path), "subagents": len(children), "bytes": size}
+
+
+def _with(children: int) -> str:
+    return f" with {counted(children, 'session')} of subagents" if children else ""
 
 
 def _require_sessions(folder: SessionFolder, paths: Sequence[Path]) -> None:

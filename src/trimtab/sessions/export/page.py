@@ -11,7 +11,8 @@ from importlib import resources
 
 from trimtab.sessions.export.facts import Facts, edit_line, moment
 from trimtab.sessions.export.prose import code, diff, escaped, prose
-from trimtab.sessions.export.story import Edited, Noted, Said, Step
+from trimtab.sessions.export.story import Branch, Edited, Noted, Said, Step
+from trimtab.sessions.export.usage import Prices, usage_section
 from trimtab.sessions.export.words import arguments, diff_of, gist, in_words, speaker
 from trimtab.types.messages import Assistant, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 
@@ -22,8 +23,10 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
-def page(facts: Facts, steps: Sequence[Step]) -> Iterator[str]:
-    """Yield the page in pieces."""
+def page(
+    facts: Facts, steps: Sequence[Step], branches: Sequence[Branch] = (), *, prices: Prices = lambda _: ()
+) -> Iterator[str]:
+    """Yield the page in pieces. `branches` are those that aren't told; `prices` are those of a `provider/model`."""
     style = resources.files(__package__).joinpath("page.css").read_text("utf-8")
     yield (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -34,8 +37,25 @@ def page(facts: Facts, steps: Sequence[Step]) -> Iterator[str]:
     )
     rows = "".join(f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>\n" for name, value in facts.rows)
     yield f'<dl class="facts">\n{rows}</dl>\n</header>\n<main>\n'
+    yield from usage_section(steps, prices)
+    yield _branches(branches)
     yield from _parts(steps)
     yield "</main>\n<footer>Written by Trimtab. Secrets are replaced where they were recognised.</footer>\n</body>\n</html>\n"
+
+
+def _branches(branches: Sequence[Branch]) -> str:
+    if not branches:
+        return ""
+    many = "1 other branch isn't" if len(branches) == 1 else f"{len(branches):,} other branches aren't"
+    rows = (
+        f'<li dir="auto">{escaped(one.words or "(nothing that a person said)")}'
+        f" ({escaped(moment(one.time))}, {one.messages:,} message{'' if one.messages == 1 else 's'})</li>\n"
+        for one in branches[:PART]
+    )
+    more = f"<li>and {len(branches) - PART:,} more</li>\n" if len(branches) > PART else ""
+    return (
+        f'<details class="branches"><summary>{many} shown here</summary>\n<ul>\n{"".join(rows)}{more}</ul></details>\n'
+    )
 
 
 def _parts(steps: Sequence[Step]) -> Iterator[str]:
