@@ -16,9 +16,10 @@ def test_the_list_names_each_rule_with_its_place_and_what_wins(cli: Cli) -> None
         f"deny  bash(git push)  permissions.deny[0], user config ({cli.home}/config.toml)",
         "What decides, the first that speaks of a call:",
         "  1. a rule of permissions.deny, wherever it stands",
-        "  2. answers in this session",
-        "  3. rules of permissions.allow and tools.bash.allow, none of them a project's",
-        "  4. the mode",
+        "  2. a rule of permissions.ask, wherever it stands; an answer in this session lifts it for the very call that it was about",
+        "  3. answers in this session",
+        "  4. rules of permissions.allow and tools.bash.allow, none of them a project's",
+        "  5. the mode",
     ]
     data = json.loads(cli.inside("permissions", "list", "--json", "--set", 'tools.bash.allow=["npm test"]').out)
     assert (data["mode"], data["allow"]) == (

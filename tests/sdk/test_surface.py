@@ -15,7 +15,7 @@ OTHERS = """NOBODY Access Action Answer Assistant Commanded Deferred FunctionToo
 FOR_PROGRAMS = """accept_protected answer busy cancel command diff feed file follow_up go_to id messages model notices open permissions prompt redo result run_command set_mode set_model set_thinking
     skip_summary spent spent_by steer stream undo verify"""
 FOR_FRONTENDS = "announce confiner lend outputs person preview_model refresh_tools take_leave tell work_beside"
-OPTIONS = """allow append_system_prompt builtin_tools deny env ephemeral file fork hooks max_cost_usd max_steps max_time_s max_tokens mode model output person policy provider
+OPTIONS = """allow append_system_prompt ask builtin_tools deny env ephemeral file fork hooks max_cost_usd max_steps max_time_s max_tokens mode model output person policy provider
     resume safe settings system_prompt takeover tools trust"""
 FIELDS = (
     "changed_files cost_usd error message output reason session_file session_id steps summaries tampered usage verify"
