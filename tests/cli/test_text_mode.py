@@ -19,6 +19,21 @@ def test_standard_output_holds_the_last_answer_and_nothing_else(cli: Cli) -> Non
     assert (outcome.code, outcome.out) == (0, "It says x.\n")
 
 
+def test_a_transcript_holds_every_answer_and_the_calls_between_them_in_short(cli: Cli) -> None:
+    cli.file("f.txt", "".join(f"line {number} \x1b[31mred\u202e\n" for number in range(9)))
+    calls = [{"name": "read", "arguments": {"path": path}} for path in ("f.txt", "gone.txt")]
+    script = cli.script({"text": "I \x1b[2Jwill look.", "tool_calls": calls}, {"text": "It says x."})
+    outcome = cli.inside("-p", "what is in f.txt?", "--model", script, "--mode", "transcript")
+    first, *lines, last = outcome.out.splitlines()
+    assert (outcome.code, first, last) == (0, "I will look.", "It says x.")
+    assert lines[0] == "  read f.txt  [ok]"
+    assert (lines[1].endswith("line 0 red"), lines[3]) == (True, "    …")
+    heads = [line.partition("]")[0] for line in lines if line.startswith("  read")]
+    assert heads == ["  read f.txt  [ok", "  read gone.txt  [failed"]
+    assert not {"\x1b", "\u202e"} & set(outcome.out)
+    assert "line 0" not in outcome.err
+
+
 @pytest.mark.parametrize("answer", ["one line", "ends with one\n", "two\nlines\n", "é 你 🌍", "```\ncode\n```"])
 def test_an_answer_ends_with_exactly_one_line_end(cli: Cli, answer: str) -> None:
     assert cli.inside("-p", "hi", "--model", cli.script({"text": answer})).out == answer.rstrip("\n") + "\n"

@@ -17,10 +17,10 @@ from trimtab.types.errors import UsageError
 @click.option("-p", "--print", "print_", is_flag=True, help="One turn, then exit.")
 @click.option(
     "--mode",
-    type=click.Choice(["text", "json", "rpc"]),
+    type=click.Choice(["text", "transcript", "json", "rpc"]),
     default="text",
     show_default=True,
-    help="What goes to stdout; rpc: JSON lines both ways, for other programs.",
+    help="What goes to stdout; transcript: calls with the ends of their results too; rpc: JSON lines both ways, for other programs.",
 )
 @click.option("--provider", metavar="NAME", help="The provider of --model, where that names none.")
 @click.option(

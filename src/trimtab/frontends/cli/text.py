@@ -1,7 +1,7 @@
 """Text mode: the answer on standard output, everything else on standard error.
 
 On a terminal the answer streams as it comes and tools show one line each; in a pipe, standard output holds the last answer only, so
-that a script can use it as it is. Whatever comes from outside is stripped of terminal control first.
+that a script can use it as it is; a transcript holds every answer and the calls between them. Whatever comes from outside is stripped of terminal control first.
 
 In a talk a mark (`> `) says that it is the person's turn. It stands only while nothing else does: what is printed while the person could
 type goes on a line of its own, and the mark comes back after it.
@@ -77,8 +77,11 @@ class TextPrinter:
         mark: str = "",
         answer_of: Callable[[str], str] = str,
         colours: Colours = _PLAIN,
+        transcript: bool = False,
     ) -> None:
+        """`transcript`: every answer, each call and the ends of what it gave go to `out`, in the order in which they came."""
         self.colours = colours
+        self._transcript = transcript
         self._answer_of = answer_of
         self.title_of: Callable[[str, dict[str, Any] | None], str] = lambda _tool, _arguments: ""
         """What stands for a call, where an extension says so."""
@@ -119,10 +122,7 @@ class TextPrinter:
             case MessageStarted():
                 self._answer = ""
             case MessageEnded(message=Assistant() as message) if not message.superseded:
-                self._answer = message.text
-                self._names |= {c.id: self._named(c) for c in message.tool_calls}
-                self._tasks |= {c.id for c in message.tool_calls if c.name == "task"}
-                self._end_line()
+                self._said(message)
             case ToolEnded():
                 self._tasks.discard(event.call_id)
                 self._tool(event)
@@ -142,6 +142,14 @@ class TextPrinter:
                 self._tell(self._words(event))
             case _:
                 pass
+
+    def _said(self, message: Assistant) -> None:
+        self._answer = message.text
+        self._names |= {c.id: self._named(c) for c in message.tool_calls}
+        self._tasks |= {c.id for c in message.tool_calls if c.name == "task"}
+        if self._transcript:
+            self._show_answer(fits=True)
+        self._end_line()
 
     def _tell(self, words: str) -> None:
         if words:
@@ -176,17 +184,20 @@ class TextPrinter:
         return self.title_of(call.name, call.arguments) or f"{call.name} {_subject(call.arguments)}".strip()
 
     def _tool(self, event: ToolEnded) -> None:
-        if not self.progress:
+        if not self.progress and not self._transcript:
             return
         mark, body = "failed" if event.is_error else "ok", self.body_of(event.name)
         output = "".join(p.text for p in event.parts if isinstance(p, Text))
-        lines = output.strip().split("\n") if event.is_error and body != "none" else [""]
+        told = (event.is_error or (self._transcript and body == "text")) and body != "none"
+        lines = output.strip().split("\n") if told else [""]
         if (event.details or {}).get("permission") == DENIED:
             mark = "not allowed"
         name = self._names.pop(event.call_id, event.name)
+        if told and not event.is_error:
+            lines = ["", *lines]
         shown = [f"  {name}  [{mark}] {shortened(lines[0], _LINE)}".rstrip()]
         shown += [f"    {shortened(line, _LINE)}" for line in _ends(lines[1:]) if line.strip()]
-        self.say("\n".join(shown), role="failed" if event.is_error else "tool")
+        self._say_tool("\n".join(shown), role="failed" if event.is_error else "tool")
         if body not in ("text", "none") and not event.is_error:
             self._body(body, output)
 
@@ -194,7 +205,14 @@ class TextPrinter:
         from trimtab.coding.extensions.bodies import body_lines  # only who has extensions pays for it
 
         for line in body_lines(body, output):
-            self.say(f"    {shortened(line.text, _LINE)}", role=_ROLES.get(line.sort))
+            self._say_tool(f"    {shortened(line.text, _LINE)}", role=_ROLES.get(line.sort))
+
+    def _say_tool(self, text: str, *, role: Role | None) -> None:
+        if not self._transcript:
+            return self.say(text, role=role)
+        self._end_line()
+        self._write(strip_terminal(text) + "\n")
+        return None
 
     def _show_answer(self, *, fits: bool) -> None:
         if not self.live and self._answer:

@@ -137,7 +137,13 @@ async def _driven(
                     showing.start_soon(write_events, watcher, partial(_write, out))
                 else:
                     live, answer_of = (None, str) if output_schema is None else (False, json_in)
-                    printer = TextPrinter(out=out, live=live, answer_of=answer_of)
+                    whole = mode == "transcript"
+                    printer = TextPrinter(
+                        out=out,
+                        live=False if whole else live,
+                        answer_of=str if whole else answer_of,
+                        transcript=whole,
+                    )
                     printer.title_of, printer.body_of = session.extensions.title_of, session.extensions.body_of
                     showing.start_soon(printer.follow, watcher)
                 await session.announce()
