@@ -445,6 +445,12 @@ def test_another_file_that_got_the_name_of_one_keeps_its_content_under_its_other
     assert (path.read_bytes(), victim.read_bytes()) == (b"old", b"precious")
 
 
+def test_what_a_write_beside_makes_for_a_moment_is_no_file_of_the_project(bench: Bench) -> None:
+    passing = bench.file(".trimtab-0123456789abcdef.tmp")
+    bench.turn(lambda: (passing.unlink(), bench.file("a")))
+    assert put_back(bench, bench.rewinder.undo()) == ["a"]
+
+
 def test_a_file_where_a_folder_was_is_left_and_named_as_what_is_in_the_way(bench: Bench) -> None:
     path = bench.file("d/a", b"old")
     bench.turn(path.unlink)

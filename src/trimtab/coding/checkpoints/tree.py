@@ -8,6 +8,7 @@ The one rule: two looks are compared only if both were made in the same way, or 
 """
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ from trimtab.coding.tools.ripgrep import FILES_OF
 MOST_FILES = 20_000
 MOST_TOTAL = 512 << 20
 """Bytes that are read for one look; a project above either of these isn't looked at."""
+_TEMPORARY = re.compile(r"(?:^|/)\.trimtab-[0-9a-f]{16}\.tmp$")
+"""What `write` and `edit` make beside a file, for a moment; a call beside them may see it."""
 _MOST_ENTRIES = 100_000
 """Names in the folders' lists, ignored ones too; in a project with more, folders aren't followed."""
 _LOOK_S = 5
@@ -106,7 +109,8 @@ class ProjectTree:
 
     def _files(self) -> list[str] | None:
         """The files: as ripgrep lists them, all of them without it; None when it can't."""
-        return self._listed() if self.rg else list(self._walked())
+        found = self._listed() if self.rg else list(self._walked())
+        return None if found is None else [name for name in found if not _TEMPORARY.search(name)]
 
     def _walked(self) -> Iterator[str]:
         for folder, folders, names in os.walk(self.project):
