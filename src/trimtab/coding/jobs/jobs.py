@@ -71,6 +71,8 @@ class Jobs:
     most: int = 8
     after: Callable[[], Awaitable[None]] | None = None
     """Called when one ended: what it left is looked at."""
+    heard: Callable[[Job], None] | None = None
+    """Called when one is there, and when one ended; must not raise."""
     all: dict[str, Job] = field(default_factory=dict)
     ever: int = 0
     """How many there were."""
@@ -114,6 +116,7 @@ class Jobs:
             pump = Pump(pipe, capture, job.see, rest_s=_REST_S)
             here.services.run(partial(self._follow, job, process, pump, limit_s))
             await self._record(job)
+            self._hear(job)
             await here.tell(f"job {job.name} runs in the background; /jobs shows it")
         return job
 
@@ -126,6 +129,7 @@ class Jobs:
         self._here.services.run(partial(self._watch, job))
         with anyio.CancelScope(shield=True):
             await self._record(job)
+            self._hear(job)
             await self._here.tell(f"job {job.name} was left running by a command; /jobs shows it")
         return job
 
@@ -372,6 +376,11 @@ class Jobs:
             if self.after is not None:
                 await self.after()
             job.end()
+            self._hear(job)
+
+    def _hear(self, job: Job) -> None:
+        if self.heard is not None:
+            self.heard(job)
 
 
 def _left_behind(records: Records) -> list[tuple[Path, Record]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from trimtab.frontends.rpc import changing, looking, talking, verbs
+from trimtab.frontends.rpc import changing, jobs, looking, talking, verbs
 from trimtab.frontends.rpc.host import Handler
 
 HANDLERS: Mapping[type[verbs.Request], Handler] = {
@@ -53,6 +53,7 @@ HANDLERS: Mapping[type[verbs.Request], Handler] = {
     verbs.SetMode: changing.set_mode,
     verbs.Verify: changing.verify,
     verbs.SkipSummary: changing.skip_summary,
+    verbs.Jobs: jobs.jobs,
     verbs.SetEvents: changing.set_events,
     verbs.SetDialogs: changing.set_dialogs,
 }

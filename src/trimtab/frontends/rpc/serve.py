@@ -30,6 +30,7 @@ from trimtab.frontends.rpc.follow import Follower
 from trimtab.frontends.rpc.framing import LineReader, TooLong
 from trimtab.frontends.rpc.handlers import HANDLERS
 from trimtab.frontends.rpc.host import Host
+from trimtab.frontends.rpc.jobs import told
 from trimtab.frontends.rpc.lane import Lane
 from trimtab.frontends.rpc.load import ANYTIME, MOST_WAITING, Load
 from trimtab.frontends.rpc.outbox import Outbox
@@ -270,6 +271,7 @@ class Server:
             told=follower.told,
             ended=lambda: stream.ended,
         )
+        session.jobs.heard = lambda job: self._outbox.put(told(session, job))
         self._host.open = desk, stream
         return desk, follower
 

@@ -75,6 +75,7 @@ _NOW: tuple[type[verbs.Request], ...] = (
     verbs.SetMode,
     verbs.SkipSummary,
     verbs.GetResult,
+    verbs.Jobs,
     verbs.SetEvents,
     verbs.SetDialogs,
 )

@@ -11,6 +11,7 @@ QueueMode: TypeAlias = Literal["all", "one-at-a-time"]
 Behaviour: TypeAlias = Literal["steer", "followUp"]
 Events: TypeAlias = Literal["own", "all", "none"]
 What: TypeAlias = Literal["both", "files", "talk"]
+JobAction: TypeAlias = Literal["list", "tail", "kill"]
 Mode: TypeAlias = Literal["ask", "auto-edit", "full", "plan"]
 
 
@@ -312,6 +313,17 @@ class SkipSummary(Request, frozen=True, tag="trimtab.skip_summary"):
 
 class GetResult(Request, frozen=True, tag="trimtab.result"):
     """How the last turn of this session ended, as the event `result`; null before the first."""
+
+
+class Jobs(Request, frozen=True, tag="trimtab.jobs"):
+    """The commands in the background: `list` them, the `tail` of what one printed, `kill` one with all that it started; answered once that is done. Each is told as it starts and ends (`trimtab.job`)."""
+
+    action: JobAction = "list"
+    """`list`, as by default, `tail` or `kill`."""
+    job_id: str | None = None
+    """Which; `all` to end every one."""
+    lines: int = 40
+    """How many lines of a tail; 40 by default."""
 
 
 class SetEvents(Request, frozen=True, tag="trimtab.set_events"):
