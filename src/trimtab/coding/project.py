@@ -160,7 +160,7 @@ def _folder(cwd: Path) -> Path:
     try:
         real = Path(os.path.realpath(cwd, strict=True))
         os.listdir(real)
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError):  # the latter for a NUL in it
         raise UsageError(f"there is no folder {str(cwd)!r}", hint="Check --cwd, or create the folder.") from None
     except NotADirectoryError:
         raise UsageError(f"{str(cwd)!r} is no folder", hint="Give a folder to --cwd; name files with @FILE.") from None

@@ -27,6 +27,8 @@ from pathlib import Path
 import anyio
 
 MARKER = "TRIMTAB_COMMAND"
+_INSTANTS = 4
+_INSTANT_S = 0.001
 _PROC = Path("/proc")
 _LOOK_S = 2.0
 _KILL_S = 5.0
@@ -230,11 +232,22 @@ def _process(name: str) -> Proc | None:
 def _marks(pid: int) -> frozenset[str]:
     """The values of `MARKER` in the environment of a process, mostly none."""
     name = f"{MARKER}=".encode()
-    try:
-        variables = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return frozenset()
+    variables = _environment(pid).split(b"\0")
     return frozenset(one[len(name) :].decode("ascii", "replace") for one in variables if one.startswith(name))
+
+
+def _environment(pid: int) -> bytes:
+    """The environment of a process, with a zero byte behind each variable. That of one which has just become another program is empty for an instant: it is read again."""
+    place = _PROC / str(pid)
+    try:
+        for _ in range(_INSTANTS):
+            if data := (place / "environ").read_bytes():
+                return data
+            os.readlink(place / "exe")  # what has no program, the kernel's own and the dead, has no environment either
+            time.sleep(_INSTANT_S)
+    except OSError:
+        pass
+    return b""
 
 
 def _command(pid: int) -> str:
