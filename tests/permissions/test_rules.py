@@ -35,7 +35,7 @@ def refusal(*texts: str, tools: tuple[str, ...] = ()) -> tuple[str, str]:
         ("Bash(ls)", "there is no tool 'Bash' (did you mean 'bash'?)"),
         ("npm", "there is no tool 'npm'"),
         ("npm test", "'npm test' is not a permission rule"),
-        ("read(.env)", "a rule for 'read' takes no argument, but 'read(.env)' has one"),
+        ("todo(x)", "a rule for 'todo' takes no argument, but 'todo(x)' has one"),
         ("*(x)", "a rule for '*' takes no argument, but '*(x)' has one"),
     ],
 )
@@ -50,7 +50,7 @@ def test_the_right_form_is_shown() -> None:
     assert (
         refusal("bahs(x)")[1] == "a rule begins with a tool: bash, edit, find, grep, jobs, ls, read, task, todo, write"
     )
-    assert 'write "read" for every call of it' in refusal("read(x)")[1]
+    assert 'write "todo" for every call of it' in refusal("todo(x)")[1]
 
 
 def test_tools_from_elsewhere_and_patterns_may_be_named() -> None:

@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from trimtab.coding.kept_rules import RuleKeeper, rules_of
+from trimtab.coding.kept_rules import RuleKeeper, reading_rules, rules_of
 from trimtab.coding.permissions import PermissionHooks, Policy
 from trimtab.coding.permissions.grants import Granted, nothing
+from trimtab.coding.permissions.looking import closed_by
 from trimtab.coding.permissions.policy import READING_TOOLS
 from trimtab.coding.permissions.rules import TOOLS
 from trimtab.coding.person import NOBODY, Person
@@ -58,4 +59,6 @@ def keeper_of(project: Project) -> RuleKeeper:
 def workspace_of(project: Project) -> Workspace:
     """Where the tools' relative paths start, and what `~` means."""
     secret = os.path.realpath(project.home.auth_file)
-    return Workspace(project.cwd, Path(project.env.get("HOME") or project.cwd), secret)
+    home = Path(project.env.get("HOME") or project.cwd)
+    closed = closed_by(reading_rules(project), str(project.cwd), os.path.realpath(home))
+    return Workspace(project.cwd, home, secret, closed)

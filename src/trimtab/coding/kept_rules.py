@@ -6,11 +6,12 @@ layers ──each by itself──▶ rules with their place ──▶ Rules, all
 
 import os
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from trimtab.coding.permissions.hooks import Where
-from trimtab.coding.permissions.rules import TOOLS, Rule, Rules, command_rules, parse_rules
+from trimtab.coding.permissions.rules import LOOKING, TOOLS, Rule, Rules, command_rules, parse_rule, parse_rules
 from trimtab.coding.project import Project
 from trimtab.config.edit import add_to_list, remove_from_list
 from trimtab.config.load import Layer, file_layer, load, sift
@@ -27,6 +28,26 @@ def rules_of(project: Project, tools: Collection[str]) -> Rules:
         if not _TABLES.isdisjoint(layer.values):
             rules += _rules_in(layer, str(project.cwd), tools)
     return Rules(*(tuple(dict.fromkeys(each)) for each in (rules.allow, rules.deny, rules.ask)))
+
+
+def reading_rules(project: Project) -> Rules:
+    """The rules about reading by path of all layers; what is no rule is left to `rules_of` to refuse."""
+    found: dict[str, list[Rule]] = {"ask": [], "deny": []}
+    for layer in project.loaded.layers:
+        if _TABLES.isdisjoint(layer.values):
+            continue
+        settings = load([layer]).settings
+        tables: list[PermissionSettings | ProjectPermissions] = [
+            settings.permissions,
+            *(t.permissions for p, t in settings.projects.items() if os.path.realpath(p) == str(project.cwd)),
+        ]
+        for table in tables:
+            for kind, texts in (("ask", table.ask), ("deny", table.deny)):
+                for text in texts:
+                    with suppress(ConfigError):
+                        rule = parse_rule(text)
+                        found[kind] += [rule] if rule.tool in LOOKING and rule.argument is not None else []
+    return Rules(ask=tuple(found["ask"]), deny=tuple(found["deny"]))
 
 
 def _rules_in(layer: Layer, folder: str, tools: Collection[str]) -> Rules:

@@ -17,6 +17,7 @@ from trimtab.coding.permissions.commands import SYSTEM_FOLDERS, git_folder, is_r
 from trimtab.coding.permissions.denials import denied
 from trimtab.coding.permissions.forms import Form
 from trimtab.coding.permissions.held import Held
+from trimtab.coding.permissions.looking import files_read, names_of_tool, reading_rule
 from trimtab.coding.permissions.offers import offer
 from trimtab.coding.permissions.places import (
     GO_ON,
@@ -25,10 +26,11 @@ from trimtab.coding.permissions.places import (
     denied_by,
     edit_verdict,
     is_edited_unasked,
+    look_asked_by,
     path_rule,
 )
 from trimtab.coding.permissions.policy import Paths, Policy
-from trimtab.coding.permissions.rules import WRITING, Rule
+from trimtab.coding.permissions.rules import LOOKING, WRITING, Rule
 from trimtab.coding.permissions.shell import Command, Unclear, Word, parse
 from trimtab.coding.permissions.targets import folders_of, moves_on, redirect_targets
 from trimtab.coding.permissions.verdicts import Allow, Ask, By, Decision, Deny, Judgement, Part
@@ -65,6 +67,8 @@ def judge(call: ToolCall, policy: Policy, paths: Paths, form: Form | None = None
         judged = _judge_command(str(arguments.get("command", "")), policy, paths)
     else:
         whole = _edit(call.name, arguments, policy, paths) if call.name in WRITING else _tool(call.name, policy, form)
+        if call.name in LOOKING:
+            whole = _looked(call.name, arguments, whole, policy, paths)
         judged = Judgement(whole, (Part(_subject(call.name, arguments), whole),))
     return _planned(judged) if policy.mode == "plan" else judged
 
@@ -82,7 +86,7 @@ def _planned(judged: Judgement) -> Judgement:
 
 
 def _subject(tool: str, arguments: dict[str, Any]) -> str:
-    return f"{tool} {arguments.get('path', '')}".strip() if tool in WRITING else tool
+    return f"{tool} {arguments.get('path', '')}".strip() if tool in WRITING | LOOKING else tool
 
 
 def _tool(tool: str, policy: Policy, form: Form | None) -> Decision:
@@ -125,6 +129,33 @@ def _edit(tool: str, arguments: dict[str, Any], policy: Policy, paths: Paths) ->
     return edit_verdict(text, path, policy, paths, tool=tool)
 
 
+def _looked(tool: str, arguments: dict[str, Any], whole: Decision, policy: Policy, paths: Paths) -> Decision:
+    """The verdict on a tool that reads, with rules about the path; `whole` is that of the rules about the tool."""
+    text = str(arguments.get("path") or ".")
+    names = names_of_tool(text, policy, paths)
+    if isinstance(whole, Deny) or not names:
+        return whole
+    if denial := reading_rule(policy.rules.deny, names, policy):
+        return denied_by(denial, f"{tool} {text}")
+    asking = reading_rule(policy.rules.ask, names, policy)
+    return (asking and look_asked_by(asking, names[0], policy)) or whole
+
+
+def _read_by(command: Command, policy: Policy, paths: Paths) -> Deny | Ask | None:
+    """What rules about reading say of a command; None when nothing."""
+    rules = policy.rules
+    if not any(rule.tool in LOOKING and rule.argument is not None for rule in (*rules.deny, *rules.ask)):
+        return None
+    files = list(files_read(command, policy, paths))
+    for text, names in files:
+        if denial := reading_rule(rules.deny, names, policy):
+            return denied_by(denial, f"{_written(command.words[:1])} {text}".strip())
+    for _, names in files:
+        if (asking := reading_rule(rules.ask, names, policy)) and (ask := look_asked_by(asking, names[0], policy)):
+            return ask
+    return None
+
+
 def _judge_command(script: str, policy: Policy, paths: Paths) -> Judgement:
     denials = tuple(rule for rule in policy.rules.deny if rule.is_about("bash"))
     if every := next((rule for rule in denials if rule.argument is None), None):
@@ -132,7 +163,8 @@ def _judge_command(script: str, policy: Policy, paths: Paths) -> Judgement:
     if found := _denied_target(script, policy, paths):
         return _whole(script, denied_by(found[1], f"> {found[0]}"))
     asking = Held.by(script, policy, paths)
-    if policy.mode == "full" and not denials and not asking:
+    looks = any(r.tool in LOOKING and r.argument is not None for r in (*policy.rules.deny, *policy.rules.ask))
+    if policy.mode == "full" and not denials and not asking and not looks:
         return _whole(script, Allow(policy.by_mode))
     try:
         commands = parse(script)
@@ -140,9 +172,14 @@ def _judge_command(script: str, policy: Policy, paths: Paths) -> Judgement:
         if refused is not None:
             parts = tuple(_with_denials(script, commands, denials, policy, paths))
             return Judgement(denied_by(refused[1], _written(refused[0])), parts)
-        if policy.mode == "full" and not asking:
+        reads = [(command, said) for command in commands if (said := _read_by(command, policy, paths))] if looks else []
+        if closed := next(((c, said) for c, said in reads if isinstance(said, Deny)), None):
+            return Judgement(closed[1], (Part(_written(closed[0].words), closed[1]),))
+        if policy.mode == "full" and not asking and not reads:
             return _whole(script, Allow(policy.by_mode))
         steps = _parts(script, commands, policy, paths, asking)
+        held = [_Step(_written(command.words), said) for command, said in reads]
+        steps = [step for step in steps if step.what not in {one.what for one in held}] + held
         if policy.mode == "full" and all(isinstance(step.decision, Allow) for step in steps):
             return _whole(script, Allow(policy.by_mode))
         return _combined(steps, policy)

@@ -33,7 +33,7 @@ def denied(commands: Sequence[Command], rules: Sequence[Rule]) -> tuple[Words, R
     Raises `Unclear` for a script inside that can't be read.
     """
     for command in commands:
-        for words in _carried(command.words):
+        for words in carried(command.words):
             if rule := next((rule for rule in rules if _fits(rule, words)), None):
                 return words, rule
     return None
@@ -48,7 +48,7 @@ def _fits(rule: Rule, words: Words) -> bool:
     return rule.fits_command(words) or any(plain.fits_command(guise) for guise in guises)
 
 
-def _carried(words: Words) -> Iterator[Words]:
+def carried(words: Words) -> Iterator[Words]:
     """Yield `words`, then the words of every command that they carry, however deep, each once."""
     pending = [(words, 0)]
     seen: dict[tuple[int, int], Words] = {}  # by last word and length: all are ends of few word lists

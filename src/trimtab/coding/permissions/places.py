@@ -84,6 +84,13 @@ def denied_by(rule: Rule, what: str) -> Deny:
     return Deny(f"a rule of permissions.deny refuses {what!r}", GO_ON, rule.by)
 
 
+def look_asked_by(rule: Rule, path: str, policy: Policy) -> Ask | None:
+    """The question that a rule about reading means for the real path; None if an answer in this session named just this file."""
+    wanted = _rule_for(path).replace("write(", "read(", 1)
+    answered = any(one.answer and one.text == wanted for one in policy.rules.allow)
+    return None if answered else asked_by(rule, wanted)
+
+
 def asked_by(rule: Rule, wanted: str = "") -> Ask:
     """The question that a rule of `permissions.ask` means, in every mode. `wanted` is the rule that a person's answer would be, for the session."""
     place = f" ({rule.origin})" if rule.origin else ""

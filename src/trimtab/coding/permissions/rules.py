@@ -3,6 +3,7 @@
     bash(npm test)     commands that begin with these words; `*` stands for any one word, at the end for any rest
     bash(rm a $)       this command and no more words: `$` is the end
     write(docs/**)     files by glob, relative to the project; /absolute and ~ too; `edit` and `write` are one tool here
+    read(.env)         files that may not be shown, by glob, with what is in folders of that name; `read`, `grep`, `find` and `ls` are one here
     grep               every call of that tool; `mcp__files__*` of every tool with such a name
     mcp__a__b#DIGEST   that tool of a server for as long as it describes itself so (`forms.py`); a denial holds for each form
 
@@ -32,7 +33,8 @@ _RULE = re.compile(r"\s*([\w*-]+)(?:#([0-9a-f]{32}))?\s*(?:\(\s*(\S(?:.*?\S)?)\s
 END = "$"
 """As the last word of a rule for commands: nothing follows."""
 WRITING = frozenset({"write", "edit"})
-WITH_ARGUMENT = WRITING | {"bash"}
+LOOKING = frozenset({"read", "grep", "find", "ls"})
+WITH_ARGUMENT = WRITING | LOOKING | {"bash"}
 TOOLS = frozenset({"read", "write", "edit", "bash", "grep", "find", "ls", "todo", "jobs", "task"})
 """The tools that come with Trimtab."""
 
@@ -66,7 +68,8 @@ class Rule:
 
     def is_about(self, tool: str) -> bool:
         """Tell whether the rule speaks of this tool; whoever may write may edit."""
-        return fnmatchcase(tool, self.tool) or (self.tool in WRITING and tool in WRITING)
+        looks = self.argument is not None and self.tool in LOOKING and tool in LOOKING
+        return looks or fnmatchcase(tool, self.tool) or (self.tool in WRITING and tool in WRITING)
 
     def fits_form(self, digest: str | None) -> bool:
         """Tell whether the rule is about a tool of this form; None: nobody knows which one it has."""
@@ -187,6 +190,8 @@ def _checked(text: str, place: str, tools: Collection[str]) -> Rule:
         raise ConfigError(f"{place}: {text!r} can't be bound to a tool's form", hint=hint)
     if rule.tool == "bash" and rule.argument is not None:
         _refuse_line(rule.argument, place)
+    if rule.argument is not None and rule.tool in LOOKING and ".allow[" in place:
+        raise ConfigError(f"{place}: {text!r} allows what nobody asks about", hint="Rules for reading deny or ask.")
     if rule.argument is not None and rule.tool not in WITH_ARGUMENT:
         hint = f'write "{rule.tool}" for every call of it; only {", ".join(sorted(WITH_ARGUMENT))} take an argument'
         raise ConfigError(f"{place}: a rule for {rule.tool!r} takes no argument, but {text!r} has one", hint=hint)

@@ -45,11 +45,12 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A simple command. `writes` are the targets of output redirections (`2>&1` and the like aside)."""
+    """A simple command. `writes` are the targets of output redirections (`2>&1` and the like aside), `reads` those of `<`."""
 
     words: tuple[Word, ...] = ()
     assigns: tuple[str, ...] = ()
     writes: tuple[Word, ...] = ()
+    reads: tuple[Word, ...] = ()
 
 
 def parse(script: str) -> tuple[Command, ...]:
@@ -153,12 +154,15 @@ class _Reader:
         words: list[Word] = []
         assigns: list[str] = []
         writes: list[Word] = []
+        reads: list[Word] = []
         redirected = False
         while True:
             self._skip_blanks()
             if redirect := _REDIRECT.match(self._text, self._at):
                 self._at, redirected = redirect.end(), True
-                writes += self._redirect(redirect[1], redirect[2])
+                targets = self._redirect(redirect[1], redirect[2])
+                reads += targets if redirect[2] == "<" else ()
+                writes += () if redirect[2] == "<" else targets
                 continue
             if self._peek() in ("", "\n", ";", "&", "|", ")"):
                 break
@@ -171,7 +175,7 @@ class _Reader:
                 break
             else:
                 words.append(word)
-        self._commands.append(Command(tuple(words), tuple(assigns), tuple(writes)))
+        self._commands.append(Command(tuple(words), tuple(assigns), tuple(writes), tuple(reads)))
 
     def _keyword(self, text: str) -> bool:
         if text in _OPAQUE:
@@ -215,7 +219,7 @@ class _Reader:
             return []
         if not target.known or target.text.startswith(("/dev/tcp", "/dev/udp")):
             raise Unclear(f"it redirects to or from {target.text!r}")
-        return [] if operator == "<" else [target]
+        return [target]
 
     def _read_documents(self) -> None:
         documents, self._documents = self._documents, []

@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from trimtab.coding.permissions.git_programs import GitSettings
@@ -30,7 +30,8 @@ class WorkspacePaths:
 
     def of_tool(self, text: str, tool: str) -> str | None:
         """As the tool finds it: `edit` takes a file that is there under a like name."""
-        find = self.workspace.locate if tool == "edit" else self.workspace.place
+        free = replace(self.workspace, closed=None)
+        find = free.place if tool == "write" else free.locate
         try:
             return identity(find(text))
         except (ToolFailure, OSError):

@@ -83,8 +83,17 @@ class FindTool:
         cwd = self.workspace.cwd
         root = await anyio.to_thread.run_sync(search_root, self.workspace, str(arguments.get("path") or "."))
         limit = row_limit(arguments.get("limit"), self.caps)
-        listing = _Listing(any_of(pattern, root, cwd), relative(root, cwd), limit, str(arguments.get("type") or ""))
-        if not is_wild(pattern) and (exact := await anyio.to_thread.run_sync(_exactly, root, pattern)):
+        matches = any_of(pattern, root, cwd)
+
+        def wanted(path: str) -> bool:
+            return matches(path) and not self.workspace.is_denied(cwd / path)
+
+        listing = _Listing(wanted, relative(root, cwd), limit, str(arguments.get("type") or ""))
+        if (
+            not is_wild(pattern)
+            and (exact := await anyio.to_thread.run_sync(_exactly, root, pattern))
+            and not self.workspace.is_denied(exact.path)
+        ):
             listing.exact(relative(exact.path, cwd), is_folder=exact.is_folder)
         engine = Engine(self.rg, cwd, self.timeout_s)
         answer = await list_files(Question(path=relative(root, cwd)), listing.take, engine)

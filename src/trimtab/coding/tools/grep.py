@@ -8,6 +8,7 @@ shown. The search stops with the first row that doesn't fit, so a huge tree cost
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -106,7 +107,7 @@ class GrepTool:
         )
         glob = arguments.get("glob")
         wanted = any_of(str(glob), path, self.workspace.cwd) if glob else None
-        rows = _Rows(self.workspace, limit, self.caps, wanted, separated=question.context > 0)
+        rows = _Rows(self.workspace, path, limit, self.caps, wanted, separated=question.context > 0)
         engine = Engine(self.rg, self.workspace.cwd, self.timeout_s)
         answer = await search(question, rows.take, engine)
         if not (rows.complete or rows.full or answer.timed_out):
@@ -118,9 +119,10 @@ class _Rows:
     """Collects rows until `limit` rows or the byte cap are full."""
 
     def __init__(
-        self, workspace: Workspace, limit: int, caps: Caps, wanted: Matches | None, *, separated: bool
+        self, workspace: Workspace, root: Path, limit: int, caps: Caps, wanted: Matches | None, *, separated: bool
     ) -> None:
         self._workspace = workspace
+        self._root = root
         self._limit = limit
         self._caps = caps
         self._wanted = wanted
@@ -156,6 +158,8 @@ class _Rows:
         name = line.path.value()
         shown = plain(shown_name(_relative_name(name))).replace("\n", " ")
         if self._wanted and not self._wanted(_relative_name(name)):
+            return
+        if self._workspace.leaves_out(self._workspace.cwd / _relative_name(name), self._root):
             return
         if self._workspace.secret and self._workspace.is_secret(self._workspace.cwd / _relative_name(name)):
             return

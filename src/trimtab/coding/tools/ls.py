@@ -62,6 +62,7 @@ def list_folder(workspace: Workspace, path: Path, caps: Caps) -> ToolOutput:
         raise missing(path, shown) from None
     except OSError as error:
         raise ToolFailure(os_failure(error, shown)) from error
+    names = [name for name in names if not workspace.is_denied(path / name)]
     names.sort(key=lambda name: (name.casefold(), name))
     listed = [_row(path, name) for name in names[: caps.list_rows]]
     text, cut = "\n".join(listed) or f"{shown} is empty", None

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from trimtab.coding.tools.failures import ToolFailure
@@ -24,6 +25,20 @@ _LISTED = 10_000
 """How many names of a folder are compared; a larger folder is compared in part, never walked for minutes."""
 
 
+class Closed(Protocol):
+    """Which files no tool opens or lists, and which no search shows unless it was about them."""
+
+    @property
+    def denied(self) -> Callable[[str], bool]:
+        """Whether nobody reads this path."""
+        ...
+
+    @property
+    def held(self) -> Callable[[str], bool]:
+        """Whether a person is asked before this path is read."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Workspace:
     """Where relative paths start, and what `~` means. Both absolute. `secret` is the real path of a file that no tool reads; what was damaged of it lies beside it."""
@@ -31,13 +46,18 @@ class Workspace:
     cwd: Path
     home: Path
     secret: str = ""
+    closed: Closed | None = None
+    """What rules close."""
 
     def locate(self, text: str) -> Path:
         """Return the absolute path meant by `text`, with every likeness tried when the exact path isn't there.
 
         Symbolic links are kept. Raises `ToolFailure` for a text that can't be a path.
         """
-        return self._open(_seen(self._absolute(text), _loosely))
+        path = self._open(_seen(self._absolute(text), _loosely))
+        if self.is_denied(path):
+            raise ToolFailure(f"{self.shown(path)}: a rule of permissions.deny refuses to read it. Go on without it.")
+        return path
 
     def place(self, text: str) -> Path:
         """Like `locate`, for a path to write: only another Unicode form of the same name is taken for the same file."""
@@ -46,6 +66,16 @@ class Workspace:
     def is_secret(self, path: Path) -> bool:
         """Whether `path` leads to what no tool reads."""
         return bool(self.secret) and identity(path).partition(".damaged-")[0] == self.secret
+
+    def is_denied(self, path: Path) -> bool:
+        """Whether a rule denies that `path` is read."""
+        return self.closed is not None and self.closed.denied(str(path))
+
+    def leaves_out(self, path: Path, root: Path) -> bool:
+        """Whether a search in `root` shows nothing of `path`: it may not be read, or a person is asked about it, and wasn't about `root`."""
+        if self.closed is None:
+            return False
+        return self.is_denied(path) or (self.closed.held(str(path)) and not self.closed.held(str(root)))
 
     def _open(self, path: Path) -> Path:
         if self.is_secret(path):
