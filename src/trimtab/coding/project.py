@@ -66,7 +66,7 @@ class Project:
 
         An answer for one run was about the folder in which it was given: what a session file names isn't trusted by it. It holds in that very folder until one is stored.
         """
-        asked, home = self.asked, self.env.get("HOME")
+        asked, home, cwd = self.asked, self.env.get("HOME"), _folder(cwd)
         here = self.trust.place == place_of(project_root(cwd, home=home))
         once = asked.trust == "once" and here and stored_answer(cwd, self.home.trust_file, home=home) is None
         moved = open_project(
