@@ -128,7 +128,10 @@ def test_config_adds_to_a_list_and_takes_out_of_it(cli: Cli) -> None:
     assert (wrong.code, "isn't in favourites" in wrong.err, '"b/y"' in wrong.err) == (2, True, True)
     assert cli.inside("config", "add", "max_steps", "3").code == 2
     assert cli.inside("config", "add", "instructions.files", "RULES.md").code == 0
-    assert cli.inside("config", "get", "instructions.files").out.strip() == '["AGENTS.md", "CLAUDE.md", "RULES.md"]'
+    assert (
+        cli.inside("config", "get", "instructions.files").out.strip()
+        == '["AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "RULES.md"]'
+    )
 
 
 def test_a_member_of_the_wrong_kind_changes_nothing(cli: Cli) -> None:

@@ -89,7 +89,7 @@ async def test_fallbacks_names_reviews_pictures_and_subagents_all_count(tmp_path
     async with cast.open(roles=roles, **more) as session:
         async with anyio.create_task_group() as group:  # which ends when the name is there
             session.work_beside(group.start_soon, between_turns=True)
-            turn = await session.prompt(User((*attach("dot.png", session.project), Text("do it"))))
+            turn = await session.prompt(User((*attach("dot.png", session.project).parts, Text("do it"))))
             assert turn.reason == "stop"
         await run_subagent(session, "work", provider=session.agent.provider)
         rows = session.spent_by()
@@ -111,7 +111,7 @@ async def test_what_a_picture_took_counts_against_the_limit(tmp_path: Path, limi
     cast.rows["v"] = {"input": ["text", "image"]}
     (tmp_path / "work" / "dot.png").write_bytes(png())
     async with cast.open(model=cast.ref("a"), roles={"vision": cast.ref("v")}, **limit) as session:
-        turn = await session.prompt(User((*attach("dot.png", session.project), Text("look"))))
+        turn = await session.prompt(User((*attach("dot.png", session.project).parts, Text("look"))))
     assert (turn.reason, turn.steps) == ("budget", 1)
     assert turn.error is not None
     assert "46,000" in turn.error.message or "$0.0460" in turn.error.message
