@@ -54,6 +54,16 @@ def test_what_cannot_be_is_said_and_the_talk_goes_on(cli: Cli, line: str) -> Non
     assert "Traceback" not in outcome.err
 
 
+@pytest.mark.parametrize(
+    ("word", "way"), [("exit", "/quit leaves"), ("Quit", "/quit leaves"), (" help ", "/help lists")]
+)
+def test_a_word_that_asks_for_the_talk_itself_is_no_prompt(cli: Cli, word: str, way: str) -> None:
+    outcome = talk(cli, word, "exit the loop", model=cli.script(said("well")))
+    assert f"that wasn't sent to the model: {way}" in outcome.err
+    (session,) = cli.sessions
+    assert prompts(session) == ["exit the loop"]
+
+
 def test_a_new_session_begins_without_what_was_said(cli: Cli) -> None:
     model = cli.script(said("one"))
     outcome = talk(cli, "first", "/new", "second", model=model)

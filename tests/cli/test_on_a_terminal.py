@@ -15,7 +15,7 @@ def test_ctrl_c_stops_a_turn_and_only_a_second_one_leaves(cli: Cli) -> None:
         t.type("go\n")
         t.wait_for("hm")
         t.type("\x03")
-        t.wait_for("stopped; what was done is kept.*\\n(.*\\n)*> $")
+        t.wait_for("stopped: what was done is kept, and your next words go on\\n(.*\\n)*> $")
         t.type("half a line\x03")
         t.wait_for("\\nCtrl-C again leaves\\n> $")
         t.type("/model\n")  # the half line is gone, and so is the warning

@@ -15,6 +15,7 @@ from trimtab.agent.events import (
     SessionOpened,
     ToolEnded,
     ToolParked,
+    ToolStarted,
     TurnEnded,
     TurnReason,
     TurnStarted,
@@ -90,13 +91,86 @@ def test_a_tool_shows_as_one_line_with_its_subject_and_how_it_ended() -> None:
     ("result", "lines"),
     [
         ("boom", "boom\n"),
-        ("boom\n\nmore", "boom\n    more\n"),
-        ("\n".join("abcdefgh"), "a\n    b\n    c\n    …\n    h\n"),
+        ("boom\n\nmore", "\n    boom\n    more\n"),
+        ("\n".join("abcdefghijkl"), "\n" + "".join(f"    {line}\n" for line in "ab…fghijkl")),
     ],
 )
 def test_a_failed_call_shows_how_its_result_begins_and_ends(result: str, lines: str) -> None:
     ended = ToolEnded(entry_id="e", call_id="c1", name="bash", is_error=True, parts=(Text(result),))
-    assert shown(ended, progress=True)[1] == f"  bash  [failed] {lines}"
+    assert shown(ended, progress=True)[1] == f"  bash  [failed] {lines}".replace(" \n", "\n")
+
+
+@pytest.mark.parametrize(
+    ("mark", "file", "words"),
+    [
+        ("", "/s.jsonl", "what was done is kept, and --continue goes on; --max-steps sets how many there are"),
+        ("", None, "without --no-session it could go on; --max-steps sets how many there are"),
+        ("> ", None, "what was done is kept, and your next words go on; /settings max_steps sets how many there are"),
+    ],
+)
+def test_how_to_go_on_is_what_can_be_done_there(mark: str, file: str | None, words: str) -> None:
+    err = io.StringIO()
+    printer = TextPrinter(out=io.StringIO(), err=err, live=False, progress=False, mark=mark)
+    printer.show(SessionOpened(format=1, id="abc", cwd="/", created="", session_file=file))
+    printer.show(TurnEnded(reason="max_steps", usage=Usage()))
+    assert " ".join(err.getvalue().split()) == f"the turn used up its steps: {words}"
+
+
+class Screen(io.StringIO):
+    """What a terminal shows, as far as nothing of it is drawn over."""
+
+    def isatty(self) -> bool:
+        """It is one."""
+        return True
+
+
+def begun(call_id: str, name: str = "bash") -> ToolStarted:
+    return ToolStarted(call_id=call_id, name=name, arguments={})
+
+
+def done(call_id: str, name: str = "bash", *, error: str = "") -> ToolEnded:
+    return ToolEnded(entry_id="e", call_id=call_id, name=name, is_error=bool(error), parts=(Text(error or "fine"),))
+
+
+@pytest.mark.parametrize(
+    ("events", "steps"),
+    [
+        ([begun("1"), done("1")], ["  bash  ", "  bash  [ok]\n"]),
+        ([begun("1"), done("1", error="a\nb")], ["  bash  ", "  bash  [failed]\n    a\n    b\n"]),
+        (
+            [begun("1"), begun("2", "read"), done("2", "read"), done("1")],
+            ["  bash  ", "  bash  \n  read  ", "  bash  \n  read  [ok]\n", "  bash  \n  read  [ok]\n  bash  [ok]\n"],
+        ),
+        (
+            [begun("1"), Notice(message="careful"), done("1")],
+            ["  bash  ", "  bash  \nnote: careful\n", "  bash  \nnote: careful\n  bash  [ok]\n"],
+        ),
+        (
+            [begun("1"), MessageDelta(message_id="m", part=0, kind="text", text="so"), done("1")],
+            ["  bash  ", "  bash  \nso", "  bash  \nso\n  bash  [ok]\n"],
+        ),
+    ],
+)
+def test_on_a_terminal_a_call_stands_there_while_it_runs_and_its_line_ends_with_it(
+    events: list[Event], steps: list[str]
+) -> None:
+    screen = Screen()
+    printer = TextPrinter(out=screen, err=screen, live=True, progress=True)
+    seen = []
+    for event in events:
+        printer.show(event)
+        seen.append(screen.getvalue())
+    assert seen == steps
+
+
+def test_who_types_meanwhile_gets_the_end_of_a_call_on_a_line_of_its_own() -> None:
+    screen = Screen()
+    printer = TextPrinter(out=screen, err=screen, live=True, progress=True, mark="> ")
+    printer.show(begun("1"))
+    screen.write("stop\n")  # as the terminal echoes it
+    printer.line_taken()
+    printer.show(done("1"))
+    assert screen.getvalue() == "  bash  stop\n  bash  [ok]\n"
 
 
 def test_a_refused_call_shows_what_would_allow_it() -> None:

@@ -103,7 +103,7 @@ def test_an_end_that_is_no_success_is_code_1_and_said(cli: Cli, line: dict[str, 
 def test_two_empty_answers_are_said_with_the_next_step(cli: Cli) -> None:
     outcome = cli.inside("-p", "go", "--model", cli.script({"text": ""}, {"text": ""}))
     assert (outcome.code, outcome.out) == (1, "")
-    assert outcome.err == ("the model answered nothing, twice: ask again with --continue, or try another model\n")
+    assert outcome.err == ("the model answered nothing, twice: ask again, or try another model\n")
 
 
 def test_no_session_writes_nothing(cli: Cli) -> None:

@@ -1,8 +1,16 @@
 """How a turn's end looks from outside: exit codes, and words where nothing else says why."""
 
-from typing import assert_never
+from typing import Literal, TypeAlias, assert_never
 
 from trimtab.agent.events import TurnReason
+
+Where: TypeAlias = Literal["shell", "talk", "unkept"]
+"""Where a person reads how a turn ended: behind a run, in a talk, behind a run whose session isn't kept."""
+_GOES_ON: dict[Where, str] = {
+    "shell": "what was done is kept, and --continue goes on",
+    "talk": "what was done is kept, and your next words go on",
+    "unkept": "without --no-session it could go on",
+}
 
 
 def exit_code(reason: TurnReason) -> int:
@@ -30,19 +38,19 @@ def exit_code(reason: TurnReason) -> int:
             assert_never(reason)
 
 
-def ending(reason: TurnReason) -> str:
-    """Why the turn ended and what to do next; empty when the answer, an error event or a question has said it already."""
+def ending(reason: TurnReason, where: Where = "shell") -> str:
+    """Why the turn ended and what to do next, for who reads it `where`; empty when the answer, an error event or a question has said it already."""
+    on = _GOES_ON[where]
     match reason:
         case "length":
-            return (
-                "the answer reached the output limit and is cut: ask for the rest with --continue, or raise max_output"
-            )
+            return f"the answer reached the output limit and is cut: {on}, or raise max_output"
         case "empty":
-            return "the model answered nothing, twice: ask again with --continue, or try another model"
+            return "the model answered nothing, twice: ask again, or try another model"
         case "max_steps":
-            return "the turn used up its steps: --continue goes on, --max-steps sets how many there are"
+            more = "/settings max_steps" if where == "talk" else "--max-steps"
+            return f"the turn used up its steps: {on}; {more} sets how many there are"
         case "cancelled":
-            return "stopped; what was done is kept: --continue goes on"
+            return f"stopped: {on}"
         case "stop" | "parked" | "error" | "refused" | "floor" | "budget" | "verify_failed" | "schema_failed":
             return ""
         case _:

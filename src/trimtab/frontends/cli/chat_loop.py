@@ -36,6 +36,12 @@ from trimtab.frontends.cli.text import TextPrinter
 from trimtab.types.errors import TrimtabError, UsageError
 from trimtab.types.messages import User
 
+_LEAVING = {
+    "exit": "/quit leaves, and so does Ctrl-D",
+    "quit": "/quit leaves, and so does Ctrl-D",
+    "help": "/help lists the commands",
+}
+"""What people type who want no model to hear it."""
 _KEYS = (
     ("Enter", "says the line; while the agent works, tells it before its next step"),
     ("a paste", "is one message, with its lines, once you press Enter; Ctrl-C drops it"),
@@ -152,6 +158,8 @@ class ChatLoop:
             )
         elif (own := read_own(line)) is not None:
             self.work(partial(run_line, self, own[0], shared=own[1]), is_turn=False)
+        elif (word := line.strip().lower()) in _LEAVING:
+            self.tell(f"that wasn't sent to the model: {_LEAVING[word]}")
         elif text := line.strip():
             said = line_parts(text, self.session.project)
             for note in said.notes:

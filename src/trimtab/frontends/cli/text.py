@@ -24,6 +24,7 @@ from trimtab.agent.events import (
     SessionOpened,
     ToolEnded,
     ToolParked,
+    ToolStarted,
     ToolUpdate,
     TurnEnded,
     TurnStarted,
@@ -46,8 +47,9 @@ if TYPE_CHECKING:
 
 _LINE = 300
 """Characters of one line of a failed call's result."""
-_LINES = 4
-"""And how many lines, beside the first."""
+_FIRST, _LAST = 2, 7
+"""And how many lines: of the beginning, and of the end, where a failure mostly says what it is."""
+_REFUSED = "not allowed"
 _DETAIL = 10
 """Lines of what a failed check says that are shown from its beginning, and as many from its end."""
 _PLAIN = Colours()
@@ -94,10 +96,12 @@ class TextPrinter:
         self.mark = mark
         self._answer = ""
         self._open_line = False
+        self._open_call = ""
+        """The call whose line stands open on the screen, with the cursor at its end."""
         self._names: dict[str, str] = {}
         self._tasks: set[str] = set()
         """Calls of subagents: what those do is told while they work."""
-        self._session_id = "last"
+        self._session_id, self._kept = "last", True
         self._idle = False
         self._mark_stands = False
 
@@ -123,19 +127,18 @@ class TextPrinter:
                 self._answer = ""
             case MessageEnded(message=Assistant() as message) if not message.superseded:
                 self._said(message)
-            case ToolEnded():
-                self._tasks.discard(event.call_id)
-                self._tool(event)
+            case ToolStarted() | ToolEnded():
+                self._call(event)
             case Error():
                 self._show_answer(fits=False)  # what the model said comes before what went wrong with it
                 self.say(f"error: {event.message}" + (f"\n  {event.hint}" if event.hint else ""), role="error")
             case SessionOpened():
-                self._session_id = event.id
+                self._session_id, self._kept = event.id, event.session_file is not None
             case TurnStarted():
                 self._idle = False
             case TurnEnded():
                 self._show_answer(fits=event.reason == "stop")
-                if why := ending(event.reason):
+                if why := ending(event.reason, "talk" if self.mark else "shell" if self._kept else "unkept"):
                     self.say(why)
                 self._idle = True
             case Retry() | Notice() | ToolParked() | ToolUpdate() | ContextEdited() | VerifyEnded():
@@ -183,6 +186,19 @@ class TextPrinter:
     def _named(self, call: ToolCall) -> str:
         return self.title_of(call.name, call.arguments) or f"{call.name} {_subject(call.arguments)}".strip()
 
+    def _call(self, event: ToolStarted | ToolEnded) -> None:
+        if isinstance(event, ToolStarted):
+            self._begin(event)
+        else:
+            self._tasks.discard(event.call_id)
+            self._tool(event)
+
+    def _begin(self, event: ToolStarted) -> None:
+        """Where a person watches, say what runs: the line stays open for how it ends, until something else is said."""
+        if self.progress and self.err.isatty() and not self._transcript:
+            name = self._names.get(event.call_id, event.name)
+            self.say(f"  {name}", role="tool", open_for=event.call_id)
+
     def _tool(self, event: ToolEnded) -> None:
         if not self.progress and not self._transcript:
             return
@@ -191,13 +207,19 @@ class TextPrinter:
         told = (event.is_error or (self._transcript and body == "text")) and body != "none"
         lines = output.strip().split("\n") if told else [""]
         if (event.details or {}).get("permission") == DENIED:
-            mark = "not allowed"
+            mark = _REFUSED
         name = self._names.pop(event.call_id, event.name)
-        if told and not event.is_error:
-            lines = ["", *lines]
-        shown = [f"  {name}  [{mark}] {shortened(lines[0], _LINE)}".rstrip()]
-        shown += [f"    {shortened(line, _LINE)}" for line in _ends(lines[1:]) if line.strip()]
-        self._say_tool("\n".join(shown), role="failed" if event.is_error else "tool")
+        beside = event.is_error and (len(lines) == 1 or mark == _REFUSED)  # what a program printed has lines of its own
+        head = f"[{mark}] {shortened(lines[0], _LINE) if beside else ''}".rstrip()
+        more = [f"    {shortened(line, _LINE)}" for line in _ends(lines[1:] if beside else lines) if line.strip()]
+        role: Role = "failed" if event.is_error else "tool"
+        if self._open_call == event.call_id:
+            self.err.write(self.colours.of(role, strip_terminal(head)) + "\n")
+            self._open_call = ""
+        else:
+            more = [f"  {name}  {head}", *more]
+        if more:
+            self._say_tool("\n".join(more), role=role)
         if body not in ("text", "none") and not event.is_error:
             self._body(body, output)
 
@@ -242,37 +264,45 @@ class TextPrinter:
 
     def line_taken(self) -> None:
         """The person pressed Enter: the cursor is on a fresh line, and it isn't the person's turn any more."""
+        self._open_call = ""
         self._idle = self._mark_stands = False
 
     def leave(self) -> None:
         """The talk ends: no mark any more, and the cursor on a fresh line."""
-        if self._mark_stands:
+        if self._mark_stands or self._open_call:
             self.err.write("\n")
             self.err.flush()
+        self._open_call = ""
         self.mark, self._mark_stands = "", False
 
     def _write(self, text: str) -> None:
         if not text:
             return
+        if self._open_call:
+            self._end_line()
         self.out.write(text)
         self._open_line = not text.endswith("\n")
         if self.live:
             self.out.flush()
 
     def _end_line(self) -> None:
+        if self._open_call:
+            self.err.write("\n")
+            self._open_call = ""
         if self._open_line:
             self.out.write("\n")
             self._open_line = False
 
-    def say(self, text: str, *, role: Role | None = None) -> None:
-        """Write `text` on lines of its own on standard error."""
+    def say(self, text: str, *, role: Role | None = None, open_for: str = "") -> None:
+        """Write `text` on lines of its own on standard error; the last one stays open for how the call `open_for` ends."""
         self._end_line()
         self.out.flush()
         if self._mark_stands:
             self.err.write("\n")
             self._mark_stands = False
         shown = wrapped(strip_terminal(text), width_of(self.err))
-        self.err.write((self.colours.of(role, shown) if role else shown) + "\n")
+        self.err.write((self.colours.of(role, shown) if role else shown) + ("  " if open_for else "\n"))
+        self._open_call = open_for
         self.err.flush()
 
 
@@ -287,7 +317,7 @@ def _detail(text: str) -> str:
 
 def _ends(lines: list[str]) -> list[str]:
     """The first and the last of many lines: there a failure says what it is."""
-    return lines if len(lines) <= _LINES else [*lines[: _LINES - 2], "…", lines[-1]]
+    return lines if len(lines) <= _FIRST + _LAST + 1 else [*lines[:_FIRST], "…", *lines[-_LAST:]]
 
 
 def _subject(arguments: dict[str, Any] | None) -> str:
