@@ -20,7 +20,7 @@ def test_standard_output_holds_the_last_answer_and_nothing_else(cli: Cli) -> Non
 
 
 def test_a_transcript_holds_every_answer_and_the_calls_between_them_in_short(cli: Cli) -> None:
-    cli.file("f.txt", "".join(f"line {number} \x1b[31mred\u202e\n" for number in range(9)))
+    cli.file("f.txt", "".join(f"line {number} \x1b[31mred\u202e\n" for number in range(19)))
     calls = [{"name": "read", "arguments": {"path": path}} for path in ("f.txt", "gone.txt")]
     script = cli.script({"text": "I \x1b[2Jwill look.", "tool_calls": calls}, {"text": "It says x."})
     outcome = cli.inside("-p", "what is in f.txt?", "--model", script, "--mode", "transcript")
