@@ -267,7 +267,7 @@ async def test_a_message_for_the_person_is_a_notice_on_one_line(place: Place) ->
     ("more", "why"),
     [
         ({"match": "a("}, "is not a permission rule"),
-        ({"match": "read(x)"}, "takes no argument"),
+        ({"match": "task(x)"}, "takes no argument"),
         ({"timeout_s": 0}, "above 0"),
         ({"comand": "x"}, "did you mean 'command'"),
     ],

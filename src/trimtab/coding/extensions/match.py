@@ -53,7 +53,7 @@ def parse_match(text: str, point: str) -> Match:
     rules = tuple(parse_rule(part) for part in parts)
     for rule in rules:
         if rule.argument is not None and rule.tool not in WITH_ARGUMENT:
-            hint = f"Write {rule.tool!r} for every call of it; bash, write and edit take an argument."
+            hint = f"Write {rule.tool!r} for every call of it; {', '.join(sorted(WITH_ARGUMENT))} take an argument."
             raise ConfigError(f"a match for {rule.tool!r} takes no argument", hint=hint)
     return Match(rules)
 
