@@ -21,5 +21,5 @@ from trimtab.coding.tools.paths import Workspace
     ],
 )
 def test_a_call_is_meant_by_its_tool_and_its_path(tmp_path: Path, match: str, tool: str, path: str, fits: bool) -> None:
-    workspace = Workspace(tmp_path.resolve())
+    workspace = Workspace(tmp_path.resolve(), tmp_path.resolve())
     assert parse_match(match, "tool_call").fits_call(tool, {"path": path}, workspace) is fits
