@@ -163,6 +163,20 @@ def test_on_a_terminal_a_call_stands_there_while_it_runs_and_its_line_ends_with_
     assert seen == steps
 
 
+def test_an_error_that_has_no_room_behind_its_call_breaks_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trimtab.frontends.cli.text.width_of", lambda stream: 40)
+    screen = Screen()
+    printer = TextPrinter(out=screen, err=screen, live=True, progress=True)
+    printer.show_all([begun("1"), done("1", error="no such file or folder; use ls or find to see what is there")])
+    printer.show_all([begun("2"), done("2", error="no such file")])
+    assert screen.getvalue().splitlines() == [
+        "  bash  [failed]",
+        "    no such file or folder; use ls or",
+        "      find to see what is there",
+        "  bash  [failed] no such file",
+    ]
+
+
 def test_who_types_meanwhile_gets_the_end_of_a_call_on_a_line_of_its_own() -> None:
     screen = Screen()
     printer = TextPrinter(out=screen, err=screen, live=True, progress=True, mark="> ")

@@ -110,6 +110,14 @@ async def test_a_failed_turn_is_a_reply_that_can_be_raised(folder: Path, answeri
             reply.raise_for_error()
 
 
+async def test_a_program_is_told_how_to_go_on_in_its_own_words(folder: Path, answering: Answers) -> None:
+    calls = {"tool_calls": [{"name": "ls", "arguments": {}}]}
+    async with Session.open(folder, **answering(calls, max_steps=1)) as session:
+        reply = await session.prompt("Hi.")
+        with pytest.raises(TrimtabError, match="another prompt goes on; max_steps sets how many"):
+            reply.raise_for_error()
+
+
 async def test_a_stream_ends_with_the_result_and_then_the_reply_is_there(folder: Path, answering: Answers) -> None:
     async with Session.open(folder, **answering({"text": "Hello."})) as session:
         stream = session.stream("Hi.")

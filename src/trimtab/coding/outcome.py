@@ -4,12 +4,13 @@ from typing import Literal, TypeAlias, assert_never
 
 from trimtab.agent.events import TurnReason
 
-Where: TypeAlias = Literal["shell", "talk", "unkept"]
-"""Where a person reads how a turn ended: behind a run, in a talk, behind a run whose session isn't kept."""
+Where: TypeAlias = Literal["shell", "talk", "unkept", "program"]
+"""Where it is read how a turn ended: behind a run, in a talk, behind a run whose session isn't kept, in a program that embeds us."""
 _GOES_ON: dict[Where, str] = {
     "shell": "what was done is kept, and --continue goes on",
     "talk": "what was done is kept, and your next words go on",
     "unkept": "without --no-session it could go on",
+    "program": "what was done is kept, and another prompt goes on",
 }
 
 
@@ -47,7 +48,7 @@ def ending(reason: TurnReason, where: Where = "shell") -> str:
         case "empty":
             return "the model answered nothing, twice: ask again, or try another model"
         case "max_steps":
-            more = "/settings max_steps" if where == "talk" else "--max-steps"
+            more = {"talk": "/settings max_steps", "program": "max_steps"}.get(where, "--max-steps")
             return f"the turn used up its steps: {on}; {more} sets how many there are"
         case "cancelled":
             return f"stopped: {on}"

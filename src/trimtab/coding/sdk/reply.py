@@ -41,7 +41,7 @@ class Reply(Turn):
         if self.error is not None:
             raise TrimtabError(self.error.message, hint=self.error.hint)
         raise TrimtabError(
-            ending(self.reason, "talk") or f"the turn ended with {self.reason}", hint=_HINTS.get(self.reason, "")
+            ending(self.reason, "program") or f"the turn ended with {self.reason}", hint=_HINTS.get(self.reason, "")
         )
 
 

@@ -214,6 +214,9 @@ class TextPrinter:
         more = [f"    {shortened(line, _LINE)}" for line in _ends(lines[1:] if beside else lines) if line.strip()]
         role: Role = "failed" if event.is_error else "tool"
         if self._open_call == event.call_id:
+            width = width_of(self.err)
+            if beside and width and len(f"  {name}  {head}") > width:  # there is no room for it behind the call
+                head, more = f"[{mark}]", [f"    {shortened(lines[0], _LINE)}", *more]
             self.err.write(self.colours.of(role, strip_terminal(head)) + "\n")
             self._open_call = ""
         else:
