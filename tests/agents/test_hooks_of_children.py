@@ -10,6 +10,7 @@ from support.cli import Cli, Json
 from support.sessions import reopened
 from trimtab.coding.choose import New
 from trimtab.coding.opening import open_session
+from trimtab.coding.under import lent
 from trimtab.types.messages import ToolResult
 
 pytestmark = pytest.mark.anyio
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.anyio
 WATCH = """
 import json
 from trimtab.extend import Note
+from trimtab.coding.under import lent
 API = 1
 def kept(*row):
     with open(FILE, "a") as out:
@@ -86,6 +88,6 @@ async def test_a_hook_before_a_compaction_has_its_say_in_a_child(cli: Cli) -> No
     agent(cli, "w", {"text": "x"})
     hooks = {"before_compaction": [{"command": "true"}]}
     async with open_session(project_of(cli, {"text": "x"}, hooks=hooks), New()) as session:
-        under = session.lend(session.crew.get("w"))
+        under = lent(session, session.crew.get("w"))
         async with open_session(session.project, New(), under=under) as child:
             assert child.context.transcript.around.hears_compactions

@@ -15,6 +15,7 @@ from trimtab.coding.choose import New
 from trimtab.coding.mcp.narrowed import narrowed
 from trimtab.coding.mcp.tool import CallTool, FindTool, ResourceTool
 from trimtab.coding.opening import open_session
+from trimtab.coding.under import lent
 from trimtab.types.tools import ToolSpec
 
 pytestmark = pytest.mark.anyio
@@ -59,7 +60,7 @@ async def test_a_child_has_what_its_file_names_by_name_glob_or_server_and_carrie
 ) -> None:
     agent(cli, "w", front=front + "\n" if front else "")
     async with open_session(project_of(cli, {"text": "x"}), New(), extra_tools=tuple(ELSEWHERE)) as session:
-        under = session.lend(session.crew.get("w"))
+        under = lent(session, session.crew.get("w"))
     names = {one.spec.name for one in under.tools if under.allows(one.spec.name)}
     assert sorted(names - {"mcp_find", "mcp_call"}) == has
     assert ({"mcp_find", "mcp_call"} <= names) is bool(carried)
@@ -74,9 +75,9 @@ async def test_a_glob_of_a_child_reaches_nothing_that_its_parent_lacks(cli: Cli)
     agent(cli, "outer", {"text": "x"}, front="tools: mcp__demo, task\n")
     project = project_of(cli, {"text": "x"}, agents={"depth": 2})
     async with open_session(project, New(), extra_tools=tuple(ELSEWHERE)) as session:
-        outer = session.lend(session.crew.get("outer"))
+        outer = lent(session, session.crew.get("outer"))
         async with open_session(project, New(), extra_tools=outer.tools, under=outer) as child:
-            inner = child.lend(child.crew.get("inner"))
+            inner = lent(child, child.crew.get("inner"))
     assert [one.spec.name for one in inner.tools] == ["mcp__demo__echo"]
     assert not inner.allows("write")
     assert not inner.allows("mcp__demo2__echo")

@@ -323,7 +323,7 @@ async def test_a_hook_of_a_project_has_standard_input_and_a_sandbox_and_its_outp
     hook(place, "tool_call", f"cat > told.json; echo x > {owned}; exit 0", file=PROJECT)
     for person in (Answers(["yes"]), Answers()):
         async with talk(place, writes(), DONE, trust="folder", person=person) as talking:
-            confined = talking.session._kit.confiner.examine()[1].sandbox is not None
+            confined = talking.session.kit.confiner.examine()[1].sandbox is not None
             await talking.session.prompt("go")
             assert talking.failed == [False]
     assert json.loads((place.cwd / "told.json").read_text())["tool_name"] == "write"

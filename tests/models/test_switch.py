@@ -91,7 +91,7 @@ async def test_tools_that_it_would_not_have_are_named(tmp_path: Path) -> None:
         request = session.context.request()
         from trimtab.coding.model_preview import preview_of
 
-        info = (await session.preview_model(cast.ref("b"))).model
+        info = (await session.choices.preview_model(cast.ref("b"))).model
         preview = preview_of(session.project, session.log, request, info, tools=["read"])
     assert "bash" in preview.tools
     assert any(line.endswith(", ".join(preview.tools)) for line in lines_of(preview, session.model))

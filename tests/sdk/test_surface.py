@@ -14,7 +14,7 @@ OTHERS = """NOBODY Access Action Answer Assistant Commanded Deferred FunctionToo
     ScriptedProvider Session SimpleTool Stream Text Tool ToolOutput ToolResult ToolRun ToolSpec Usage User Watcher run tool"""
 FOR_PROGRAMS = """accept_protected answer busy cancel command diff feed file follow_up go_to id messages model notices open permissions prompt redo result run_command set_mode set_model set_thinking
     skip_summary spent spent_by steer stream undo verify"""
-FOR_FRONTENDS = "announce confiner lend outputs person preview_model refresh_tools take_leave tell work_beside"
+FOR_FRONTENDS = "announce take_leave tell work_beside"
 OPTIONS = """allow append_system_prompt ask builtin_tools deny env ephemeral file fork hooks max_cost_usd max_steps max_time_s max_tokens mode model output person policy provider
     resume safe settings system_prompt takeover tools trust"""
 FIELDS = (

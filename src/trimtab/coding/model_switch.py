@@ -32,7 +32,7 @@ class Switch:
 
 async def look(session: Session, ref: str) -> Switch:
     """See what a switch means. Raises `UnknownModel`, `ConfigError`, or `UsageError` for a model that can't hold what has to stay."""
-    preview, here = await session.preview_model(ref), session.model
+    preview, here = await session.choices.preview_model(ref), session.model
     if preview.too_small:
         raise UsageError(preview.too_small, hint="Choose one with a larger window, or begin anew: /new.")
     lines = lines_of(preview, here, vision=model_of(session.project.settings, "vision"))
@@ -50,7 +50,7 @@ async def look(session: Session, ref: str) -> Switch:
 
 async def make(session: Session, switch: Switch, *, ask: bool = True) -> bool:
     """Use the other model from the next turn on; False when the person would rather not. Without `ask`, and where nobody answers, it is told. Raises as `Session.set_model` does."""
-    answer = await session.person.ask(switch.question) if ask and switch.question is not None else None
+    answer = await session.permissions.person.ask(switch.question) if ask and switch.question is not None else None
     if answer == _NO:
         return False
     await session.choices.set_model(switch.ref, told=switch.lines if answer is None else ())

@@ -26,7 +26,7 @@ async def run_own(
     tool = BashTool(
         project.cwd,
         environment_of(project),
-        session.outputs,
+        session.kit.outputs,
         caps=caps_of(settings),
         default_timeout_s=settings.bash.max_timeout_s,
         max_timeout_s=settings.bash.max_timeout_s,

@@ -19,11 +19,9 @@ from trimtab.agent.feed import Feed
 from trimtab.agent.loop import Turn
 from trimtab.agent.ports import Hooks, Spent, ToolOutput
 from trimtab.agent.run import Agent, AgentBusy
-from trimtab.coding.agents.agent_file import Subagent
 from trimtab.coding.attachments import unseen_pictures
 from trimtab.coding.changed import Changed
 from trimtab.coding.checkpoints.open import Checkpoints
-from trimtab.coding.checkpoints.recorder import Checkpointer
 from trimtab.coding.checkpoints.undo import Outcome, What
 from trimtab.coding.choices import Choices
 from trimtab.coding.closing import Ending
@@ -33,23 +31,17 @@ from trimtab.coding.extensions.acting import Acting
 from trimtab.coding.jobs.open import close_jobs
 from trimtab.coding.kit import Kit
 from trimtab.coding.mcp.hub import Mcp
-from trimtab.coding.mcp.narrowed import narrowed
-from trimtab.coding.model_preview import Preview
 from trimtab.coding.naming import Naming
 from trimtab.coding.past import Past
 from trimtab.coding.permissions.hooks import PermissionHooks
-from trimtab.coding.permissions.policy import CONTEXT_TOOLS, Mode
-from trimtab.coding.person import Person
+from trimtab.coding.permissions.policy import Mode
 from trimtab.coding.project import Project
 from trimtab.coding.results import Results
 from trimtab.coding.role_models import Roles
 from trimtab.coding.roles import members_of
-from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.sdk.prompts import require_words
 from trimtab.coding.sdk.reply import Reply
 from trimtab.coding.services import Services
-from trimtab.coding.tools.capture import PrivateFolder
-from trimtab.coding.toolset import TOOLS
 from trimtab.coding.under import Under
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import SessionError, StoreError, TrimtabError
@@ -94,15 +86,16 @@ class Session:
     ) -> None:
         self._closing = closing
         self._past = Past(log, agent, context, checkpoints)
-        keeper = under.checkpoints if under else checkpoints.recorder if checkpoints else None
-        changed = Changed(kit.hooks, keeper, f"{log.header.id}:" if under else "")
+        self.keeper = under.checkpoints if under else checkpoints.recorder if checkpoints else None
+        """Who records what is changed here."""
+        changed = Changed(kit.hooks, self.keeper, f"{log.header.id}:" if under else "")
         self._results = Results(log, changed, closing)
         self.project = project
         self.log = log
         self.agent = agent
         self.context = context
         self.instructions = kit.instructions
-        self._kit = kit
+        self.kit = kit
         self._stack = stack
         self.services = services
         self.extensions = extensions
@@ -110,7 +103,8 @@ class Session:
         self.jobs = kit.jobs
         self.crew = kit.crew
         self.under = under
-        self._hooks = hooks
+        self.hooks = hooks
+        """What a program looks at each call with, before ours do."""
         self.crew.attach(self)
         self._notices = (*once, *notices)
         self._once = (*once, *kit.model.notes)
@@ -175,24 +169,9 @@ class Session:
         return self.agent.model
 
     @property
-    def outputs(self) -> PrivateFolder:
-        """Where long outputs of commands go."""
-        return self._kit.outputs
-
-    @property
-    def person(self) -> Person:
-        """Who can be asked."""
-        return self.permissions.person
-
-    @property
     def permissions(self) -> PermissionHooks:
         """What may run: mode, rules, and what answers added to them."""
-        return self._kit.permissions
-
-    @property
-    def confiner(self) -> Confiner:
-        """What commands, and what else is started, go through."""
-        return self._kit.confiner
+        return self.kit.permissions
 
     @property
     def busy(self) -> bool:
@@ -225,7 +204,7 @@ class Session:
         )
         for text in self._notices:
             if text in self._once:
-                await self.choices.tell_once(text, ever=text in self._kit.model.assumed)
+                await self.choices.tell_once(text, ever=text in self.kit.model.assumed)
             else:
                 await self.tell(text)
 
@@ -304,7 +283,7 @@ class Session:
         with anyio.CancelScope(shield=True):
             for event in self.context.transcript.take_news():
                 await self.feed.publish(event)
-            for note in (self._kit.refusals.take_notice(), self._kit.confiner.take_notice()):
+            for note in (self.kit.refusals.take_notice(), self.kit.confiner.take_notice()):
                 if note:
                     await self.tell(note)
             if (checkpoints := self._past.checkpoints) is not None:
@@ -381,31 +360,6 @@ class Session:
         await close_jobs(self.jobs, self.agent)
         await self.extensions.end()
 
-    def lend(self, agent: Subagent) -> Under:
-        """What a session has from this one that works for it as `agent`."""
-        own = (*TOOLS, *CONTEXT_TOOLS)
-        return Under(
-            self,
-            agent,
-            agent.model or self.model.ref,
-            self.under.depth + 1 if self.under else 1,
-            self.permissions,
-            self._kit.hooks,
-            self._recorder,
-            self.jobs,
-            self._kit.confiner,
-            narrowed([tool for tool in self.agent.tools if tool.spec.name not in own], agent.has),
-            self.extensions,
-            self._hooks,
-        )
-
-    @property
-    def _recorder(self) -> Checkpointer | None:
-        """Who records what is changed here."""
-        if self.under is not None:
-            return self.under.checkpoints
-        return self._past.checkpoints.recorder if self._past.checkpoints is not None else None
-
     def steer(self, text: str | User) -> None:
         """Tell the running turn something before its next step."""
         if isinstance(text, User):
@@ -424,20 +378,12 @@ class Session:
         """Let the running turn go on without the summary that it waits for; False when it waits for none."""
         return self.busy and self.context.transcript.wait.skip()
 
-    async def preview_model(self, ref: str) -> Preview:
-        """What another model would make of the session as it is, and what the switch costs. Raises `UnknownModel` or `ConfigError`; changes nothing."""
-        return await self.choices.preview_model(ref)
-
     async def set_model(self, ref: str) -> None:
         """Use another model from the next turn on. Raises `UnknownModel` or `ConfigError`, and then nothing changes.
 
         The old provider stays open until the session closes: a turn may be running on it.
         """
         await self.choices.set_model(ref)
-
-    def refresh_tools(self) -> None:
-        """Look again which tools there are: another model, or a source has others. A running turn keeps those it began with."""
-        self.choices.refresh_tools()
 
     def set_thinking(self, level: str | None) -> None:
         """Let the model think at another of its levels from the next turn on; None: its default. Raises `UsageError` for one that it hasn't, and then nothing changes."""

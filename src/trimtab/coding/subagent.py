@@ -24,7 +24,7 @@ from trimtab.coding.permissions.asking import visible
 from trimtab.coding.session import Session
 from trimtab.coding.telling.printable import one_line
 from trimtab.coding.telling.tables import shortened
-from trimtab.coding.under import Purse
+from trimtab.coding.under import Purse, lent
 from trimtab.context.shorten.cap import cap_text
 from trimtab.context.stores.folder import child_path
 from trimtab.types.usage import Usage
@@ -78,7 +78,7 @@ async def run_subagent(
     """
     worker = worker or Worker(agent.name, prompt)
     title = shortened(visible(" ".join(prompt.split())), _TITLE)
-    under = replace(parent.lend(agent), task=title)
+    under = replace(lent(parent, agent), task=title)
     choice = await anyio.to_thread.run_sync(_beside, parent)
     async with open_session(
         parent.project, choice, provider=provider, extra_tools=under.tools, person=under.person, under=under

@@ -1,6 +1,6 @@
 """What a session has from another one that it works for: its rules, its purse, its jobs, the record of what it changes.
 
-parent Session ──under(…)──▶ Under ──▶ open_session(under=…) ──▶ child: its own log, window and model, nothing else of its own
+parent Session ──lent(…)──▶ Under ──▶ open_session(under=…) ──▶ child: its own log, window and model, nothing else of its own
 """
 
 from collections.abc import Callable
@@ -15,10 +15,12 @@ from trimtab.coding.extensions.acting import Acting
 from trimtab.coding.instructions.section import Section
 from trimtab.coding.instructions.texts import shown_path
 from trimtab.coding.jobs.jobs import Jobs
-from trimtab.coding.mcp.narrowed import CARRIERS
+from trimtab.coding.mcp.narrowed import CARRIERS, narrowed
 from trimtab.coding.permissions.hooks import PermissionHooks
+from trimtab.coding.permissions.policy import CONTEXT_TOOLS
 from trimtab.coding.person import NOBODY, Person, Question
 from trimtab.coding.sandbox.confiner import Confiner
+from trimtab.coding.toolset import TOOLS
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.usage import Usage
 
@@ -103,6 +105,25 @@ class Under:
             return False
         # What finds and calls tools of servers holds no more than the child may have: `narrowed`.
         return tool in CARRIERS or self.agent.has(tool)
+
+
+def lent(parent: "Session", agent: Subagent) -> Under:
+    """What a session that works as `agent` has from `parent`."""
+    own = (*TOOLS, *CONTEXT_TOOLS)
+    return Under(
+        parent,
+        agent,
+        agent.model or parent.model.ref,
+        parent.under.depth + 1 if parent.under else 1,
+        parent.permissions,
+        parent.kit.hooks,
+        parent.keeper,
+        parent.jobs,
+        parent.kit.confiner,
+        narrowed([tool for tool in parent.agent.tools if tool.spec.name not in own], agent.has),
+        parent.extensions,
+        parent.hooks,
+    )
 
 
 def hooks_under(under: Under | None, hooks: Hooks, log: SessionLog) -> Hooks:

@@ -15,7 +15,7 @@ from trimtab.coding.session import Session
 
 
 class Desk(Protocol):
-    """Where a person sits: a session, and the means of a frontend. Who can be asked is `session.person`."""
+    """Where a person sits: a session, and the means of a frontend. Who can be asked is `session.permissions.person`."""
 
     session: Session
 

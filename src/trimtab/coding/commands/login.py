@@ -37,7 +37,7 @@ async def _run(desk: Desk, rest: str) -> None:
 
 async def _log_in(desk: Desk, name: str | None) -> None:
     session = desk.session
-    project, person = session.project, session.person
+    project, person = session.project, session.permissions.person
     if name is None:
         name = await choose_provider(project, person)
         if name is None:

@@ -152,9 +152,9 @@ async def _login(desk: Desk, server: Server) -> None:
         )
 
     async def work() -> None:
-        ways = ways_of(session.project, session.confiner, session.person)
+        ways = ways_of(session.project, session.kit.confiner, session.permissions.person)
         try:
-            asked = await log_in(server.config, ways, show, session.person, desk.tell)
+            asked = await log_in(server.config, ways, show, session.permissions.person, desk.tell)
             await server.restart()
         except McpFailure as failure:
             desk.tell(f"{server.named}: {failure.text}")
