@@ -18,7 +18,6 @@ pytestmark = pytest.mark.anyio
 WATCH = """
 import json
 from trimtab.extend import Note
-from trimtab.coding.under import lent
 API = 1
 def kept(*row):
     with open(FILE, "a") as out:
