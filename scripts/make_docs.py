@@ -60,6 +60,7 @@ def settings_page() -> str:
         ("tools.read", settings.ReadTool),
         ("tools.bash", settings.BashTool),
         *((f"tools.{name}", settings.SearchTool) for name in ("grep", "find", "ls")),
+        ("tools.fetch", settings.FetchTool),
         ("permissions", settings.PermissionSettings),
         ('projects."PATH".permissions', settings.ProjectPermissions),
         ("sandbox", settings.SandboxSettings),

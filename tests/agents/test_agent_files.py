@@ -158,12 +158,12 @@ def test_the_list_for_the_model_is_one_line_each_and_bounded() -> None:
 
 @pytest.mark.anyio
 async def test_the_command_lists_agents_with_their_places_and_what_children_did(cli: Cli) -> None:
-    agent(cli, "w", {"text": "42"}, front="tools: read, WebFetch\nmode: plan\nmax_steps: 3\n")
+    agent(cli, "w", {"text": "42"}, front="tools: read, WebSearch\nmode: plan\nmax_steps: 3\n")
     write(cli.home / "agents", "bad", "nothing")
     async with open_session(project_of(cli, task("how many?", agent="w"), {"text": "done"}), New()) as session:
         await session.prompt("go")
         lines = (await Desk(session).run("agents")).splitlines()
-    assert f"  note: {cli.home}/agents/w.md: there is no tool 'WebFetch' here" in lines
+    assert f"  note: {cli.home}/agents/w.md: there is no tool 'WebSearch' here" in lines
     assert not any("memory" in line for line in lines)
     assert [line for line in lines if line.startswith(("general", "explore", "w ("))] == [
         "general (built-in): any task that stands alone, with all tools",
@@ -197,7 +197,7 @@ async def test_an_agent_that_comes_meanwhile_is_said_and_can_be_used_in_the_next
 
 
 def test_what_means_nothing_in_a_file_is_said_by_the_doctor_and_not_on_every_run(cli: Cli) -> None:
-    write(cli.home / "agents", "one", FRONT.format(name="one", more="tools: WebFetch\n"))
+    write(cli.home / "agents", "one", FRONT.format(name="one", more="tools: WebSearch\n"))
     assert found(cli).remarks == ()
     (check,) = agent_checks(open_project(cli.project, env=cli.environment()))
-    assert (check.status, check.found) == ("note", f"{cli.home}/agents/one.md: there is no tool 'WebFetch' here")
+    assert (check.status, check.found) == ("note", f"{cli.home}/agents/one.md: there is no tool 'WebSearch' here")

@@ -92,7 +92,7 @@ def test_resources_are_read_of_servers_that_are_allowed() -> None:
 
 
 async def test_what_a_file_names_in_vain_is_said_once_when_the_agent_is_used(cli: Cli) -> None:
-    agent(cli, "w", {"text": "x"}, front="tools: read, mcp__gone__*, WebFetch\n")
+    agent(cli, "w", {"text": "x"}, front="tools: read, mcp__gone__*, WebSearch\n")
     project = project_of(cli, task("a", agent="w"), task("b", agent="w"), {"text": "done"})
     async with open_session(project, New(), extra_tools=tuple(ELSEWHERE)) as session:
         watcher = session.feed.subscribe()
@@ -101,6 +101,6 @@ async def test_what_a_file_names_in_vain_is_said_once_when_the_agent_is_used(cli
         notices = [event.message for event in watcher.pending() if isinstance(event, Notice)]
     file = Path(cli.home) / "agents" / "w.md"
     assert [text for text in notices if "no tool" in text] == [
-        f"{file}: there is no tool 'WebFetch' here",
+        f"{file}: there is no tool 'WebSearch' here",
         "agent w: no tool here fits 'mcp__gone__*'",
     ]

@@ -7,6 +7,7 @@ import pytest
 
 from support.cli import Cli
 from support.pages import ROOT
+from support.servers import FakeServer, Reply
 from trimtab.coding.project import open_project
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.toolset import build_tools
@@ -40,7 +41,8 @@ def rows(tool: str, head: str) -> set[str]:
 
 
 def test_every_tool_has_its_section_with_the_arguments_of_its_schema(tmp_path: Path) -> None:
-    project = open_project(tmp_path, env={"TRIMTAB_HOME": str(tmp_path / "home")})
+    on = {"TRIMTAB_TOOLS__FETCH__ENABLED": "true"}
+    project = open_project(tmp_path, env={"TRIMTAB_HOME": str(tmp_path / "home"), **on})
     specs = [tool.spec for tool in build_tools(project, PrivateFolder(), images=True)]
     assert [spec.name for spec in specs] == list(SECTIONS)
     for spec in specs:
@@ -55,6 +57,12 @@ def test_details_hold_what_the_page_says(tool: str, tmp_path: Path) -> None:
         cli.file("big", "e" + "x" * 40_000)
     found = {key for arguments in CALLS[tool] for key in cli.call(tool, **arguments)["details"]}
     assert found == rows(tool, "in `details`")
+
+
+def test_details_of_a_page_hold_what_the_page_says(tmp_path: Path) -> None:
+    cli = Cli.at(tmp_path, TRIMTAB_TOOLS__FETCH__ENABLED="true")
+    with FakeServer(Reply([b"x"], headers={"content-type": "text/plain"})) as server:
+        assert set(cli.call("fetch", "full", url=server.url)["details"]) == rows("fetch", "in `details`")
 
 
 def test_a_refused_call_has_the_details_that_the_page_says(tmp_path: Path) -> None:

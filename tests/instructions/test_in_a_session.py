@@ -108,7 +108,7 @@ async def test_a_file_outside_the_project_touches_nothing(place: Place) -> None:
 
 
 async def test_a_link_below_that_leads_out_is_said_and_not_followed(place: Place) -> None:
-    secret = place.write("secret.txt", "the key is 123")
+    secret = place.write("secret.txt", "the key is hush-hush")
     place.write("work/api/x.py", "x\n")
     (place.cwd / "api" / "AGENTS.md").symlink_to(secret)
     model = script([("read", {"path": "api/x.py"})], [])
@@ -116,7 +116,7 @@ async def test_a_link_below_that_leads_out_is_said_and_not_followed(place: Place
         heard = notices(session)
         await session.prompt("go")
         told = heard()
-    assert "123" not in said(model.requests[1])
+    assert "hush-hush" not in said(model.requests[1])
     assert len(told) == 1
     assert "outside of" in told[0]
 

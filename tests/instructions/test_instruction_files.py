@@ -96,11 +96,11 @@ def test_one_file_under_two_names_is_told_once(place: Place) -> None:
 
 
 def test_a_link_out_of_the_project_is_not_followed_and_said(place: Place) -> None:
-    secret = place.write("secret.txt", "the key is 123")
+    secret = place.write("secret.txt", "the key is hush-hush")
     place.cwd.mkdir()
     os.symlink(secret, place.cwd / "AGENTS.md")
     instructions, told = place.look()
-    assert "123" not in instructions.system((), window=200_000)
+    assert "hush-hush" not in instructions.system((), window=200_000)
     assert told == (f"{place.cwd}/AGENTS.md is left out: it is a link to {secret}, outside of {place.cwd}",)
 
 

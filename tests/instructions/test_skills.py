@@ -139,6 +139,7 @@ def test_a_skill_that_a_person_calls_for_names_its_folder(place: Place) -> None:
         ("Bash", ["bash"], []),
         ("Bash(*) bash(:*) Bash(* *)", ["bash"], []),
         ("Bash(a; rm -rf x) Bash(X=1 y) WebFetch NotebookRead", [], []),
+        ("WebFetch(domain:A.org) WebFetch(*) WebFetch(http://b.org/)", ["fetch(a.org)"], ["fetch(a.org)"]),
         ("mcp__files__read Glob", ["mcp__files__read", "find"], ["mcp__files__read", "find"]),
         ("Write(/etc/**) Edit(~/.ssh/**)", [], []),
     ],

@@ -47,21 +47,21 @@ def hooks_at(folder: Path, person: Person, given: Rules, mode: Mode = "auto-edit
         ("bash(ls)", bash("ls -la")),
         ("bash", bash("a=1")),
         ("*", call("read", path="a")),
-        ("fetch", call("fetch", url="x")),
+        ("wiki", call("wiki", url="x")),
         ("write(migrations/**)", call("edit", path="migrations/a.sql")),
         ("edit(migrations/**)", bash("echo x > migrations/a.sql")),
         ("edit(migrations/**)", bash("sh -c 'echo x > migrations/a.sql'")),
     ],
 )
 def test_an_ask_rule_stands_above_every_mode_and_every_rule_that_allows(rule: str, asked: ToolCall, mode: Mode) -> None:
-    wide = ("bash", "write(**)", "fetch", "read", "bash(sh)", "bash(git)")
+    wide = ("bash", "write(**)", "wiki", "read", "bash(sh)", "bash(git)")
     assert outcome(asked, rules(wide, ask=(rule,)), mode) == "ask"
     assert outcome(asked, rules(wide), mode) == "allow" or mode == "ask"
     assert outcome(asked, rules(wide, ask=(rule,)), "plan") == "deny"
 
 
 def test_what_an_ask_rule_does_not_name_runs_as_before() -> None:
-    given = rules(("bash(git)",), ask=("bash(git push)", "write(migrations/**)", "fetch"))
+    given = rules(("bash(git)",), ask=("bash(git push)", "write(migrations/**)", "wiki"))
     for of in (bash("git status"), bash("git commit -m push"), call("write", path="src/a"), bash("echo x > src/a")):
         assert outcome(of, given, "auto-edit") == "allow"
         assert outcome(of, given, "full") == "allow"
@@ -113,13 +113,13 @@ async def test_a_wider_answer_to_another_question_lifts_no_ask_rule(tmp_path: Pa
 
 async def test_an_answer_about_one_file_or_one_tool_holds_for_just_that(tmp_path: Path) -> None:
     person = Typist(["session", "session"])
-    hooks = hooks_at(tmp_path, person, rules(ask=("write(db/**)", "f*")), "full", keep=Keeper().keep)
-    for of in (call("write", path="db/a", content="x"), call("fetch", url="x")):
+    hooks = hooks_at(tmp_path, person, rules(ask=("write(db/**)", "wi*")), "full", keep=Keeper().keep)
+    for of in (call("write", path="db/a", content="x"), call("wiki", url="x")):
         for _ in range(2):
             assert await hooks.before_tool(of) == Proceed()
     assert [option.hint for question in person.asked for option in question.options if option.key == "session"] == [
         f"write({tmp_path}/db/a)",
-        "fetch",
+        "wiki",
     ]
     await hooks.before_tool(call("write", path="db/b", content="x"))
     assert len(person.asked) == 3
@@ -162,13 +162,13 @@ def test_why_and_the_list_show_ask_rules_and_what_lifts_them(tmp_path: Path) -> 
 
 
 _RULES = st.sampled_from(
-    ["bash(git push)", "bash(git)", "bash(ls)", "bash", "write(db/**)", "edit(src/a)", "fetch", "*", "bash(echo)"]
+    ["bash(git push)", "bash(git)", "bash(ls)", "bash", "write(db/**)", "edit(src/a)", "wiki", "*", "bash(echo)"]
 )
 _CALLS = st.sampled_from(
     [
         *(bash(text) for text in ("git push", "sudo git push", "ls; git status", "echo x > db/a", "npm ci", "[[ a ]]")),
         *(call("write", path=path) for path in ("db/a", "src/a", "../x")),
-        *(call(tool) for tool in ("fetch", "read", "todo")),
+        *(call(tool) for tool in ("wiki", "read", "todo")),
     ]
 )
 _MODES = st.sampled_from(["plan", "ask", "auto-edit", "full"])

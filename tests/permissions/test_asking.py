@@ -172,8 +172,8 @@ async def test_without_a_person_it_is_said_what_would_allow_it(tmp_path: Path) -
 @pytest.mark.parametrize("mode", ["ask", "auto-edit", "full", "plan"])
 async def test_what_a_rule_denies_is_never_asked_about(tmp_path: Path, mode: Mode) -> None:
     person = Typist(["once"] * 9)
-    hooks = hooks_at(tmp_path, person, mode=mode, deny=("bash(git push)", "write(secret/**)", "fetch"))
-    calls = (bash("ls; git push"), call("write", path="secret/x", content=""), call("fetch"), bash("ls > secret/x"))
+    hooks = hooks_at(tmp_path, person, mode=mode, deny=("bash(git push)", "write(secret/**)", "wiki"))
+    calls = (bash("ls; git push"), call("write", path="secret/x", content=""), call("wiki"), bash("ls > secret/x"))
     for each in calls:
         assert "a rule of permissions.deny refuses" in text_of(await hooks.before_tool(each))
     assert person.asked == []
@@ -182,7 +182,7 @@ async def test_what_a_rule_denies_is_never_asked_about(tmp_path: Path, mode: Mod
 async def test_plan_asks_nothing(tmp_path: Path) -> None:
     person = Typist(["once"] * 9)
     hooks = hooks_at(tmp_path, person, mode="plan", allow=("bash(npm test)",))
-    for each in (bash("npm test"), bash("[[ a ]]"), call("write", path="x", content=""), call("fetch")):
+    for each in (bash("npm test"), bash("[[ a ]]"), call("write", path="x", content=""), call("wiki")):
         assert "Mode plan changes nothing" in text_of(await hooks.before_tool(each))
     assert person.asked == []
 
@@ -295,12 +295,12 @@ async def test_places_that_are_kept_apart_are_always_asked_about(tmp_path: Path)
 async def test_another_tool_shows_its_arguments_and_is_allowed_by_name(tmp_path: Path) -> None:
     person = Typist(["session"])
     hooks = hooks_at(tmp_path, person, keep=Keeper().keep)
-    assert await hooks.before_tool(call("fetch", url="http://h/\x1b[2J", n=1)) == Proceed()
+    assert await hooks.before_tool(call("wiki", url="http://h/\x1b[2J", n=1)) == Proceed()
     (question,) = person.asked
-    assert question.text == "Call the tool fetch?"
+    assert question.text == "Call the tool wiki?"
     assert question.details[:2] == ('url = "http://h/\\u001b[2J"', "n = 1")
     assert keys(question) == ["once", "session", "no", "tell"]  # a file can't name a tool that other sessions lack
-    assert await hooks.before_tool(call("fetch", url="x")) == Proceed()
+    assert await hooks.before_tool(call("wiki", url="x")) == Proceed()
 
 
 async def test_what_cannot_be_shown_whole_is_no_question(tmp_path: Path) -> None:

@@ -96,11 +96,11 @@ def test_tools_that_change_nothing_run_anywhere(tool: str) -> None:
 
 def test_another_tool_needs_a_rule_and_is_told_which() -> None:
     policy = Policy("auto-edit", "/p")
-    hint = f'{NOBODY}, or the setting permissions.allow = ["fetch"]. {GO_ON}'
-    assert told(decide(call("fetch", url="x"), policy, PlainPaths())) == ("the tool 'fetch' may change things", hint)
-    allowed = Policy("auto-edit", "/p", rules=rules(allow=("fetch",)))
-    assert runs(decide(call("fetch", url="x"), allowed, PlainPaths()))
-    assert runs(decide(call("fetch", url="x"), Policy("full", "/p"), PlainPaths()))
+    hint = f'{NOBODY}, or the setting permissions.allow = ["wiki"]. {GO_ON}'
+    assert told(decide(call("wiki", url="x"), policy, PlainPaths())) == ("the tool 'wiki' may change things", hint)
+    allowed = Policy("auto-edit", "/p", rules=rules(allow=("wiki",)))
+    assert runs(decide(call("wiki", url="x"), allowed, PlainPaths()))
+    assert runs(decide(call("wiki", url="x"), Policy("full", "/p"), PlainPaths()))
 
 
 @pytest.mark.parametrize("tool", ["write", "edit"])
@@ -317,10 +317,10 @@ def test_mode_ask_asks_about_edits_unless_a_rule_allows_them() -> None:
 
 
 def test_mode_plan_changes_nothing_whatever_rules_allow_and_asks_nothing() -> None:
-    given = rules(allow=("write(docs/**)", "bash(npm test)", "fetch"))
+    given = rules(allow=("write(docs/**)", "bash(npm test)", "wiki"))
     decisions = [edit("docs/a", "plan", given), bash("npm test", "plan", given), bash("ls > docs/a", "plan", given)]
     decisions += [
-        decide(call("fetch"), Policy("plan", "/p", rules=given), PlainPaths()),
+        decide(call("wiki"), Policy("plan", "/p", rules=given), PlainPaths()),
         bash("[[ a ]]", "plan", given),
     ]
     assert all(isinstance(decision, Deny) for decision in decisions)
@@ -332,7 +332,7 @@ def test_mode_plan_changes_nothing_whatever_rules_allow_and_asks_nothing() -> No
 
 
 def test_full_runs_everything_that_no_rule_denies() -> None:
-    given = rules(deny=("bash(git push)", "write(secret/**)", "fetch"))
+    given = rules(deny=("bash(git push)", "write(secret/**)", "wiki"))
     assert runs(bash("rm -rf x; [[ a ]]", mode="full"))
     assert runs(edit("/etc/passwd", mode="full"))
     assert told(bash("ls && git push -f", mode="full", given=given)) == (
@@ -342,7 +342,7 @@ def test_full_runs_everything_that_no_rule_denies() -> None:
     assert not runs(bash("timeout 5 git push", mode="full", given=given))
     assert runs(bash("git pull", mode="full", given=given))
     assert not runs(edit("secret/a", mode="full", given=given))
-    assert not runs(decide(call("fetch"), Policy("full", "/p", rules=given), PlainPaths()))
+    assert not runs(decide(call("wiki"), Policy("full", "/p", rules=given), PlainPaths()))
 
 
 def test_a_denial_wins_over_an_allowance() -> None:

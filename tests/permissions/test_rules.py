@@ -48,14 +48,15 @@ def test_the_right_form_is_shown() -> None:
     assert 'for commands that begin so: "bash(npm test)"' in refusal("npm test")[1]
     assert 'for a command write "bash(npm)"' in refusal("npm")[1]
     assert (
-        refusal("bahs(x)")[1] == "a rule begins with a tool: bash, edit, find, grep, jobs, ls, read, task, todo, write"
+        refusal("bahs(x)")[1]
+        == "a rule begins with a tool: bash, edit, fetch, find, grep, jobs, ls, read, task, todo, write"
     )
     assert 'write "todo" for every call of it' in refusal("todo(x)")[1]
 
 
 def test_tools_from_elsewhere_and_patterns_may_be_named() -> None:
-    texts = ("mcp__files__read", "mcp__*", "fetch", "*", "gr*", "bash", "write(a b/**)")
-    rules = parse_rules(texts, key="k", origin="", tools=TOOLS | {"fetch"})
+    texts = ("mcp__files__read", "mcp__*", "wiki", "*", "gr*", "bash", "write(a b/**)")
+    rules = parse_rules(texts, key="k", origin="", tools=TOOLS | {"wiki"})
     assert [rule.tool for rule in rules[:-1]] == list(texts[:-1])
     assert rules[-1] == Rule("write", "a b/**")
     assert [Rule("mcp__*").is_about(tool) for tool in ("mcp__files__read", "bash")] == [True, False]
@@ -82,12 +83,12 @@ def opened(tmp_path: Path, config: str) -> tuple[object, Mapping[str, str]]:
     (tmp_path / "home/config.toml").write_text(config)
     env = {"TRIMTAB_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
     project = open_project(tmp_path, env=env)
-    return permission_hooks(project, workspace_of(project), more_tools=("fetch",)), env
+    return permission_hooks(project, workspace_of(project), more_tools=("wiki",)), env
 
 
 def test_the_settings_name_their_layer(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as error:
-        opened(tmp_path, '[permissions]\ndeny = ["fetch", "bahs(touch)"]\n')
+        opened(tmp_path, '[permissions]\ndeny = ["wiki", "bahs(touch)"]\n')
     file = tmp_path / "home/config.toml"
     assert error.value.message == (
         f"user config ({file}): setting 'permissions.deny[1]': there is no tool 'bahs' (did you mean 'bash'?)"
@@ -97,4 +98,4 @@ def test_the_settings_name_their_layer(tmp_path: Path) -> None:
 def test_the_tools_that_rules_know_are_those_there_are(tmp_path: Path) -> None:
     project = open_project(tmp_path, env={"TRIMTAB_HOME": str(tmp_path), "HOME": str(tmp_path)})
     tools = build_tools(project, PrivateFolder(), images=False)
-    assert {tool.spec.name for tool in tools} == TOOLS
+    assert {tool.spec.name for tool in tools} == TOOLS - {"fetch"}  # off unless it is turned on

@@ -16,7 +16,7 @@ def call_in_words(tool: str, argument: str, *, tools: Collection[str] = ()) -> T
         meant = nearest(tool, known)
         guess = f"Did you mean {meant}? " if meant else ""
         raise UsageError(f"there is no tool {tool!r}", hint=f"{guess}Tools: {', '.join(sorted(TOOLS | set(tools)))}.")
-    name = "command" if tool == "bash" else "path" if tool in WRITING | LOOKING else ""
+    name = "command" if tool == "bash" else "url" if tool == "fetch" else "path" if tool in WRITING | LOOKING else ""
     if name and tool not in LOOKING and not argument.strip():
         raise UsageError(f"{tool} needs a {name}", hint='As in: why bash "git push", or: why write docs/a.md.')
     return ToolCall("why", tool, {name: argument} if name and argument.strip() else {}, "")

@@ -24,6 +24,7 @@ from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.tools.edit import edit_tool
 from trimtab.coding.tools.environment import command_environment, removed_names
+from trimtab.coding.tools.fetch import FetchTool
 from trimtab.coding.tools.find import FindTool
 from trimtab.coding.tools.grep import GrepTool
 from trimtab.coding.tools.ls import ls_tool
@@ -35,8 +36,8 @@ from trimtab.config.settings import ToolSettings
 from trimtab.providers.catalogue import Catalogue
 from trimtab.types.errors import ConfigError
 
-TOOLS = ("read", "write", "edit", "bash", "grep", "find", "ls", "todo", "jobs", "task")
-"""Names of the tools that work on the project, in the order in which a model sees them."""
+TOOLS = ("read", "write", "edit", "bash", "grep", "find", "ls", "todo", "jobs", "task", "fetch")
+"""Names of the tools, in the order in which a model sees them; `fetch` has to be turned on."""
 
 
 def build_tools(
@@ -59,7 +60,8 @@ def build_tools(
     settings = project.settings.tools
     caps = caps_of(settings)
     workspace = workspace_of(project)
-    wanted = [name for name in (TOOLS if settings.enabled is None else settings.enabled) if allows(name)]
+    standard = [name for name in TOOLS if name != "fetch" or settings.fetch.enabled]
+    wanted = [name for name in (standard if settings.enabled is None else settings.enabled) if allows(name)]
     jobs = jobs or jobs_of(project, outputs, confiner)
     background = BackgroundJobs(jobs, by) if "jobs" in wanted else None
     rg = find_rg(project.env.get("PATH"))
@@ -83,6 +85,7 @@ def build_tools(
         "todo": todo_tool,
         "jobs": lambda: jobs_tool(jobs),
         "task": lambda: TaskTool(crew or Crew(project.settings.agents)),
+        "fetch": lambda: FetchTool(settings.fetch, outputs, project.env),
     }
     require_tools(settings)
     return tuple(makers[name]() for name in TOOLS if name in wanted)

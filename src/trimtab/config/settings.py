@@ -67,6 +67,19 @@ class SearchTool(_Section, frozen=True):
     """Rows."""
 
 
+class FetchTool(_Section, frozen=True):
+    """The tool that gets pages of the web. Each server is asked about, or named in a rule such as `fetch(docs.python.org)`."""
+
+    enabled: bool = False
+    """Whether there is such a tool."""
+    max_bytes: Positive = 50 * 1024
+    """Bytes of text per result; the whole goes to a file."""
+    max_download_bytes: Positive = 10 * 1024 * 1024
+    """Bytes of a page that are read."""
+    timeout_s: Seconds = 30.0
+    """Seconds until a page has to be there."""
+
+
 class ToolSettings(_Section, frozen=True):
     """Which tools there are. Their limits stand in tables of their own."""
 
@@ -77,6 +90,7 @@ class ToolSettings(_Section, frozen=True):
     grep: SearchTool = SearchTool()
     find: SearchTool = SearchTool()
     ls: SearchTool = SearchTool(max_rows=500)
+    fetch: FetchTool = FetchTool()
 
 
 class PermissionSettings(_Section, frozen=True):

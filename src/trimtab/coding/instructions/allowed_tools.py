@@ -15,8 +15,16 @@ from trimtab.coding.permissions.rules import TOOLS, WRITING, Rule, command_rules
 from trimtab.types.errors import ConfigError
 
 _ITEM = re.compile(r"([A-Za-z_][\w*-]*)(?:\(([^()]*)\))?")
-_ALIASES = {"glob": "find", "multiedit": "edit", "notebookedit": "edit", "todowrite": "todo", "shell": "bash"}
+_ALIASES = {
+    "glob": "find",
+    "multiedit": "edit",
+    "notebookedit": "edit",
+    "todowrite": "todo",
+    "shell": "bash",
+    "webfetch": "fetch",
+}
 """What other agents call a tool, folded."""
+_SERVER = re.compile(r"(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+")
 _ANY = ("", "*", ":*")
 
 
@@ -29,6 +37,8 @@ def grant_of(skill: Skill) -> Grant:
             edits = edits or argument in _ANY
         elif tool == "bash":
             rules += _commands(argument)
+        elif tool == "fetch":
+            rules += _servers(argument)
         elif argument in _ANY:
             rules.append(Rule(tool))
     found = tuple(dict.fromkeys(rules))
@@ -51,6 +61,12 @@ def _items(text: str) -> Iterator[tuple[str, str]]:
 
 
 _ALL_COMMANDS = Rule("bash")
+
+
+def _servers(argument: str) -> tuple[Rule, ...]:
+    """`domain:example.com` and `example.com` are pages of that server; all servers are more than a skill can grant."""
+    server = argument.removeprefix("domain:").strip().lower()
+    return (Rule("fetch", server),) if _SERVER.fullmatch(server) else ()
 
 
 def _commands(argument: str) -> tuple[Rule, ...]:

@@ -33,7 +33,12 @@ def question(
     ask = judgement.decision
     if not isinstance(ask, Ask) or sum(map(len, preview)) > LONGEST:
         return None
-    head = {"bash": "Run this command?", "write": "Write this file?", "edit": "Edit this file?"}
+    head = {
+        "bash": "Run this command?",
+        "write": "Write this file?",
+        "edit": "Edit this file?",
+        "fetch": "Get this page?",
+    }
     text = head.get(call.name, f"Call the tool {visible(call.name)}?")
     kept = kept and not any(isinstance(part.decision, Ask) and part.decision.by_rule for part in judgement.asked)
     whys = tuple(_why(part) for part in judgement.asked)

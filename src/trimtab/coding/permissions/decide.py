@@ -15,6 +15,7 @@ from typing import Any
 
 from trimtab.coding.permissions.commands import SYSTEM_FOLDERS, git_folder, is_read_only, unsafe_variables, unwrap
 from trimtab.coding.permissions.denials import denied
+from trimtab.coding.permissions.fetching import fetch_verdict
 from trimtab.coding.permissions.forms import Form
 from trimtab.coding.permissions.held import Held
 from trimtab.coding.permissions.looking import files_read, names_of_tool, reading_rule
@@ -60,9 +61,13 @@ def decide(call: ToolCall, policy: Policy, paths: Paths) -> Decision:
 
 def judge(call: ToolCall, policy: Policy, paths: Paths, form: Form | None = None) -> Judgement:
     """Return the verdict on `call`, with those on its parts. `form` is that of a tool from elsewhere."""
+    arguments = call.arguments or {}
+    if call.name == "fetch":
+        fetched = fetch_verdict(str(arguments.get("url", "")), policy)
+        judged = Judgement(fetched, (Part(_shortened(f"fetch {arguments.get('url', '')}"), fetched),))
+        return _planned(judged) if policy.mode == "plan" else judged
     if policy.mode == "plan":
         policy = replace(policy, rules=replace(policy.rules, allow=()))
-    arguments = call.arguments or {}
     if call.name == "bash":
         judged = _judge_command(str(arguments.get("command", "")), policy, paths)
     else:

@@ -4,6 +4,7 @@
     bash(rm a $)       this command and no more words: `$` is the end
     write(docs/**)     files by glob, relative to the project; /absolute and ~ too; `edit` and `write` are one tool here
     read(.env)         files that may not be shown, by glob, with what is in folders of that name; `read`, `grep`, `find` and `ls` are one here
+    fetch(python.org)  pages of that server; `*.python.org` of those below it (`fetching.py`)
     grep               every call of that tool; `mcp__files__*` of every tool with such a name
     mcp__a__b#DIGEST   that tool of a server for as long as it describes itself so (`forms.py`); a denial holds for each form
 
@@ -34,8 +35,8 @@ END = "$"
 """As the last word of a rule for commands: nothing follows."""
 WRITING = frozenset({"write", "edit"})
 LOOKING = frozenset({"read", "grep", "find", "ls"})
-WITH_ARGUMENT = WRITING | LOOKING | {"bash"}
-TOOLS = frozenset({"read", "write", "edit", "bash", "grep", "find", "ls", "todo", "jobs", "task"})
+WITH_ARGUMENT = WRITING | LOOKING | {"bash", "fetch"}
+TOOLS = frozenset({"read", "write", "edit", "bash", "grep", "find", "ls", "todo", "jobs", "task", "fetch"})
 """The tools that come with Trimtab."""
 
 
@@ -190,6 +191,9 @@ def _checked(text: str, place: str, tools: Collection[str]) -> Rule:
         raise ConfigError(f"{place}: {text!r} can't be bound to a tool's form", hint=hint)
     if rule.tool == "bash" and rule.argument is not None:
         _refuse_line(rule.argument, place)
+    if rule.tool == "fetch" and rule.argument is not None and re.search(r"[/\\\s@]", rule.argument):
+        hint = 'name a server, as in "fetch(docs.python.org)", with its port if need be, or those below a name: "fetch(*.python.org)"'
+        raise ConfigError(f"{place}: {rule.argument!r} is no server", hint=hint)
     if rule.argument is not None and rule.tool in LOOKING and ".allow[" in place:
         raise ConfigError(f"{place}: {text!r} allows what nobody asks about", hint="Rules for reading deny or ask.")
     if rule.argument is not None and rule.tool not in WITH_ARGUMENT:
