@@ -366,7 +366,7 @@ def test_what_is_told_names_each_file_why_it_was_left_and_what_helps(bench: Benc
         "left as they are, 2 files:",
         "  large: no copy of how it was is kept: it is larger than 16 MiB",
         "  mine: it was changed since, by you or by another program",
-        "To put back what was changed since: /redo, then /undo force. What stands there now comes back with /redo.",
+        "To put back what was changed since, too: /undo force. What stands there now comes back with /redo.",
         "The rest only you can put right, by hand, from git or from a backup.",
     ]
     assert told(bench.rewinder.redo(), bench.project, tense="again") == ["did again: go", "  made: made again"]

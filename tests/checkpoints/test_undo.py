@@ -536,3 +536,56 @@ def test_where_no_temporary_folder_can_be_made_a_session_that_is_kept_nowhere_sa
     assert "no temporary folder can be made" in outcome.err
     assert "TMPDIR" in outcome.err
     assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize("what", ["both", "files"])
+async def test_force_behind_an_undo_that_left_files_finishes_that_one(cli: Cli, what: Any) -> None:
+    turns = (write("a.txt", "1"), DONE, write("a.txt", "2"), write("b.txt", "2"), DONE)
+    async with opened(cli, *turns) as session:
+        await session.prompt("one")
+        await session.prompt("two")
+        (cli.project / "a.txt").write_text("mine")
+        assert [Path(left.path).name for left in (await session.undo(what=what)).left] == ["a.txt"]
+        foreseen = await session.undo(force=True, preview=True)
+        assert (foreseen.turns, [Path(c.path).name for c in foreseen.put_back]) == (("two",), ["a.txt"])
+        outcome = await session.undo(force=True)
+        assert (outcome.turns, outcome.left, outcome.talk) == (("two",), (), what == "both")
+        assert files(cli.project) == {"a.txt": "1"}
+        assert said(session) == (["one"] if what == "both" else ["one", "two"])
+        await session.redo()
+        assert files(cli.project) == {"a.txt": "mine", "b.txt": "2"}
+        assert said(session) == ["one", "two"]
+
+
+async def test_with_a_number_or_once_something_was_said_force_is_about_the_last_turns(cli: Cli) -> None:
+    turns = (write("a.txt", "1"), DONE, write("b.txt", "2"), DONE, write("c.txt", "3"), DONE)
+    async with opened(cli, *turns) as session:
+        await session.prompt("one")
+        await session.prompt("two")
+        (cli.project / "b.txt").write_text("mine")
+        await session.undo()
+        assert (await session.undo(1, force=True, preview=True)).turns == ("one",)
+        await session.prompt("three")
+        assert (await session.undo(force=True)).turns == ("three",)
+        assert files(cli.project) == {"a.txt": "1", "b.txt": "mine"}
+
+
+async def test_an_undo_that_left_nothing_is_finished_and_force_takes_the_next(cli: Cli) -> None:
+    async with opened(cli, write("a.txt", "1"), DONE, write("b.txt", "2"), DONE) as session:
+        await session.prompt("one")
+        await session.prompt("two")
+        await session.undo()
+        assert (await session.undo(force=True)).turns == ("one",)
+        assert files(cli.project) == {}
+
+
+async def test_several_turns_are_finished_together_after_the_session_was_closed(cli: Cli) -> None:
+    file = cli.root / "s.jsonl"
+    async with opened(cli, write("a.txt", "1"), DONE, write("b.txt", "2"), DONE, choice=AtFile(file)) as session:
+        await session.prompt("one")
+        await session.prompt("two")
+        (cli.project / "a.txt").write_text("mine")
+        assert len((await session.undo(2)).left) == 1
+    async with opened(cli, DONE, choice=AtFile(file)) as session:
+        assert (await session.undo(force=True)).turns == ("one", "two")
+        assert files(cli.project) == {}

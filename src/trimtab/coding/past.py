@@ -48,10 +48,10 @@ class Past:
         return User((Text("\n".join(f"[{line}]" for line in news) + "\n\n"), *said), origin=origin, typed=typed)
 
     async def undo(
-        self, number: int = 1, *, what: What = "both", force: bool = False, preview: bool = False
+        self, number: int | None = None, *, what: What = "both", force: bool = False, preview: bool = False
     ) -> Outcome:
-        """Take the last turns back: what was said, what was changed in files, or both; `force`: files too that were changed since;
-        `preview`: touch nothing, and say what would come of it.
+        """Take the last `number` turns back, one if it is left out: what was said, what was changed in files, or both; `force`: files too that were changed since
+        (without a number, right behind an undo that left such files: those of it); `preview`: touch nothing, and say what would come of it.
 
         Raises `AgentBusy`, or `UsageError` when there is nothing to take back.
         """

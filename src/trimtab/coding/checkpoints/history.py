@@ -54,6 +54,8 @@ class Undone:
     talk: bool
     files: bool
     put_back: tuple[Change, ...]
+    left: bool = False
+    """Whether files stayed as they were only because they had been changed since."""
 
 
 @dataclass(slots=True)
@@ -63,13 +65,15 @@ class History:
     turns: list[Turn] = field(default_factory=list)
     files_undone: set[str] = field(default_factory=set)
     redoable: list[Undone] = field(default_factory=list)
+    changes: dict[str, dict[str, Change]] = field(default_factory=dict)
+    """What each turn changed, those of other branches too."""
 
 
 def history_of(archive: Archive) -> History:
     """Read the history of a session's branch."""
-    changes: dict[str, dict[str, Change]] = {}
     unkept: dict[str, dict[str, None]] = {}
     history = History()
+    changes = history.changes
     for entry in archive:
         if entry.type == "custom" and isinstance(value := entry.value, CustomEntry):
             match value.kind:
@@ -125,11 +129,18 @@ def changes_data(turn: str, changes: Mapping[str, Change], unkept: Sequence[str]
 
 
 def undo_data(
-    turns: tuple[str, ...], leaf: str | None, put_back: tuple[Change, ...], *, talk: bool, files: bool
+    turns: tuple[str, ...],
+    leaf: str | None,
+    put_back: tuple[Change, ...],
+    *,
+    talk: bool,
+    files: bool,
+    left: bool = False,
 ) -> dict[str, Any]:
     """What an `undo` entry holds."""
     moved = [_change_data(change) for change in put_back]
-    return {"turns": list(turns), "leaf": leaf, "talk": talk, "files": files, "put_back": moved}
+    rest = {"left": True} if left else {}
+    return {"turns": list(turns), "leaf": leaf, "talk": talk, "files": files, "put_back": moved, **rest}
 
 
 def words_of(value: Any) -> str | None:
@@ -181,6 +192,7 @@ def _undone(entry_id: str, data: Mapping[str, Any]) -> Undone:
         talk=bool(data.get("talk")),
         files=bool(data.get("files")),
         put_back=_listed(data, "put_back"),
+        left=bool(data.get("left")),
     )
 
 

@@ -6,7 +6,7 @@ The one rule: a file that somebody changed since is left, unless a person says `
 leaves states from which the same undo goes on.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,23 +61,31 @@ class Rewinder:
     root: Path
     """The folder of the project, from which files are named in a diff."""
 
-    def undo(self, number: int = 1, *, what: What = "both", force: bool = False) -> Outcome:
-        """Take the last `number` turns back; `force`: files too that were changed since.
+    def undo(self, number: int | None = None, *, what: What = "both", force: bool = False) -> Outcome:
+        """Take the last `number` turns back, one if it is left out; `force`: files too that were changed since. Without a number, right behind an undo that
+        left such files, it finishes that one.
 
         Raises `UsageError` when there are not so many, `StoreError` when the log can't be written: files may be back by then, and the same undo goes on.
         """
         with self._alone():
             history = history_of(self.log.archive)
-            turns = _last(history, number, what)
-            ids = tuple(turn.entry_id for turn in turns)
-            moved = move(_back(turns, history, what), self.store, force=force)
-            left = (*moved.left, *_unkept(turns, what))
-            leaf, talk = self.log.archive.leaf, what != "files"
-            data = undo_data(ids, leaf, moved.recorded, talk=talk, files=what != "talk")
-            self._note(UNDO, data)  # before the talk goes back: cut off between the two, a redo knows what to do
-            if talk:
-                self.log.move_leaf(turns[0].parent)
-            return self._outcome(tuple(turn.text for turn in turns), moved.done, left, talk=talk)
+            if force and number is None and (undone := _unfinished(history)):
+                self._redo(undone)
+                history = history_of(self.log.archive)
+                number, what = _again(undone, history)
+            return self._undo(_last(history, number or 1, what), history, what, force=force)
+
+    def _undo(self, turns: Sequence[Turn], history: History, what: What, *, force: bool) -> Outcome:
+        ids = tuple(turn.entry_id for turn in turns)
+        moved = move(_back(turns, history, what), self.store, force=force)
+        left = (*moved.left, *_unkept(turns, what))
+        leaf, talk = self.log.archive.leaf, what != "files"
+        since = any(file.remedy == "force" for file in left)
+        data = undo_data(ids, leaf, moved.recorded, talk=talk, files=what != "talk", left=since)
+        self._note(UNDO, data)  # before the talk goes back: cut off between the two, a redo knows what to do
+        if talk:
+            self.log.move_leaf(turns[0].parent)
+        return self._outcome(tuple(turn.text for turn in turns), moved.done, left, talk=talk)
 
     def redo(self) -> Outcome:
         """Do again what was undone last. Raises `UsageError` when nothing was, or something was said since."""
@@ -88,13 +96,15 @@ class Rewinder:
                     "nothing to redo",
                     hint="/undo takes a turn back; once you go on from there, the other way is in /tree.",
                 )
-            undone = history.redoable[-1]
-            moved: Moved = move([_backwards(change) for change in undone.put_back], self.store)
-            texts = self._texts(undone)
-            if undone.talk:
-                self.log.move_leaf(undone.leaf)
-            self._note(REDO, {"undo": undone.entry_id})
-            return self._outcome(texts, moved.done, moved.left, talk=undone.talk)
+            return self._redo(history.redoable[-1])
+
+    def _redo(self, undone: Undone) -> Outcome:
+        moved: Moved = move([_backwards(change) for change in undone.put_back], self.store)
+        texts = self._texts(undone)
+        if undone.talk:
+            self.log.move_leaf(undone.leaf)
+        self._note(REDO, {"undo": undone.entry_id})
+        return self._outcome(texts, moved.done, moved.left, talk=undone.talk)
 
     def diff(self, number: int | None = 1) -> tuple[str, ...]:
         """What the last `number` turns (None: all of the branch) changed, a diff of git's a file, against how the files are now. Raises `UsageError` as `undo`.
@@ -103,14 +113,18 @@ class Rewinder:
         """
         history = history_of(self.log.archive)
         turns = history.turns if number is None else history.turns[-number:]
-        changes = sorted(combined(turns, history), key=lambda change: change.path)
+        changes = sorted(standing(turns, history), key=lambda change: change.path)
         texts = (self.diff_of(change) for change in changes)
         return tuple(text for text in texts if text)
 
-    def preview(self, number: int = 1, *, what: What = "both", force: bool = False) -> Outcome:
+    def preview(self, number: int | None = None, *, what: What = "both", force: bool = False) -> Outcome:
         """What `undo` would do, as far as it can be seen. Touches nothing. Raises `UsageError` as `undo`."""
         history = history_of(self.log.archive)
-        turns = _last(history, number, what)
+        if force and number is None and (undone := _unfinished(history)):
+            changes = combined([history.changes.get(turn, {}) for turn in undone.turns])
+            moved = move([_backwards(change) for change in changes], self.store, force=True, preview=True)
+            return self._outcome(self._texts(undone), moved.done, moved.left, talk=undone.talk)
+        turns = _last(history, number or 1, what)
         moved = move(_back(turns, history, what), self.store, force=force, preview=True)
         texts = tuple(turn.text for turn in turns)
         return self._outcome(texts, moved.done, (*moved.left, *_unkept(turns, what)), talk=what != "files")
@@ -152,15 +166,18 @@ class Rewinder:
         self.log.append([CustomEntry(id="", parent=None, time="", kind=kind, data=data)])
 
 
-def combined(turns: Sequence[Turn], history: History) -> tuple[Change, ...]:
-    """What several turns changed together, without those whose files are undone already."""
+def combined(turns: Iterable[Mapping[str, Change]]) -> tuple[Change, ...]:
+    """What several turns changed together."""
     found: dict[str, Change] = {}
-    for turn in turns:
-        if turn.entry_id in history.files_undone:
-            continue
-        for path, change in turn.changes.items():
+    for changes in turns:
+        for path, change in changes.items():
             found[path] = found[path].then(change) if path in found else change
     return tuple(found.values())
+
+
+def standing(turns: Sequence[Turn], history: History) -> tuple[Change, ...]:
+    """What turns changed together, without those whose files are undone already."""
+    return combined(turn.changes for turn in turns if turn.entry_id not in history.files_undone)
 
 
 def _last(history: History, number: int, what: What) -> Sequence[Turn]:
@@ -179,8 +196,24 @@ def _last(history: History, number: int, what: What) -> Sequence[Turn]:
     return history.turns[-number:]
 
 
+def _unfinished(history: History) -> Undone | None:
+    """The undo behind which nothing was said, if it left files that were changed since."""
+    last = history.redoable[-1] if history.redoable else None
+    return last if last is not None and last.left else None
+
+
+def _again(undone: Undone, history: History) -> tuple[int, What]:
+    """How many turns of the branch, now that it is whole again, and what of them, the undo was about."""
+    at = [place for place, turn in enumerate(history.turns) if turn.entry_id in undone.turns]
+    what: What = "both" if undone.talk else "files"
+    if what == "files":
+        with_files = [t for t in history.turns if t.changes and t.entry_id not in history.files_undone]
+        return max(1, sum(turn.entry_id in undone.turns for turn in with_files)), what
+    return (len(history.turns) - at[0] if at else 1), what
+
+
 def _back(turns: Sequence[Turn], history: History, what: What) -> list[Change]:
-    return [] if what == "talk" else [_backwards(change) for change in combined(turns, history)]
+    return [] if what == "talk" else [_backwards(change) for change in standing(turns, history)]
 
 
 def _unkept(turns: Sequence[Turn], what: What) -> Iterator[Left]:

@@ -22,12 +22,12 @@ _WHATS: dict[str, What] = {"files": "files", "talk": "talk", "both": "both"}
 _PREVIEW = ("?", "preview")
 _Tense: TypeAlias = Literal["before", "done", "again"]
 _HELP: dict[Remedy, str] = {
-    "force": "To put back what was changed since: /redo, then /undo force. What stands there now comes back with /redo.",
+    "force": "To put back what was changed since, too: /undo force. What stands there now comes back with /redo.",
     "again": "Mend what hinders (permissions, room on the disk, what is in the way), then /redo and /undo once more.",
     "yourself": "The rest only you can put right, by hand, from git or from a backup.",
 }
 _HELP_BEFORE: dict[Remedy, str] = {
-    "force": "To put back what was changed since, too: /undo force. What stands there now comes back with /redo.",
+    "force": _HELP["force"],
     "again": "Mend what hinders first (permissions, room on the disk, what is in the way).",
     "yourself": _HELP["yourself"],
 }
@@ -40,9 +40,9 @@ _HELP_AGAIN: dict[Remedy, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How many turns, what of them, whether files too that were changed since, and whether only to say what would be."""
+    """How many turns (None: not said), what of them, whether files too that were changed since, and whether only to say what would be."""
 
-    number: int
+    number: int | None
     what: What
     force: bool
     preview: bool = False
@@ -67,7 +67,8 @@ async def _run(desk: Desk, rest: str) -> None:
 
 def read(rest: str) -> Asked:
     """What is asked for. Raises `UsageError`."""
-    number, what, force, preview = 1, _WHATS["both"], False, False
+    number: int | None = None
+    what, force, preview = _WHATS["both"], False, False
     for word in rest.split():
         if word.isdecimal() and int(word) > 0:
             number = int(word)

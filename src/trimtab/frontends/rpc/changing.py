@@ -175,7 +175,7 @@ async def revert(host: Host, request: verbs.Revert, call: Call) -> Answer:
 
 async def undo(host: Host, request: verbs.Undo, call: Call) -> Answer:
     """Take turns back."""
-    if request.turns < 1:
+    if request.turns is not None and request.turns < 1:
         raise UsageError("turns has to be at least 1", hint="1 is the last turn.")
     session, asked = host.session, request
     return _outcome(await session.undo(asked.turns, what=asked.what, force=asked.force, preview=asked.preview))

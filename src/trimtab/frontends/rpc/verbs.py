@@ -255,12 +255,12 @@ class Revert(Request, frozen=True, tag="trimtab.revert"):
 class Undo(Request, frozen=True, tag="trimtab.undo"):
     """Take the last turns back: what was said, what was changed in files, or both."""
 
-    turns: int = 1
+    turns: int | None = None
     """How many; 1 by default."""
     what: What = "both"
     """`both`, `files` or `talk`: what of them; both by default."""
     force: bool = False
-    """Put back files too that were changed since; a redo brings what stood there."""
+    """Put back files too that were changed since; a redo brings what stood there. Without `turns`, right behind an undo that left such files, it finishes that one."""
     preview: bool = False
     """Touch nothing, and say what would be put back, and left."""
 
