@@ -189,7 +189,7 @@ def test_without_the_library_the_extra_is_named(file: Path, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "keyring.errors", None)
     with pytest.raises(ConfigError) as failed:
         keep_login(file, "anthropic", KEY, store="keyring")
-    assert "trimtab[keyring]" in failed.value.hint
+    assert "[keyring]" in failed.value.hint
 
 
 async def test_a_token_in_the_keyring_is_renewed_there(

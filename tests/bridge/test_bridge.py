@@ -278,7 +278,7 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ConfigError) as caught:
         open_bridge("openai:gpt-x")
-    assert "trimtab[pydantic-ai]" in caught.value.hint
+    assert "[pydantic-ai]" in caught.value.hint
 
 
 def test_the_library_loads_at_first_use_only() -> None:

@@ -26,6 +26,7 @@ from trimtab.lab.bench.folder import rows_in
 from trimtab.lab.executor import Here
 from trimtab.lab.one_writer import one_writer
 from trimtab.types.errors import UsageError
+from trimtab.types.extras import install_hint
 
 SMALL = ("bench", "none", "truncate", "--each", "1", "--seeds", "1")
 
@@ -332,7 +333,7 @@ def test_a_process_without_numpy_says_which_extra_brings_it(cli, arguments, extr
     told, hint = ran.stderr.splitlines()
     assert (ran.returncode, ran.stdout) == (2, "")
     assert re.fullmatch("trimtab: .* needs? .*numpy, which (isn't|aren't) installed", told)
-    assert hint.startswith(f"  pip install 'trimtab[{extra}]'")
+    assert hint.startswith(f"  {install_hint(extra)}")
     assert not (cli.project / "out").exists()
 
 

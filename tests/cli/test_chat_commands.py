@@ -166,7 +166,7 @@ def test_tools_models_and_costs_are_told(cli: Cli) -> None:
     model = cli.script(said("one", usage={"input": 7, "output": 2}))
     outcome = talk(cli, "hi", "/tools", "/cost", "/models", model=model)
     assert "bash" in outcome.err
-    assert "since this session was opened: 9 tokens (7 in, 2 out)" in outcome.err
+    assert "this session took 9 tokens (7 in, 2 out)" in outcome.err
 
 
 def test_checks_run_when_they_are_asked_for(cli: Cli) -> None:

@@ -129,7 +129,7 @@ def test_where_no_report_can_be_written_the_talk_says_so_and_goes_on(cli: Cli, i
     outcome = talk(cli, "/bug", "/cost")
     assert outcome.code == 0, outcome.err
     assert f"the folder {bugs} can't be made" in outcome.out + outcome.err
-    assert "since this session was opened" in outcome.out + outcome.err
+    assert "this session took" in outcome.out + outcome.err
 
 
 def test_a_report_takes_the_place_of_nothing(cli: Cli) -> None:

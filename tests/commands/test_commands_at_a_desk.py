@@ -138,7 +138,7 @@ async def test_who_keeps_a_memory_is_told_when_the_model_sees_it(sitting: Sittin
 async def test_before_anything_was_asked_nothing_has_a_price(sitting: Sitting) -> None:
     async with sitting({"text": "one"}) as desk:
         said = await desk.run("cost")
-        assert said.startswith("since this session was opened: nothing; the price of ")
+        assert said.startswith("this session took nothing; the price of ")
         assert "$" not in said
 
 

@@ -365,3 +365,29 @@ def test_an_export_never_replaces_a_session(cli: Cli):
     assert (outcome.code, session.read_bytes()) == (2, before)
     assert cli.inside("sessions", "export", "nope", "x.html").code == 2
     assert not (cli.project / "x.html").exists()
+
+
+@pytest.mark.parametrize("name", ["talk.pdf", "talk.txt", "talk.json", "talk.docx"])
+def test_a_file_for_another_program_is_refused_with_the_endings_there_are(cli: Cli, name: str):
+    cli.inside("-p", "hi", "--model", cli.script({"text": "hello"}))
+    for outcome in (
+        cli.inside("sessions", "export", "last", name),
+        cli.inside("-p", f"/export {name}", "--continue", "--model", cli.script({"text": "no"})),
+    ):
+        assert outcome.code == 2
+        assert f"isn't written down as .{name.rpartition('.')[2]}" in outcome.err
+        assert ".html, .md, .openai.jsonl, .anthropic.jsonl, .jsonl" in outcome.err
+    assert not (cli.project / name).exists()
+
+
+@pytest.mark.parametrize("name", ["talk", "talk.htm", "v1.2", "a talk of 3.11"])
+def test_a_name_without_an_ending_means_a_page(cli: Cli, name: str):
+    cli.inside("-p", "hi", "--model", cli.script({"text": "hello"}))
+    assert cli.inside("sessions", "export", "last", name).code == 0
+    assert (cli.project / name).read_text().startswith("<!doctype html>")
+
+
+def test_a_named_format_holds_whatever_the_file_is_called(cli: Cli):
+    cli.inside("-p", "hi", "--model", cli.script({"text": "hello"}))
+    assert cli.inside("sessions", "export", "last", "talk.txt", "--format", "md").code == 0
+    assert (cli.project / "talk.txt").read_text().startswith("# ")

@@ -6,6 +6,7 @@ import pytest
 
 from support.cli import Cli
 from trimtab.coding.mcp import checks, open, sdk
+from trimtab.types.extras import install_command
 
 
 def test_who_configures_a_server_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,8 +17,8 @@ def test_who_configures_a_server_is_told_what_to_install(tmp_path: Path, monkeyp
     outcome = cli.inside("-p", "go", "--mode", "json", "--model", cli.script({"text": "done"}))
     assert outcome.code == 0
     (notice,) = [e["message"] for e in outcome.of("notice") if e["message"].startswith("MCP")]
-    assert "pip install 'trimtab[mcp]'" in notice
-    assert "pip install 'trimtab[mcp]'" in cli.inside("doctor").out
+    assert install_command("mcp") in notice
+    assert install_command("mcp") in cli.inside("doctor").out
 
 
 def test_a_session_without_servers_loads_nothing_of_the_sdk(tmp_path: Path) -> None:

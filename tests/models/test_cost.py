@@ -128,4 +128,29 @@ async def test_cost_says_by_whom_only_where_there_were_several(tmp_path: Path) -
     cast = Cast.at(tmp_path, a=[says("one")])
     async with cast.open(model=cast.ref("a")) as session:
         await session.prompt("hi")
-        assert cost_lines(session) == ["since this session was opened: 110 tokens (100 in, 10 out), $0.0001"]
+        assert cost_lines(session) == ["this session took 110 tokens (100 in, 10 out), $0.0001"]
+
+
+async def test_a_session_that_goes_on_knows_what_it_took_before(tmp_path: Path) -> None:
+    cast = Cast.at(tmp_path, a=[says("one"), says("two")])
+    async with cast.open(model=cast.ref("a")) as session:
+        await session.prompt("hi")
+    async with cast.open(model=cast.ref("a")) as session:
+        assert cost_lines(session) == [
+            "this session took 110 tokens (100 in, 10 out), $0.0001",
+            "since it was opened: nothing",
+        ]
+        await session.prompt("and again")
+        assert cost_lines(session) == [
+            "this session took 220 tokens (200 in, 20 out), $0.0002",
+            "since it was opened: 110 tokens (100 in, 10 out), $0.0001",
+        ]
+
+
+async def test_limits_say_from_when_they_count(tmp_path: Path) -> None:
+    cast = Cast.at(tmp_path, a=[says("one")])
+    async with cast.open(model=cast.ref("a"), max_tokens=500, max_cost_usd=2) as session:
+        assert cost_lines(session)[-2:] == [
+            "at most $2 since it was opened (max_cost_usd)",
+            "at most 500 tokens since it was opened (max_tokens)",
+        ]

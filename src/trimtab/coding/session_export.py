@@ -3,8 +3,9 @@
 SESSION ──▶ log, read only ──▶ story ──▶ html | md | openai | anthropic | jsonl, as bytes
 """
 
+import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal, TypeAlias, assert_never
 
 from trimtab.coding.logs import session_folder
@@ -18,17 +19,28 @@ from trimtab.sessions.export.lines import session_lines, vendor_lines
 from trimtab.sessions.export.markdown import markdown
 from trimtab.sessions.export.page import page
 from trimtab.sessions.export.story import branches_of, story_of
+from trimtab.types.errors import UsageError
 
 Format: TypeAlias = Literal["html", "md", "openai", "anthropic", "jsonl"]
 ENDINGS: dict[Format, str] = {"html": ".html", "md": ".md", "openai": ".openai.jsonl", "anthropic": ".anthropic.jsonl", "jsonl": ".jsonl"}  # fmt: skip
 """How a file of each format is called."""
+_ENDING = re.compile(r"\.[a-z][a-z0-9]{0,7}")
+"""What looks like the ending of a format: `talk 2.1` has none."""
 
 
 def format_of(name: str | None) -> Format:
-    """The format that a file of that name has; the longest ending decides, and html is what any other name means."""
-    fitting = [one for one in ENDINGS if name is not None and name.lower().endswith(ENDINGS[one])]
-    markdown: list[Format] = ["md"] if name is not None and name.lower().endswith(".markdown") else []
-    return max([*fitting, *markdown], key=lambda one: len(ENDINGS[one]), default="html")
+    """The format that a file of that name has; the longest ending decides, and html is what a name without one means. Raises `UsageError` for an ending of something else."""
+    folded = (name or "").strip().lower()
+    fitting: list[Format] = [one for one in ENDINGS if folded.endswith(ENDINGS[one])]
+    fitting += ["md"] if folded.endswith(".markdown") else ["html"] if folded.endswith(".htm") else []
+    ending = PurePath(folded).suffix
+    if not fitting and _ENDING.fullmatch(ending):
+        known = ", ".join(ENDINGS.values())
+        raise UsageError(
+            f"a session isn't written down as {ending}",
+            hint=f"Give the file one of these endings: {known}; or name the format.",
+        )
+    return max(fitting, key=lambda one: len(ENDINGS[one]), default="html")
 
 
 def export(project: Project, path: Path, format: Format) -> Iterator[bytes]:

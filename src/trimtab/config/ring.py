@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from trimtab.types.errors import ConfigError
+from trimtab.types.extras import install_hint
 
 T = TypeVar("T")
 PATIENCE_S = 60.0
@@ -22,7 +23,6 @@ PATIENCE_S = 60.0
 _LEAST = 1
 """The library's priority from which on it recommends a backend; one below keeps secrets in plain text, or nothing."""
 _FILE = "keep keys in the file: trimtab config set auth.store file."
-_INSTALL = f"Install it with `pip install 'trimtab[keyring]'`, or {_FILE}"
 
 
 @dataclass(slots=True)
@@ -83,7 +83,8 @@ def library() -> ModuleType:
         return import_module("keyring")  # an extra, and slow to load
     except ImportError:
         raise ConfigError(
-            "the system's keyring needs the package `keyring`, which isn't installed", hint=_INSTALL
+            "the system's keyring needs the package `keyring`, which isn't installed",
+            hint=f"{install_hint('keyring')} Or {_FILE}",
         ) from None
 
 

@@ -22,6 +22,7 @@ from multiprocessing.pool import ThreadPool
 from typing import Any, Protocol, TypeVar
 
 from trimtab.types.errors import TrimtabError, UsageError
+from trimtab.types.extras import install_hint
 
 CONNECT_S = 20.0
 """Seconds that a Ray cluster has to answer."""
@@ -218,5 +219,5 @@ def _ray() -> Any:
     try:
         import ray  # noqa: PLC0415 - an extra
     except ImportError as problem:
-        raise UsageError("Ray isn't installed", hint="pip install 'trimtab[ray]', or leave out --ray.") from problem
+        raise UsageError("Ray isn't installed", hint=f"{install_hint('ray')} Or leave out --ray.") from problem
     return ray

@@ -14,6 +14,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from trimtab.types.errors import ConfigError
+from trimtab.types.extras import install_hint
 from trimtab.types.models import ModelRequest
 from trimtab.types.stream import StreamEvent
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 _MISSING = "a bridged model needs the package `pydantic-ai-slim`, which isn't installed"
-_INSTALL = "Install it with `pip install 'trimtab[pydantic-ai]'`."
 
 
 class BridgeProvider:
@@ -63,5 +63,5 @@ def _models() -> ModuleType:
     try:
         from pydantic_ai import models  # noqa: PLC0415 - the extra starts here
     except ImportError as exc:
-        raise ConfigError(_MISSING, hint=_INSTALL) from exc
+        raise ConfigError(_MISSING, hint=install_hint("pydantic-ai")) from exc
     return models

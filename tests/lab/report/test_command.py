@@ -8,6 +8,7 @@ import pytest
 
 from support.bench_rows import folder, row, rows_of
 from support.cli import Cli
+from trimtab.types.extras import install_hint
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def test_what_is_not_installed_is_named_with_the_extra(cli: Cli, monkeypatch: py
     assert done.code == 2
     assert done.err.splitlines() == [
         f"trimtab: a report needs {module}, which isn't installed",
-        "  pip install 'trimtab[report]'.",
+        f"  {install_hint('report')}",
     ]
 
 

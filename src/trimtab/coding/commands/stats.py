@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import anyio
+
 from trimtab.coding.commands.command import Command, Desk
 from trimtab.coding.commands.cost import cost_lines
 from trimtab.coding.session import Session
@@ -14,11 +16,12 @@ _TOOLS = 8
 
 
 async def _run(desk: Desk, rest: str) -> None:
-    desk.tell("\n".join(map(one_line, stats_lines(desk.session))))
+    lines = await anyio.to_thread.run_sync(stats_lines, desk.session)
+    desk.tell("\n".join(map(one_line, lines)))
 
 
 def stats_lines(session: Session) -> list[str]:
-    """The branch in use, and what it cost since the session was opened."""
+    """The branch in use, and what the session took. Reads its file: call it in a thread."""
     archive = session.log.archive
     kinds: Counter[str] = Counter(entry.type for entry in archive.path())
     messages = [value.message for entry in archive.path() if isinstance(value := entry.value, MessageEntry)]

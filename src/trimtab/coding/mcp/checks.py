@@ -8,11 +8,12 @@ import anyio
 from trimtab.coding.check import Check
 from trimtab.coding.mcp.config import ServerConfig
 from trimtab.coding.mcp.open import configured, login_of
-from trimtab.coding.mcp.sdk import INSTALL, installed
+from trimtab.coding.mcp.sdk import installed
 from trimtab.coding.person import NOBODY
 from trimtab.coding.project import Project
 from trimtab.coding.telling.printable import one_line
 from trimtab.coding.toolset import environment_of
+from trimtab.types.extras import install_command
 
 
 async def mcp_checks(project: Project) -> tuple[Check, ...]:
@@ -21,7 +22,12 @@ async def mcp_checks(project: Project) -> tuple[Check, ...]:
     checks = [await anyio.to_thread.run_sync(_check, project, config, why) for config, why in configs]
     if configs and not installed():
         checks.append(
-            Check("missing", "mcp", "servers are configured, and what speaks with them isn't installed", INSTALL)
+            Check(
+                "missing",
+                "mcp",
+                "servers are configured, and what speaks with them isn't installed",
+                install_command("mcp"),
+            )
         )
     judged = tuple(
         Check("note", "mcp", one_line(notice)) for notice in notices if "of .mcp.json isn't used" not in notice

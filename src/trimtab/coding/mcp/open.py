@@ -22,7 +22,7 @@ from trimtab.coding.mcp.names import told_apart
 from trimtab.coding.mcp.oauth import Login
 from trimtab.coding.mcp.project_file import project_servers
 from trimtab.coding.mcp.project_trust import Allowed, allowed_servers, changed_since
-from trimtab.coding.mcp.sdk import MISSING, installed
+from trimtab.coding.mcp.sdk import installed, missing
 from trimtab.coding.mcp.server import Server
 from trimtab.coding.mcp.tail import Tail
 from trimtab.coding.mcp.ways import Ways
@@ -52,7 +52,7 @@ async def open_mcp(project: Project, kit: Kit, services: Services, person: Perso
         kit.instructions.more.append(hub.sections)
         kit.arrivals.append(hub.arrivals)
     if not installed() and any(not server.config.problem and not server.config.server.disabled for server in servers):
-        notices = (*notices, f"MCP: no server is used: {MISSING}")
+        notices = (*notices, f"MCP: no server is used: {missing()}")
     wrong = (f"MCP: {s.name} isn't used: {s.config.problem}" for s in servers if s.config.problem)
     return hub, (*notices, *wrong)
 
@@ -109,7 +109,7 @@ async def servers_of(
     for config, why in configs:
         reason = config.problem or ("it is disabled" if config.server.disabled else why)
         reason = reason or ("" if used else "tools.enabled names none of its tools")
-        off = reason or ("" if there else MISSING)
+        off = reason or ("" if there else missing())
         server = Server(config, ways.connect, services, listings, off=off, tail=Tail(config.secrets))
         if not server.off:
             await anyio.to_thread.run_sync(server.recollect)

@@ -10,15 +10,19 @@ import logging
 import anyio
 
 from trimtab.coding.mcp.failures import McpFailure
+from trimtab.types.extras import install_command
 
-INSTALL = "pip install 'trimtab[mcp]'"
-MISSING = f"the extra that speaks the protocol isn't installed: {INSTALL}"
 _LOGGERS = ("mcp", "client", "httpx2", "httpcore2")
 
 
 def installed() -> bool:
     """Whether the extra is there; loads nothing."""
     return importlib.util.find_spec("mcp") is not None and importlib.util.find_spec("mcp_types") is not None
+
+
+def missing() -> str:
+    """What is said where the extra isn't there."""
+    return f"the extra that speaks the protocol isn't installed: {install_command('mcp')}"
 
 
 async def load() -> None:
@@ -28,4 +32,6 @@ async def load() -> None:
     try:
         await anyio.to_thread.run_sync(importlib.import_module, "mcp.client.client")
     except ImportError as e:
-        raise McpFailure(MISSING if not installed() else f"the SDK can't be loaded ({e}): {INSTALL}") from None
+        raise McpFailure(
+            f"the SDK can't be loaded ({e}): {install_command('mcp')}" if installed() else missing()
+        ) from None

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 
 from trimtab.coding.tools.failures import ToolFailure
 from trimtab.coding.tools.terminal import plain
+from trimtab.types.extras import install_command
 
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _NAMED = re.compile(r"""charset\s*=\s*["']?([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
@@ -86,7 +87,7 @@ def _markdown(html: str) -> tuple[str, str]:
     try:
         import html_to_markdown as h  # noqa: PLC0415 - an extra
     except ImportError:
-        return plain(html), "HTML as it came, since the extra that makes text of it isn't installed"
+        return plain(html), f"HTML as it came: a person makes text of it possible with `{install_command('fetch')}`"
     options = h.ConversionOptions(
         extract_metadata=False,
         preprocessing=h.PreprocessingOptions(enabled=True, remove_navigation=True, remove_forms=False),

@@ -25,6 +25,7 @@ from trimtab.frontends.cli.progress import arriving
 from trimtab.frontends.cli.ran import noted
 from trimtab.frontends.cli.screen import width_of, wrapped
 from trimtab.types.errors import UsageError
+from trimtab.types.extras import install_hint
 
 if TYPE_CHECKING:
     from trimtab.lab.bench.findings import Findings
@@ -167,7 +168,7 @@ def command(
 
 def _require_numpy() -> None:
     if find_spec("numpy") is None:
-        raise UsageError("trimtab bench needs numpy, which isn't installed", hint="pip install 'trimtab[lab]'")
+        raise UsageError("trimtab bench needs numpy, which isn't installed", hint=install_hint("lab"))
 
 
 def _arms(given: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:

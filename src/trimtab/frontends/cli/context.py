@@ -63,6 +63,7 @@ from trimtab.types.text import strip_terminal
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SESSION = click.argument("session", shell_complete=completers.sessions)
+_ANY = click.argument("session", default="last", shell_complete=completers.sessions)
 _JSON = click.option("--json", "as_json", is_flag=True, help="As JSON.")
 _MODEL = click.option(
     "--model", metavar="P/M", shell_complete=completers.models, help="Count for this model, not for the session's last."
@@ -97,7 +98,7 @@ command.add_command(context_learned.command)
 
 
 @command.command("show", short_help="Show the next request, item by item, and the budget.")
-@_SESSION
+@_ANY
 @click.option("--text", "as_text", is_flag=True, help="The messages themselves, as the model would get them.")
 @_reading
 def show(session: str, *, as_text: bool, as_json: bool, **how: Any) -> int:
@@ -127,7 +128,7 @@ def show(session: str, *, as_text: bool, as_json: bool, **how: Any) -> int:
 
 
 @command.command("log", short_help="List what was done about the context, when, by whom and why.")
-@_SESSION
+@_ANY
 @click.option("--diff", is_flag=True, help="Also what each edit changed, and the facts that left the context with it.")
 @_reading
 def log(session: str, *, diff: bool, as_json: bool, **how: Any) -> int:
@@ -236,7 +237,7 @@ def revert_(session: str, edit: str, *, reason: str, as_json: bool, **how: Any) 
 
 
 @command.command("bisect", short_help="Find the edit that broke a run.")
-@_SESSION
+@_ANY
 @click.option(
     "--check",
     "check",

@@ -21,6 +21,7 @@ from trimtab.frontends.cli.progress import Watched, told
 from trimtab.frontends.cli.ran import noted
 from trimtab.frontends.cli.train_stages import STAGES, require_meant
 from trimtab.types.errors import UsageError
+from trimtab.types.extras import install_hint
 
 if TYPE_CHECKING:
     from trimtab.context.policies.learned.weights import Weights
@@ -202,7 +203,7 @@ def _ablation(config: "Config", place: "Place", seeds: range, weights: "Weights 
 
 def _require_torch() -> None:
     if find_spec("torch") is None or find_spec("numpy") is None:
-        raise UsageError("training needs torch and numpy, which aren't installed", hint="pip install 'trimtab[train]'")
+        raise UsageError("training needs torch and numpy, which aren't installed", hint=install_hint("train"))
 
 
 def _require_device(device: str) -> None:

@@ -16,6 +16,7 @@ from trimtab.coding.commands.registry import COMMANDS, commands_of
 from trimtab.coding.models import known_models
 from trimtab.coding.session import Session
 from trimtab.coding.session_export import export
+from trimtab.coding.taken import taken_by
 from trimtab.coding.telling.permission_text import rule_rows
 from trimtab.context.asks import Answer as Told
 from trimtab.context.asks import Ask
@@ -91,7 +92,7 @@ async def get_stats(host: Host, request: verbs.GetSessionStats, call: Call) -> A
 
 
 def _stats(session: Session, path: Sequence[Entry]) -> Json:
-    log, spent = session.log, session.agent.allowance.spent
+    log, spent = session.log, taken_by(session)
     values = (entry.value for entry in path if entry.type == "message")
     messages = [value.message for value in values if isinstance(value, MessageEntry)]
     answers = [message for message in messages if isinstance(message, Assistant)]

@@ -12,9 +12,8 @@ from types import ModuleType
 from typing import Any
 
 from trimtab.types.errors import UsageError
+from trimtab.types.extras import install_hint
 
-EXTRA = "pip install 'trimtab[report]'"
-"""What makes plots possible."""
 PACKAGES = ("altair", "vl-convert-python")
 """What draws them."""
 _ID = re.compile(r'\b(id="|url\(#|href="#)')
@@ -34,7 +33,7 @@ def require() -> None:
     """Raise `UsageError` where something that a report is made with isn't installed."""
     for module in ("numpy", "altair", "vl_convert"):
         if find_spec(module) is None:
-            raise UsageError(f"a report needs {module}, which isn't installed", hint=f"{EXTRA}.")
+            raise UsageError(f"a report needs {module}, which isn't installed", hint=install_hint("report"))
 
 
 def charts() -> ModuleType:

@@ -22,6 +22,7 @@ from trimtab.context.policies.learned.weights import Weights
 from trimtab.lab.corpora.intervals import auc
 from trimtab.lab.labels.hindsight import Labelled
 from trimtab.types.errors import UsageError
+from trimtab.types.extras import install_hint
 
 if TYPE_CHECKING:
     import torch
@@ -246,7 +247,5 @@ def _torch() -> Any:
     try:
         import torch  # noqa: PLC0415 - an extra
     except ImportError as problem:
-        raise UsageError(
-            "training needs torch, which isn't installed", hint="pip install 'trimtab[train]'"
-        ) from problem
+        raise UsageError("training needs torch, which isn't installed", hint=install_hint("train")) from problem
     return torch
