@@ -11,7 +11,7 @@ import pytest
 from support.servers import FakeServer, Pause, Reply, Reset, Stall, json_reply
 from trimtab.agent.ports import ToolOutput, ToolRun
 from trimtab.coding.tools.capture import PrivateFolder
-from trimtab.coding.tools.fetch import FetchTool
+from trimtab.coding.tools.fetch import fetch_tool
 from trimtab.config.settings import FetchTool as Settings
 
 PAGE = b"""<!doctype html><html><head><title>T</title><style>b{}</style><script>steal()</script></head><body>
@@ -33,7 +33,7 @@ def fetched(tmp_path: Path, url: str, **settings: Any) -> ToolOutput:
         """Nobody watches."""
 
     async def run() -> ToolOutput:
-        tool = FetchTool(Settings(enabled=True, **settings), PrivateFolder(tmp_path / "out"), {})
+        tool = fetch_tool(Settings(enabled=True, **settings), PrivateFolder(tmp_path / "out"), {})
         return await tool.run({"url": url}, ToolRun("c1", no_update))
 
     return anyio.run(run)

@@ -50,6 +50,7 @@ def verdict(url: str, given: Rules, mode: Mode = "auto-edit") -> Any:
         ("http://127.0.0.1:3000/", rules("fetch(*)"), "ask"),
         ("http://127.0.0.1:3000/", rules("*"), "ask"),
         ("http://127.0.0.1:3000/", rules("fetch(127.0.0.1:3000)"), "allow"),
+        ("http://localhost:3000/", rules("fetch(LocalHost:3000)"), "allow"),
         ("http://169.254.169.254/", rules("fetch(*)"), "ask"),
         ("no address", rules(), "allow"),
     ],

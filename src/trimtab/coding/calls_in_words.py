@@ -1,4 +1,4 @@
-"""A call as a person writes it down, to ask what would become of it: `bash "git push && ls"`, `write docs/a.md`, `fetch`."""
+"""A call as a person writes it down, to ask what would become of it: `bash "git push && ls"`, `write docs/a.md`, `fetch https://a.org`."""
 
 from collections.abc import Collection
 
@@ -10,7 +10,7 @@ from trimtab.types.near import nearest
 
 
 def call_in_words(tool: str, argument: str, *, tools: Collection[str] = ()) -> ToolCall:
-    """Return the call. `tools` are names beside our own. Raises `UsageError` for a tool that there isn't, or a command or path that is missing."""
+    """Return the call. `tools` are names beside our own. Raises `UsageError` for a tool that there isn't, or a command, path or address that is missing."""
     known = TOOLS | CONTEXT_TOOLS | set(tools)
     if tool not in known and "__" not in tool:
         meant = nearest(tool, known)

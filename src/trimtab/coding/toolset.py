@@ -24,7 +24,7 @@ from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.capture import PrivateFolder
 from trimtab.coding.tools.edit import edit_tool
 from trimtab.coding.tools.environment import command_environment, removed_names
-from trimtab.coding.tools.fetch import FetchTool
+from trimtab.coding.tools.fetch import fetch_tool
 from trimtab.coding.tools.find import FindTool
 from trimtab.coding.tools.grep import GrepTool
 from trimtab.coding.tools.ls import ls_tool
@@ -85,7 +85,7 @@ def build_tools(
         "todo": todo_tool,
         "jobs": lambda: jobs_tool(jobs),
         "task": lambda: TaskTool(crew or Crew(project.settings.agents)),
-        "fetch": lambda: FetchTool(settings.fetch, outputs, project.env),
+        "fetch": lambda: fetch_tool(settings.fetch, outputs, project.env),
     }
     require_tools(settings)
     return tuple(makers[name]() for name in TOOLS if name in wanted)

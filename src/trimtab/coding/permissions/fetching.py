@@ -46,4 +46,4 @@ def _fits(rule: Rule, address: Address) -> bool:
 
 def _opens(rule: Rule, address: Address) -> bool:
     """Whether an allowance that fits may open the address: what is near has to be named."""
-    return not address.is_local or rule.argument == address.authority
+    return not address.is_local or (rule.argument or "").lower() == address.authority

@@ -7,7 +7,7 @@ What a page hides from people (`hidden`, comments, scripts) is left out: a model
 
 import codecs
 import re
-from importlib.util import find_spec
+from contextlib import suppress
 
 from trimtab.coding.tools.failures import ToolFailure
 from trimtab.coding.tools.terminal import plain
@@ -16,6 +16,7 @@ from trimtab.types.extras import install_command
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _NAMED = re.compile(r"""charset\s*=\s*["']?([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
 _SNIFFED = 4_096
+_MARKS_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _TEXTS = (
     "json",
     "xml",
@@ -43,40 +44,23 @@ def text_of(body: bytes, content_type: str) -> tuple[str, str]:
     return plain(text), kind or "text"
 
 
-def has_converter() -> bool:
-    """Whether the extra that turns pages into text is installed."""
-    return find_spec("html_to_markdown") is not None
-
-
 def _is_text(kind: str, body: bytes) -> bool:
-    if kind.startswith("text/"):
-        return b"\x00" not in body[:_SNIFFED] or b"utf-16" in body[:_SNIFFED].lower() or body[:2] in _MARKS_16
-    if kind:
+    if kind and not kind.startswith("text/"):
         return any(word in kind.partition("/")[2] for word in _TEXTS)
-    return b"\x00" not in body[:_SNIFFED]
-
-
-_MARKS_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return body.startswith(_MARKS_16) or b"\x00" not in body[:_SNIFFED]
 
 
 def _decoded(body: bytes, content_type: str) -> str:
-    """What the server says of the characters holds, then a mark at the start, then what the page says; UTF-8 if all are silent."""
-    if body[:2] in _MARKS_16:
+    """A mark at the start says what the characters are, then the server, then the page; UTF-8 if all are silent."""
+    if body.startswith(_MARKS_16):
         return body.decode("utf-16", "replace")
     named = _NAMED.search(content_type)
     meta = _CHARSET.search(body[:_SNIFFED])
     for name in (named and named[1], meta and meta[1].decode("ascii")):
-        if name and (decoded := _decoded_as(body, name)) is not None:
-            return decoded
+        with suppress(LookupError, UnicodeError, ValueError):  # no encoding of text, or one that fails on this
+            if name:
+                return body.decode(name, "replace")
     return body.decode("utf-8-sig", "replace")
-
-
-def _decoded_as(body: bytes, name: str) -> str | None:
-    try:
-        codec = codecs.lookup(name)
-        return body.decode(codec.name, "replace") if codec._is_text_encoding else None
-    except (LookupError, UnicodeError, ValueError):
-        return None
 
 
 def _looks_like_html(text: str) -> bool:
