@@ -102,7 +102,7 @@ def test_a_missing_ray_is_told_with_the_extra_that_brings_it(monkeypatch: pytest
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
     with pytest.raises(UsageError) as caught:
         executor_for(2, ray=True)
-    assert "trimtab[ray]" in caught.value.hint
+    assert "[ray]" in caught.value.hint
 
 
 def refused(monkeypatch: pytest.MonkeyPatch, address: str, init: Callable[..., None]) -> str:

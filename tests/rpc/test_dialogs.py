@@ -111,7 +111,7 @@ def test_a_client_that_leaves_in_the_middle_of_a_question_lets_nothing_run_and_l
         wire.ask("prompt", message="go")
         dialog(wire)
         left = wire.leave()
-        assert left[-1] == {"type": "agent_settled", "aborted": False}
+        assert {"type": "agent_settled", "aborted": False} in left  # the session's name may come behind it
         assert not (cli.project / "made").exists()
     assert b"without it" in cli.sessions[0].read_bytes()
 

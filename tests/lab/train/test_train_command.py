@@ -38,7 +38,7 @@ def test_a_missing_extra_is_told_with_its_name(
 ) -> None:
     monkeypatch.setattr(cli, "find_spec", lambda _: None)
     assert main(["train"]) == 2
-    assert "trimtab[train]" in capsys.readouterr().err
+    assert "[train]" in capsys.readouterr().err
 
 
 def test_what_is_no_choice_is_refused_before_anything_is_loaded(capsys: pytest.CaptureFixture[str]) -> None:
