@@ -10,7 +10,7 @@ from support.auth_server import AuthServer
 from trimtab.coding.auth.check import auth_checks
 from trimtab.coding.auth.found import held_back, in_use, let_in, origin_of, providers_with_keys, sources
 from trimtab.coding.auth.open import no_key
-from trimtab.coding.first_model import look_around, no_model
+from trimtab.coding.first_model import first_model, look_around, no_model
 from trimtab.coding.models import known_models, open_model, resolve_model
 from trimtab.coding.project import Project, open_project
 from trimtab.config.auth_file import KeyLogin, TokenLogin, write_login
@@ -88,6 +88,14 @@ async def test_a_variable_that_is_held_back_from_another_host_is_told_everywhere
     error = no_model(project, await look_around(project))
     assert HELD in error.hint
     assert "OPENAI_API_KEY is set" not in error.hint
+    assert "no key in the environment" not in error.hint
+
+
+async def test_a_token_that_people_have_for_other_things_is_offered_and_not_used(home: Path) -> None:
+    project = opened(home, {}, HF_TOKEN="h" * 20)
+    assert first_model(project) is None
+    error = no_model(project, await look_around(project))
+    assert "--model huggingface/MODEL (HF_TOKEN is set)" in error.hint
     assert "no key in the environment" not in error.hint
 
 

@@ -24,7 +24,18 @@ def test_the_shipped_catalogue_knows_the_usual_providers_and_reads_its_file_once
     catalogue = Catalogue.load()
     names = {p.name for p in catalogue.providers()}
     vendors = {"openai", "anthropic", "google", "deepseek", "mistral", "dashscope", "moonshotai", "zai", "xai", "groq"}
-    assert vendors | {"openrouter", "ollama", "llamacpp", "vllm", "lmstudio"} <= names
+    hosts = {
+        "cerebras",
+        "fireworks",
+        "together",
+        "huggingface",
+        "nvidia",
+        "vercel-ai-gateway",
+        "opencode",
+        "openrouter",
+    }
+    china = {"minimax", "minimax-cn", "moonshotai-cn", "xiaomi"}
+    assert vendors | hosts | china | {"ollama", "llamacpp", "vllm", "lmstudio"} <= names
     assert Catalogue.load() is catalogue
     assert "ANTHROPIC_API_KEY" in catalogue.key_variables()
 
@@ -53,6 +64,20 @@ def test_a_provider_is_reached_by_https_or_is_this_machine(provider: ProviderInf
     assert (url.scheme == "https") == bool(provider.api_key_env)
     assert url.scheme == "https" or url.hostname == "127.0.0.1"
     assert provider.docs.startswith("https://")
+
+
+def test_a_variable_holds_the_key_of_one_provider() -> None:
+    variables = [p.api_key_env for p in Catalogue.load().providers() if p.api_key_env]
+    assert len(variables) == len(set(variables))
+
+
+def test_a_default_model_is_a_listed_one() -> None:
+    catalogue = Catalogue.load()
+    for provider in catalogue.providers():
+        assert not provider.default or catalogue.find(provider.name, provider.default), provider.name
+    token = catalogue.provider("huggingface")
+    assert token is not None
+    assert token.default == "", "people have HF_TOKEN for downloads, and no project of theirs goes there unasked"
 
 
 def test_a_tiered_price_is_kept_by_tier() -> None:

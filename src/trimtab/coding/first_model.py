@@ -14,6 +14,9 @@ from trimtab.providers.loopback import is_loopback
 from trimtab.providers.probe import Probe, find_local_servers
 from trimtab.types.errors import UnknownModel
 
+_NAMED = 3
+"""How many variables are named to a person who has none."""
+
 
 @dataclass(frozen=True, slots=True)
 class First:
@@ -66,9 +69,9 @@ async def look_around(project: Project) -> Found:
 
 
 def key_variables() -> str:
-    """In words: the variables in which the providers we know look for a key."""
+    """In words: some of the variables in which the providers we know look for a key, and where the others stand."""
     names = [p.api_key_env for p in Catalogue.load().providers() if p.api_key_env]
-    return f"{', '.join(names[:-1])} or {names[-1]}"
+    return f"{', '.join(names[:_NAMED])} or one of {len(names) - _NAMED} others, which docs/providers.md lists"
 
 
 class NoModel(UnknownModel):
@@ -79,9 +82,9 @@ def no_model(project: Project, found: Found) -> NoModel:
     """The error that says what to do."""
     catalogue = Catalogue.load()
     offers = [
-        f"--model {name}/{listed.default} ({variable} is set)"
+        f"--model {name}/{listed.default or 'MODEL'} ({variable} is set)"
         for name, variable in found.keys
-        if (listed := catalogue.provider(name)) and listed.default
+        if (listed := catalogue.provider(name))
     ]
     for server in found.servers:
         model = server.models[0].id if server.models else "MODEL"
