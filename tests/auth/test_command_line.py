@@ -83,9 +83,14 @@ def test_the_suggestion_to_set_a_model_for_good_works(cli: Cli) -> None:
     assert "claude-sonnet-5-5" in cli.inside("config", "get", "model").out
 
 
-@pytest.mark.parametrize("provider", [p for p in Catalogue.load().providers() if p.api_key_env], ids=lambda p: p.name)
-def test_every_provider_with_a_key_has_a_listed_model_that_answers_by_itself(provider: object) -> None:
-    assert Catalogue.load().find(provider.name, provider.default) is not None  # type: ignore[attr-defined]
+def test_a_provider_of_which_no_model_answers_by_itself_says_so_when_one_logs_in(tmp_path: Path) -> None:
+    without = {p.name for p in Catalogue.load().providers() if p.api_key_env and not p.default}
+    assert without == {"huggingface", "vercel-ai-gateway", "nvidia", "opencode"}
+    cli = Cli.at(tmp_path)
+    outcome = cli.inside("login", "nvidia", stdin=KEY.encode())
+    assert outcome.code == 0, outcome.err
+    assert "trimtab models nvidia --usable lists them" in outcome.err
+    assert "lists them" not in cli.inside("login", "groq", stdin=KEY.encode()).err
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_variable_holds_the_key_of_one_provider() -> None:
 def test_a_default_model_is_a_listed_one() -> None:
     catalogue = Catalogue.load()
     for provider in catalogue.providers():
-        assert not provider.default or catalogue.find(provider.name, provider.default), provider.name
+        assert not provider.default or catalogue.find(provider.name, provider.default) is not None, provider.name
     token = catalogue.provider("huggingface")
     assert token is not None
     assert token.default == "", "people have HF_TOKEN for downloads, and no project of theirs goes there unasked"

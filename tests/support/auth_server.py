@@ -5,6 +5,7 @@
 
 Codes and refresh tokens are good once; a refresh token that is used twice ends the whole login, as servers with rotation do. `answers` are taken first, each for one request to the token
 address: what a server says that refuses, hangs or lies.
+With `gives = "key"` in the flow it speaks as servers do that give keys: `callback_url`, JSON, no state.
 """
 
 import base64
@@ -103,6 +104,9 @@ class AuthServer:
         query = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
         code = f"code-{next(self._numbers)}"
         self._codes[code] = query["code_challenge"]
+        if "callback_url" in query:  # what is asked for is a key, and no state comes back
+            self.visit(f"{query['callback_url']}?code={code}")
+            return True
         back = {"error": "access_denied"} if self.denies else {"code": code}
         self.visit(f"{query['redirect_uri']}?{urlencode({**back, 'state': self.state(query['state'])})}")
         return True
@@ -127,6 +131,8 @@ class AuthServer:
     def _answer(self, request: Received) -> Reply:
         with self._lock:
             path = request.path.partition("?")[0]
+            if path == "/keys":
+                return self.answers.pop(0) if self.answers else self._key(request.json)
             if path == "/token":
                 return self.answers.pop(0) if self.answers else self._token(form_of(request))
             if path == "/device":
@@ -138,6 +144,14 @@ class AuthServer:
             if token in self.good:
                 return said("let in")
             return json_reply({"error": {"message": f"no entry with {token}"}}, status=401)
+
+    def _key(self, sent: dict[str, str]) -> Reply:
+        digest = hashlib.sha256(sent.get("code_verifier", "").encode()).digest()
+        challenge = self._codes.pop(sent.get("code", ""), None)
+        if challenge != base64.urlsafe_b64encode(digest).rstrip(b"=").decode():
+            return json_reply({"error": {"code": 403, "message": "Invalid code or code_verifier"}}, status=403)
+        self.good = {f"key-{next(self._numbers)}-secret"}
+        return json_reply({"key": next(iter(self.good)), "user_id": "u"})
 
     def _token(self, form: dict[str, str]) -> Reply:
         match form.get("grant_type"):

@@ -96,6 +96,8 @@ class OAuthConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
     """The header that carries the token; when not set, it goes where this API has its key."""
     scheme: str = "Bearer"
     """What stands before the token in that header; nothing when empty."""
+    gives: Literal["token", "key"] = "token"
+    """What comes of a login: a token (OAuth 2), or an API key, made for this program and good until it is taken back, as OpenRouter gives: no client is named, and the browser comes back to `callback_url`."""
 
 
 class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -2,7 +2,9 @@
 
     verifier, state ─▶ the person opens authorize_url ─▶ yes ─▶ 127.0.0.1 gets the code (or the person pastes the address) ─▶ token_url: code + verifier ─▶ TokenLogin
 
-Sources: RFC 6749 (4.1), RFC 7636 (S256 alone), RFC 8252. The code is of use only with the verifier, which never leaves this process but for the token server.
+A flow that gives a key goes the same way with other words: `callback_url`, no client, a code that is sent as JSON, `{"key": …}` for an answer.
+
+Sources: RFC 6749 (4.1), RFC 7636 (S256 alone), RFC 8252; for keys OpenRouter's documentation (openrouter.ai/docs/oauth). The code is of use only with the verifier, which never leaves this process but for the token server.
 """
 
 import base64
@@ -17,9 +19,9 @@ from trimtab.coding.auth.flow import Flow
 from trimtab.coding.auth.loopback import Answer, Callback, listening
 from trimtab.coding.auth.means import Means
 from trimtab.coding.auth.pasted import take_pasted
-from trimtab.coding.auth.token_server import Refused, ask, named, token_of
+from trimtab.coding.auth.token_server import Refused, ask, key_of, named, token_of
 from trimtab.coding.telling.printable import one_line
-from trimtab.config.auth_file import TokenLogin
+from trimtab.config.auth_file import KeyLogin, TokenLogin
 from trimtab.providers.post import NoAnswer
 from trimtab.types.errors import TrimtabError
 
@@ -35,11 +37,13 @@ def challenge_of(verifier: str) -> str:
 
 async def by_browser(
     flow: Flow, means: Means, *, server: str, now: Callable[[], float], patience_s: float = PATIENCE_S
-) -> TokenLogin:
+) -> TokenLogin | KeyLogin:
     """Let a person log in. Raises `TrimtabError` when that fails or takes too long."""
     verifier = secrets.token_urlsafe(48)
     config = flow.config
-    async with listening(config.redirect_port, config.redirect_path, means.tell) as callback:
+    async with listening(
+        config.redirect_port, config.redirect_path, means.tell, state_in_path=flow.gives_key
+    ) as callback:
         url = _address(flow, callback, challenge_of(verifier))
         opened = await anyio.to_thread.run_sync(means.open_url, url, abandon_on_cancel=True)
         means.tell(f"{'A browser opens' if opened else 'Open'} this address to log in to {flow.provider}:\n  {url}")
@@ -48,33 +52,38 @@ async def by_browser(
         raise TrimtabError(f"nobody logged in to {flow.provider} within {patience_s / 60:g} minutes", hint=_again(flow))
     if answer.error:
         raise _refused(flow, answer)
-    form = {
-        "grant_type": "authorization_code",
-        "code": answer.code,
-        "redirect_uri": callback.redirect_uri,
-        "code_verifier": verifier,
-        **flow.client,
-        **config.token_params,
-    }
+    proof = {"code": answer.code, "code_verifier": verifier}
     try:
+        if flow.gives_key:
+            sent = {**proof, "code_challenge_method": "S256", **config.token_params}
+            return key_of(await ask(flow.token, sent, as_json=True), server=server)
+        form = {
+            "grant_type": "authorization_code",
+            "redirect_uri": callback.redirect_uri,
+            **proof,
+            **flow.client,
+            **config.token_params,
+        }
         return token_of(await ask(flow.token, form), server=server, now=now())
-    except Refused as e:
-        raise TrimtabError(f"{named(flow.token)} gives no token for {flow.provider}: {e}", hint=_again(flow)) from None
-    except NoAnswer as e:
-        raise TrimtabError(f"{named(flow.token)} gives no token for {flow.provider}: {e}", hint=_again(flow)) from None
+    except (Refused, NoAnswer) as e:
+        what = config.gives
+        raise TrimtabError(f"{named(flow.token)} gives no {what} for {flow.provider}: {e}", hint=_again(flow)) from None
 
 
 def _address(flow: Flow, callback: Callback, challenge: str) -> str:
-    query = {
-        "response_type": "code",
-        "client_id": flow.config.client_id or "",
-        "redirect_uri": callback.redirect_uri,
-        **flow.scope,
-        "state": callback.state,
-        "code_challenge": challenge,
-        "code_challenge_method": "S256",
-        **flow.config.authorize_params,
-    }
+    back = (
+        {"callback_url": callback.redirect_uri}
+        if flow.gives_key
+        else {
+            "response_type": "code",
+            "client_id": flow.config.client_id or "",
+            "redirect_uri": callback.redirect_uri,
+            **flow.scope,
+            "state": callback.state,
+        }
+    )
+    pkce = {"code_challenge": challenge, "code_challenge_method": "S256"}
+    query = {**back, **pkce, **flow.config.authorize_params}
     return f"{flow.authorize_url}{'&' if '?' in flow.authorize_url else '?'}{urlencode(query)}"
 
 

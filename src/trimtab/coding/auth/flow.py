@@ -44,6 +44,11 @@ class Flow:
         return (*(("browser",) if self.authorize_url else ()), *(("device",) if self.device else ()))
 
     @property
+    def gives_key(self) -> bool:
+        """Whether a login brings an API key in place of a token."""
+        return self.config.gives == "key"
+
+    @property
     def client(self) -> dict[str, str]:
         """What says to the server which program asks."""
         secret = self.config.client_secret
@@ -58,9 +63,13 @@ class Flow:
 def flow_of(provider: str, config: OAuthConfig, said: ProviderConfig, env: Mapping[str, str]) -> Flow:
     """Check `config`; proxy and certificates are those of the provider, else of the environment. Raises `ConfigError`, which names the key."""
     urls = {name: getattr(config, name) or "" for name in ("token_url", "authorize_url", "device_url")}
-    missing = [name for name, value in (("token_url", urls["token_url"]), ("client_id", config.client_id)) if not value]
-    if not urls["authorize_url"] and not urls["device_url"]:
-        missing.append("authorize_url (or device_url)")
+    if config.gives == "key":
+        needed = {"token_url": urls["token_url"], "authorize_url": urls["authorize_url"]}
+        urls["device_url"] = ""
+    else:
+        either = {"authorize_url (or device_url)": urls["authorize_url"] or urls["device_url"]}
+        needed = {"token_url": urls["token_url"], "client_id": config.client_id or "", **either}
+    missing = [name for name, value in needed.items() if not value]
     if missing:
         raise ConfigError(
             f"providers.{provider}.oauth isn't whole: {', '.join(missing)} is missing",

@@ -26,7 +26,7 @@ from trimtab.config.ring import require_keyring
 from trimtab.context.summary.redact import redact
 from trimtab.providers.catalogue import Catalogue
 from trimtab.types.config import ProviderConfig
-from trimtab.types.errors import UsageError
+from trimtab.types.errors import ConfigError, UsageError
 from trimtab.types.near import nearest
 
 _LONGEST_KEY = 32 * 1024
@@ -47,7 +47,9 @@ async def choose_provider(project: Project, person: Person) -> str | None:
     """Let the person choose; None when nobody does."""
     known = providers_with_keys(project)
     names = offered(project)
-    options = tuple(Option(n, _host(project, n), _short(known[n]) if n in known else "") for n in names)
+    options = tuple(
+        Option(n, f"{_host(project, n)}, {_how(project, n)}", _short(known[n]) if n in known else "") for n in names
+    )
     return await person.ask(Question("choice", "Which provider?", options=options))
 
 
@@ -182,6 +184,9 @@ async def _keep(project: Project, name: str, login: Login) -> tuple[str, ...]:
     first = in_use(found)
     if first is not None and first.kind != "login":
         lines.append(f"but {first.where} comes first, so that is what is used: {_undo(first, name)}")
+    listed = Catalogue.load().provider(name)
+    if listed is not None and not listed.default and name not in project.settings.providers:
+        lines.append(f"none of its models answers unnamed: trimtab models {name} --usable lists them")
     return tuple(lines)
 
 
@@ -193,6 +198,15 @@ def _undo(source: Source, name: str) -> str:
 def _host(project: Project, name: str) -> str:
     said, listed = project.settings.providers.get(name, _UNSAID), Catalogue.load().provider(name)
     return origin_of(said.base_url or (listed.base_url if listed else "")).partition("://")[2].removesuffix(":443")
+
+
+def _how(project: Project, name: str) -> str:
+    """By what one logs in there, in words."""
+    try:
+        flow = flow_for(project, name)
+    except ConfigError:  # said when it is chosen
+        flow = None
+    return "a key" if flow is None else f"by {' or '.join(f'a {way}' for way in flow.ways)}, or a key"
 
 
 def _short(source: Source) -> str:

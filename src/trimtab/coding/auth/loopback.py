@@ -3,6 +3,7 @@
     GET /callback?code=…&state=… ──▶ Answer(code)            ?error=…&state=… ──▶ Answer(error)            any other path, state or request ──▶ a page that says no, and the wait goes on
 
 Any program and any web page of this machine can send something here, so an answer counts only with the state that this login made up (RFC 6749, 10.12; RFC 8252, 7.3 and 8.4).
+A server that brings no state back has it as the end of the path instead.
 """
 
 import secrets
@@ -44,6 +45,7 @@ class Callback:
     redirect_uri: str
     state: str = field(repr=False)
     odd: Callable[[str], None]
+    state_in_path: bool = False
     _answer: Answer | None = None
     _came: anyio.Event = field(default_factory=anyio.Event)
     _told: int = 0
@@ -56,8 +58,17 @@ class Callback:
 
     def take(self, url: str) -> None:
         """Take the address at which a browser ended. Raises `WrongAnswer`."""
-        self._answer = answer_in(url, self.state)
+        self._answer = self._answer_in(url)
         self._came.set()
+
+    def _answer_in(self, url: str) -> Answer:
+        if not self.state_in_path:
+            return answer_in(url, self.state)
+        try:
+            state = urlsplit(url.strip()).path.rpartition("/")[2]
+        except ValueError:
+            state = ""
+        return answer_in(url, self.state, came=state)
 
     async def _serve(self, stream: SocketStream) -> None:
         with anyio.move_on_after(_HEAD_S):
@@ -73,7 +84,7 @@ class Callback:
             await stream.send(_page("404 Not Found", "There is nothing here."))
             return
         try:
-            answer = answer_in(target, self.state)
+            answer = self._answer_in(target)
         except WrongAnswer as e:
             await stream.send(_page("400 Bad Request", "This isn't the answer that Trimtab waits for."))
             self._say_odd(f"something came back that isn't the answer of this login ({e}); still waiting")
@@ -107,18 +118,23 @@ class Callback:
 
 
 @asynccontextmanager
-async def listening(port: int, path: str, odd: Callable[[str], None]) -> AsyncIterator[Callback]:
-    """Listen on 127.0.0.1 for as long as the block lasts; `port` 0 is any free one. Raises `ConfigError` when that port is taken."""
+async def listening(
+    port: int, path: str, odd: Callable[[str], None], *, state_in_path: bool = False
+) -> AsyncIterator[Callback]:
+    """Listen on 127.0.0.1 for as long as the block lasts; `port` 0 is any free one. `state_in_path`: for a server that brings none back. Raises `ConfigError` when that port is taken."""
     try:
         listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port)
     except OSError as e:
         raise ConfigError(
             f"port {port} on 127.0.0.1, to which the browser would come back, can't be used: {e.strerror or e}",
-            hint="Is another login under way? End it, or use --device.",
+            hint="Is another login under way, or another program there? End it, or log in by --device or --with-key.",
         ) from None
     async with listener:
         at = listener.extra(SocketAttribute.local_port)
-        callback = Callback(f"http://127.0.0.1:{at}{path}", secrets.token_urlsafe(32), odd)
+        state = secrets.token_urlsafe(32)
+        # "localhost" is what servers that know no other way back allow; nothing but 127.0.0.1 is listened on.
+        uri = f"http://localhost:{at}{path.rstrip('/')}/{state}" if state_in_path else f"http://127.0.0.1:{at}{path}"
+        callback = Callback(uri, state, odd, state_in_path)
         async with anyio.create_task_group() as group:
             group.start_soon(callback._listen, listener, group)
             try:
@@ -127,8 +143,8 @@ async def listening(port: int, path: str, odd: Callable[[str], None]) -> AsyncIt
                 group.cancel_scope.cancel()
 
 
-def answer_in(url: str, state: str) -> Answer:
-    """The answer that a URL (or its query) carries. Raises `WrongAnswer` when it isn't one, or not of the login with `state`."""
+def answer_in(url: str, state: str, *, came: str | None = None) -> Answer:
+    """The answer that a URL (or its query) carries; `came` is the state it came with, where that isn't in the query. Raises `WrongAnswer` when it isn't one, or not of the login with `state`."""
     try:
         fields = parse_qs(urlsplit(url.strip()).query, keep_blank_values=True, max_num_fields=50)
     except ValueError:
@@ -136,8 +152,9 @@ def answer_in(url: str, state: str) -> Answer:
     if any(len(values) > 1 for values in fields.values()):
         raise WrongAnswer("it says something twice")
     said = {name: values[0] for name, values in fields.items()}
-    if not secrets.compare_digest(said.get("state", "").encode(), state.encode()):
-        raise WrongAnswer("its state is another one" if said.get("state") else "it has no state")
+    came = said.get("state", "") if came is None else came
+    if not secrets.compare_digest(came.encode("utf-8", "replace"), state.encode()):
+        raise WrongAnswer("its state is another one" if came else "it has no state")
     if said.get("error"):
         return Answer(error=said["error"], description=said.get("error_description", ""))
     if not said.get("code"):

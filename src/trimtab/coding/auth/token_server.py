@@ -1,7 +1,7 @@
 """One question to an authorization server, and what its answer means.
 
-    form ──POST──▶ 200 and a JSON object ──▶ the object           "error" in JSON ──▶ Refused (RFC 6749, 5.2)          what may pass, anything else ──▶ NoAnswer, in words
-    object ──token_of──▶ TokenLogin (RFC 6749, 5.1; RFC 6750 for what a header can carry)
+    form (or JSON) ──POST──▶ 200 and a JSON object ──▶ the object           "error" in JSON ──▶ Refused (RFC 6749, 5.2)          what may pass, anything else ──▶ NoAnswer, in words
+    object ──token_of──▶ TokenLogin (RFC 6749, 5.1; RFC 6750 for what a header can carry)            object ──key_of──▶ KeyLogin, of a server that gives keys
 
 Redirects aren't followed, nothing is unpacked, and time and size are bounded, so neither the place that is asked nor what is read is the server's choice. The one rule: no
 error repeats what was sent, nor the body of an answer.
@@ -19,7 +19,7 @@ import httpx2
 from trimtab import __version__
 from trimtab.coding.auth.flow import Place
 from trimtab.coding.telling.printable import one_line
-from trimtab.config.auth_file import TokenLogin
+from trimtab.config.auth_file import KeyLogin, TokenLogin
 from trimtab.providers.network import open_transport
 from trimtab.providers.post import NoAnswer, broken, host_of
 from trimtab.providers.wire import WireFailure
@@ -30,7 +30,8 @@ _MAX_BYTES = 256 * 1024
 _LONGEST_TOKEN = 32 * 1024
 _SHOWN = 200
 _LONGEST_LIFE_S = 10 * 365 * 86_400.0
-_MULTIPLE_CHOICES, _SERVER_ERRORS = 300, 500
+_MULTIPLE_CHOICES, _REFUSALS, _SERVER_ERRORS = 300, 400, 500
+_FORM, _JSON = "application/x-www-form-urlencoded", "application/json"
 _LATER, _TOO_SOON = frozenset({"temporarily_unavailable", "server_error"}), (408, 425, 429)
 """Codes and statuses of a server that can't answer just now: RFC 6749, 4.1.2.1; RFC 9110; RFC 6585."""
 _GRANTS = frozenset({"authorization_pending", "slow_down", "access_denied", "expired_token", "invalid_grant"})
@@ -45,23 +46,26 @@ class Refused(Exception):
         self.error = error
 
 
-async def ask(place: Place, form: Mapping[str, str], *, timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
-    """Send `form` and return the object that comes back. Raises `Refused` or `NoAnswer`; never takes longer than `timeout_s`."""
+async def ask(
+    place: Place, form: Mapping[str, str], *, as_json: bool = False, timeout_s: float = TIMEOUT_S
+) -> dict[str, Any]:
+    """Send `form` (as such, or as a JSON object) and return the object that comes back. Raises `Refused` or `NoAnswer`; never takes longer than `timeout_s`."""
     try:
         with anyio.fail_after(timeout_s):
-            status, kind, body = await _post(place, urlencode(form).encode())
+            body = json.dumps(form) if as_json else urlencode(form)
+            status, kind, got = await _post(place, body.encode(), _JSON if as_json else _FORM)
     except TimeoutError:
         raise NoAnswer(f"no answer within {timeout_s:g} s") from None
     except WireFailure as failure:
         raise NoAnswer(failure.info.message) from None
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as problem:
         raise NoAnswer(broken(problem)) from None
-    return _object(status, kind, body, secrets=form.values())
+    return _object(status, kind, got, secrets=form.values())
 
 
-async def _post(place: Place, body: bytes) -> tuple[int, str, bytes]:
+async def _post(place: Place, body: bytes, sent_as: str) -> tuple[int, str, bytes]:
     headers = {
-        "content-type": "application/x-www-form-urlencoded",
+        "content-type": sent_as,
         "accept": "application/json",
         "accept-encoding": "identity",
         "user-agent": f"trimtab/{__version__}",
@@ -85,6 +89,8 @@ def _object(status: int, kind: str, body: bytes, *, secrets: Any) -> dict[str, A
     except (ValueError, RecursionError):
         value = None
     said = value.get("error") if isinstance(value, dict) else None
+    if isinstance(said, dict) and _REFUSALS <= status < _SERVER_ERRORS and status not in _TOO_SOON:
+        raise Refused(f"it answers {status}", _harmless(said.get("message"), secrets))
     if isinstance(value, dict) and isinstance(said, str) and status < _SERVER_ERRORS:
         if _passes(status, said):
             raise NoAnswer(f"it can't answer just now ({status}, {_harmless(said, secrets)})")
@@ -133,6 +139,14 @@ def token_of(answer: Mapping[str, Any], *, server: str, now: float, before: Toke
         expires_at=_end(answer.get("expires_in"), now),
         server=server,
     )
+
+
+def key_of(answer: Mapping[str, Any], *, server: str) -> KeyLogin:
+    """The key that an answer brings. Raises `NoAnswer` for what is no key that can be sent."""
+    key = answer.get("key")
+    if not _sendable(key):
+        raise NoAnswer("its answer holds no key that can be sent")
+    return KeyLogin(api_key=str(key), server=server)
 
 
 def _sendable(value: object) -> bool:

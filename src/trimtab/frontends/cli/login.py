@@ -1,7 +1,7 @@
 """`trimtab login`: keep a key, or log in by a browser or device, and see what lets one in.
 
     trimtab login                     choose a provider, then as below
-    trimtab login P                   the key, typed unseen; by OAuth where that is configured
+    trimtab login P                   the key, typed unseen; by a browser or device where there is such a way
     echo $KEY | trimtab login P       the key from a pipe
     trimtab login --list              where each key comes from, and until when it counts
 
@@ -26,6 +26,7 @@ from trimtab.coding.auth.login import (
     flow_for,
     log_in_by_flow,
     log_in_by_key,
+    offered,
     require_provider,
     unix_time,
     ways_of,
@@ -145,9 +146,12 @@ async def _dialogue(project: Project, name: str | None, *, with_key: bool, asked
         if name is None:
             name = await choose_provider(project, person)
             if name is None:
-                raise UsageError("no provider was named", hint="Name one: trimtab login PROVIDER.")
+                known = ", ".join(offered(project))
+                raise UsageError("no provider was named", hint=f"Name one: trimtab login PROVIDER. Known: {known}.")
         require_provider(project, name)
         flow = None if with_key else flow_for(project, name)
+        if flow is not None and flow.gives_key and not typed and asked is None:
+            flow = None  # a key is what would come of it, and here is one
         way = _way(project, flow, asked) if flow or asked else None
         if flow is not None and way is not None:
             told = await log_in_by_flow(project, flow, Means(person, _say, opener(project.env)), way)
