@@ -47,8 +47,13 @@ def test_models_lists_the_configured_model_and_the_persons_own_servers(cli: Cli)
     )
     usable = cli.inside("models", "--usable")
     assert [row.split()[:2] for row in usable.out.splitlines()[1:]] == [["local/tiny", "9,000"]]
-    assert usable.err == "other: no model of it is listed; --model other/ID takes any that its server has\n"
-    assert cli.inside("models", "tiny").out == usable.out
+    local, other = usable.err.splitlines()
+    assert local.startswith("local: http://127.0.0.1:1/v1 gives no list: ")
+    assert other.startswith("other: no model of it is listed, and http://127.0.0.1:2/v1 gives no list: ")
+    assert other.endswith("; --model other/ID takes any that its server has")
+    listed = cli.inside("models", "tiny")
+    assert listed.out == usable.out
+    assert "gives no list" not in cli.inside("models", "other").err, "without --usable nobody is asked"
 
 
 def test_who_has_no_key_is_told_where_one_would_be(cli: Cli) -> None:

@@ -1,7 +1,7 @@
 """Probing: each kind of local server is recognised, with the window that counts, and nothing ever raises."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 import httpx2
@@ -159,6 +159,74 @@ async def test_a_real_socket_works_too() -> None:
         paths = {r.path for r in fake.requests}
     assert found.models == (ProbedModel("m", None, 2048),)
     assert paths == {"/v1/models", "/props", "/api/tags", "/api/ps", "/api/v0/models"}
+
+
+@pytest.mark.anyio
+async def test_a_hosted_server_is_asked_for_its_list_alone_at_its_own_address() -> None:
+    rows = [
+        {"id": "vllm", "max_model_len": 1000},
+        {"id": "router", "context_length": 2000, "architecture": {"output_modalities": ["text"]}},
+        {"id": "groq", "context_window": 3000},
+        {"id": "silent"},
+        {"id": "lies", "context_length": -5},
+        {"id": "painter", "architecture": {"output_modalities": ["image"]}},
+        {"id": "some-embedding-3"},
+        {"id": "ranker", "type": "rerank"},
+        {"id": "two words"},
+        {"id": "bell\x1b[2J"},
+        {"id": "l" * 300},
+        {"id": 7},
+        "nothing",
+    ]
+    seen: list[httpx2.Request] = []
+    transport = server({"/inference/v1/models": {"data": rows}}, seen=seen)
+    found = await probe("https://api.example/inference/v1/", api_key="k", transport=transport, list_only=True)
+    assert [(m.id, m.context_window) for m in found.models] == [
+        ("vllm", 1000),
+        ("router", 2000),
+        ("groq", 3000),
+        ("silent", None),
+        ("lies", None),
+    ]
+    assert [(str(r.url), r.headers["authorization"]) for r in seen] == [
+        ("https://api.example/inference/v1/models", "Bearer k")
+    ]
+
+
+@pytest.mark.anyio
+async def test_a_router_says_which_models_it_has_loaded_and_their_windows() -> None:
+    def row(name: str, state: str) -> dict[str, Any]:
+        return {"id": name, "status": {"value": state}}
+
+    asked: list[str] = []
+
+    def handle(request: httpx2.Request) -> httpx2.Response:
+        query = dict(request.url.params)
+        if request.url.path == "/v1/models":
+            return httpx2.Response(200, json={"data": [row("a/b:Q4", "loaded"), row("c", "unloaded")]})
+        if request.url.path == "/props":
+            asked.append(query.get("model", ""))
+            assert query.get("autoload", "false") == "false"
+            size = 4096 if query else 0
+            return httpx2.Response(200, json={"default_generation_settings": {"n_ctx": size}})
+        return httpx2.Response(404)
+
+    found = await probe(URL, transport=httpx2.MockTransport(handle))
+    assert found.models == (ProbedModel("a/b:Q4", 4096, state="loaded"), ProbedModel("c", state="unloaded"))
+    assert sorted(asked) == ["", "a/b:Q4"]
+
+
+@pytest.mark.anyio
+async def test_an_endless_list_is_given_up() -> None:
+    async def more() -> AsyncIterator[bytes]:
+        yield b'{"data": ['
+        while True:
+            yield b'{"id": "m"},' * 100_000
+
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(200, content=more()))
+    found = await probe("https://api.example/v1", transport=transport, list_only=True)
+    assert found.kind is None
+    assert "more than 8,388,608 bytes" in found.error
 
 
 JSON = st.recursive(

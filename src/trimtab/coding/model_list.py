@@ -6,6 +6,7 @@ known models, favourites, roles, the model in use ──▶ ModelRow ──▶ /
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from trimtab.coding.models import known_models, resolve_model
 from trimtab.coding.project import Project
@@ -14,10 +15,13 @@ from trimtab.coding.roles import ROLES, Role, members_of
 from trimtab.types.errors import UsageError
 from trimtab.types.models import ModelInfo
 
+if TYPE_CHECKING:  # it loads the HTTP client
+    from trimtab.coding.live_models import Live
+
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """One model. `ref` is how it is chosen, with its level of thinking where a favourite names one; `roles` are those that it has, as the first or as one that stands by."""
+    """One model. `ref` is how it is chosen, with its level of thinking where a favourite names one; `roles` are those that it has, as the first or as one that stands by; `live`: its server alone lists it."""
 
     ref: str
     info: ModelInfo
@@ -25,6 +29,7 @@ class ModelRow:
     here: bool = False
     favourite: bool = False
     roles: tuple[Role, ...] = ()
+    live: bool = False
 
     @property
     def price(self) -> str:
@@ -34,10 +39,15 @@ class ModelRow:
 
 
 def model_rows(
-    project: Project, *, favourites: Sequence[str] | None = None, here: str | None = None, usable: bool = True
+    project: Project,
+    *,
+    favourites: Sequence[str] | None = None,
+    here: str | None = None,
+    usable: bool = True,
+    live: "Live | None" = None,
 ) -> tuple[ModelRow, ...]:
-    """The rows, favourites first and in their order. `favourites`: other ones than the settings say; `here`: the model in use; `usable`: only those that need no more configuration."""
-    infos = known_models(project, usable=usable)
+    """The rows, favourites first and in their order. `favourites`: other ones than the settings say; `here`: the model in use; `usable`: only those that need no more configuration; `live`: what servers said of these."""
+    infos = known_models(project, usable=usable) if live is None else live.models
     asked = {info.ref for info in (infos if usable else known_models(project, usable=True))}
     roles: dict[str, list[Role]] = {}
     for role in ROLES:
@@ -52,6 +62,7 @@ def model_rows(
             here=info.ref == here,
             favourite=info.ref in starred,
             roles=tuple(roles.get(info.ref, ())),
+            live=live is not None and info.ref in live.found,
         )
         for info in infos
     ]

@@ -60,9 +60,21 @@ async def open_model(project: Project, ref: str | None) -> OpenModel:
     if _asks_server(project, found):
         from trimtab.providers.probe import probe  # noqa: PLC0415 - loads the HTTP client, which test models don't need
 
-        answer = await probe(found.endpoint.base_url, api_key=found.endpoint.api_key, timeout_s=1.0)
+        at = found.endpoint
+        answer = await probe(
+            at.base_url,
+            api_key=at.api_key,
+            headers=at.headers,
+            proxy=at.proxy,
+            ca_file=at.ca_file,
+            timeout_s=1.0 if is_loopback(at.base_url) else 3.0,
+            list_only=not is_loopback(at.base_url),
+        )
         served = answer.model(found.model.id)
         found = found.with_probed_window(served.context_window if served else None)
+        if served and served.state == "unloaded":
+            said = f"{found.model.ref} isn't loaded: its server does that at the first request, or now by /models load"
+            found = replace(found, notes=(*found.notes, said))
     provider = open_provider(
         found.endpoint, errors_file=project.home.errors_file, credentials=credentials_of(project, found)
     )
@@ -107,17 +119,19 @@ async def close_provider(provider: Provider) -> None:
 
 
 def _asks_server(project: Project, found: Resolved) -> bool:
-    """Whether to ask a server on this machine for a window that nobody stated: a listed local server, or one with `probe = true`.
+    """Whether to ask the server for a window that nobody stated: a listed one on this machine, a gateway of which no model is listed, or one with `probe = true`.
 
     A server that is declared by its address alone isn't asked anything but what the person asks.
     """
-    if found.model.source != "default" or not is_loopback(found.endpoint.base_url):
+    if found.model.source != "default" or found.model.api not in ("openai-chat", "openai-responses"):
         return False
     said = project.settings.providers.get(found.model.provider)
     if said is not None and said.probe is not None:
         return said.probe
-    listed = Catalogue.load().provider(found.model.provider)
-    return listed is not None and listed.base_url == found.endpoint.base_url
+    catalogue, url = Catalogue.load(), found.endpoint.base_url
+    listed = catalogue.provider(found.model.provider)
+    known = listed is not None and listed.base_url == url
+    return known and (is_loopback(url) or not catalogue.models(found.model.provider))
 
 
 def known_models(project: Project, *, usable: bool) -> tuple[ModelInfo, ...]:

@@ -136,6 +136,6 @@ class ProviderConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     compat: dict[str, Any] = {}
     """Switches for all its models; the module of each wire lists its own."""
     probe: bool | None = None
-    """Ask a server on this machine how large its window is, when nobody says. Default: only where the catalogue lists that server."""
+    """Ask its server how large the window is, when nobody says. Default: only where the catalogue lists that server, and it is on this machine or no model of it is listed."""
     models: tuple[ModelConfig, ...] = ()
     """Its models, where the catalogue doesn't know them or is wrong."""

@@ -140,6 +140,7 @@ async def log_in_by_flow(project: Project, flow: Flow, means: Means, way: Way) -
     server = origin_of(require_provider(project, flow.provider))
     if project.settings.auth.store == "keyring":
         require_keyring()
+    login: Login
     if way == "device":
         from trimtab.coding.auth.device_flow import by_device  # noqa: PLC0415 - the HTTP client
 

@@ -1,4 +1,4 @@
-"""`/models [WORD]`, `/models star P/M`, `/models unstar P/M`: the models that one can switch to, and which of them are favourites."""
+"""`/models [WORD]`, `/models star|unstar P/M`, `/models load|unload P/M`: the models that one can switch to, which of them are favourites, and which a server on this machine holds in memory."""
 
 from collections.abc import Sequence
 
@@ -22,6 +22,9 @@ async def _run(desk: Desk, rest: str) -> None:
     word, _, ref = rest.partition(" ")
     if word in ("star", "unstar"):
         await _star(desk, ref.strip(), on=word == "star")
+        return
+    if word in ("load", "unload"):
+        await _load(desk, ref.strip(), on=word == "load")
         return
     session = desk.session
     found = matching(await anyio.to_thread.run_sync(rows_of, session), rest)
@@ -53,6 +56,23 @@ async def _star(desk: Desk, ref: str, *, on: bool) -> None:
             desk.tell(one_line(line))
     left = tuple(one for one in session.favourites if one not in named)
     session.favourites = (*session.favourites, ref) if on else left
+
+
+async def _load(desk: Desk, ref: str, *, on: bool) -> None:
+    """Have a server load a model, or let it go; a load is waited for beside the desk."""
+    from trimtab.coding.loading import on_demand  # noqa: PLC0415 - the HTTP client
+
+    session = desk.session
+    model = await on_demand(session.project, ref or session.model.ref)
+    if not on:
+        desk.tell(one_line(await model.unload()))
+        return
+
+    async def load() -> None:
+        desk.tell(one_line(await model.load()))
+
+    desk.work(load, is_turn=False)
+    desk.tell(one_line(f"{model.ref}: its server loads it"))
 
 
 def _same(session: Session, written: str, ref: str) -> bool:
@@ -90,12 +110,19 @@ def _complete(session: Session, typed: str) -> Sequence[Completion]:
         return tuple(Completion(f"star {row.ref}", _about(row)) for row in rows_of(session) if not row.favourite)
     if blank and word == "unstar":
         return tuple(Completion(f"unstar {one}") for one in session.favourites)
-    return (Completion("star", "make a model a favourite"), Completion("unstar", "no longer"))
+    if blank and word in ("load", "unload"):
+        return tuple(Completion(f"{word} {row.ref}", _about(row)) for row in rows_of(session))
+    return (
+        Completion("star", "make a model a favourite"),
+        Completion("unstar", "no longer"),
+        Completion("load", "have its server load a model (llama.cpp in router mode)"),
+        Completion("unload", "let its memory go"),
+    )
 
 
 COMMAND = Command(
     "models",
-    "[WORD | star P/M | unstar P/M]",
+    "[WORD | star|unstar P/M | load|unload P/M]",
     "the models that you can switch to, and your favourites",
     _run,
     _complete,
