@@ -1,9 +1,11 @@
 """Logging in by a browser where a key comes of it: no client, the state in the path, JSON."""
 
+import socket
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from msgspec.structs import replace
 
 from support.auth_server import AuthServer
 from support.cli import Cli
@@ -96,6 +98,17 @@ async def test_a_server_that_gives_none_is_told_in_words(
     assert "\x1b" not in str(failed.value)
     assert "gives no key for office" in str(failed.value)
     assert failed.value.hint == "Try again: trimtab login office. Nothing was changed."
+
+
+async def test_a_port_that_another_program_has_leads_to_the_key(auth: AuthServer, desk: LoginDesk) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        config = replace(flow(auth).config, redirect_port=other.getsockname()[1])
+        taken = flow_of("office", config, ProviderConfig(), {})
+        with pytest.raises(ConfigError) as failed:
+            await by_browser(taken, desk.means, server=SERVER, now=lambda: 0.0)
+    assert failed.value.hint.endswith("or use --with-key.")
 
 
 def test_a_flow_that_gives_keys_needs_both_addresses_and_no_client(auth: AuthServer) -> None:

@@ -17,7 +17,10 @@ pytestmark = pytest.mark.anyio
 async def test_a_server_that_is_configured_has_its_name(
     base_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    servers = [Probe(f"http://127.0.0.1:{port}/v1", "llama.cpp", (ProbedModel("tiny"),)) for port in (8080, 8081)]
+    servers = [
+        Probe(f"http://127.0.0.1:{port}/v1", "llama.cpp", (ProbedModel("tiny", state="loaded" * (port == 8081)),))
+        for port in (8080, 8081)
+    ]
 
     async def around(project: Project) -> Found:
         return Found((), tuple(servers))
@@ -27,5 +30,5 @@ async def test_a_server_that_is_configured_has_its_name(
     project = open_project(tmp_path, overrides=overrides, env={"TRIMTAB_HOME": str(tmp_path / "home")})
     assert [check.found for check in await examine(project) if check.name == "local server"] == [
         "your provider mine: llama.cpp at http://127.0.0.1:8080/v1: tiny",
-        "llama.cpp at http://127.0.0.1:8081/v1: tiny",
+        "llama.cpp at http://127.0.0.1:8081/v1: tiny (loaded)",
     ]

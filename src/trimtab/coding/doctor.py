@@ -251,7 +251,7 @@ def _around(project: Project, around: Found) -> Iterator[Check]:
     declared = [(name, p.base_url or "") for name, p in project.settings.providers.items()]
     own = {_port(url): f"your provider {name}: " for name, url in declared if is_loopback(url)}
     for server in around.servers:
-        models = ", ".join(m.id for m in server.models[:3]) or "no model"
+        models = ", ".join(f"{m.id} ({m.state})" if m.state else m.id for m in server.models[:3]) or "no model"
         mine = own.get(_port(server.base_url), "")
         yield Check("ok", "local server", f"{mine}{server.kind} at {server.base_url}: {models}")
     if not around.servers:

@@ -127,7 +127,7 @@ async def listening(
     except OSError as e:
         raise ConfigError(
             f"port {port} on 127.0.0.1, to which the browser would come back, can't be used: {e.strerror or e}",
-            hint="Is another login under way, or another program there? End it, or log in by --device or --with-key.",
+            hint=f"Is another login under way, or another program there? End it, or use {'--with-key' if state_in_path else '--device'}.",
         ) from None
     async with listener:
         at = listener.extra(SocketAttribute.local_port)
