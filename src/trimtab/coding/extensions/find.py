@@ -38,7 +38,7 @@ _MOST_FILES = 200
 _DEEP = 8
 _BROKEN = (OSError, ValueError, TypeError, KeyError, AttributeError)
 """What reading damaged metadata of a package ends in."""
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def _listed(folder: Path) -> list[Path]:
 def _entry(path: Path, whose: Whose, real_of: _Real) -> Iterator[Found | LeftOut]:
     name = path.stem if path.suffix == ".py" else path.name
     where = one_path(path)
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         yield LeftOut(one_path(name), whose, where, "its name has other signs than letters, digits, - and _")
         return
     real = real_of(path)
@@ -215,7 +215,7 @@ def _of_package(project: Project, distribution: "Distribution", point: "EntryPoi
     if folder != ours and lies_in(folder, os.path.realpath(project.trust.root or project.cwd)):
         why = f"it lies in the project, at {one_path(folder)}: no package that was installed"
         return LeftOut(one_path(point.name), "package", where, why)
-    if not _NAME.fullmatch(point.name):
+    if not NAME.fullmatch(point.name):
         return LeftOut(one_path(point.name), "package", where, "its name has other signs")
     if point.pattern.match(point.value) is None:
         return LeftOut(point.name, "package", where, "its entry point names no module")

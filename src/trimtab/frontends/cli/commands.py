@@ -11,6 +11,7 @@ COMMANDS: Mapping[str, str] = {
     "context": "see and change what a model sees of a session",
     "demo": "watch the main job, offline",
     "doctor": "what is configured, what answers, what is missing",
+    "extensions": "add extensions of others, and keep them up to date",
     "jobs": "background commands that sessions left running",
     "login": "keep a key, or log in, and see what lets you in",
     "logout": "forget a key or a login",

@@ -12,6 +12,7 @@ from trimtab.types.near import nearest
 SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {
     "config": ("show", "get", "set", "unset", "path", "schema", "check"),
     "context": ("show", "log", "explain", "blame", "restore", "pin", "unpin", "revert", "bisect"),
+    "extensions": ("list", "add", "update", "remove"),
     "jobs": ("list", "tail", "wait", "kill"),
     "mcp": ("list", "add", "remove", "tools", "call", "login", "logout", "allow"),
     "permissions": ("list", "why"),
