@@ -38,6 +38,7 @@ class Terminal:
         )
         os.close(inner)
         self._shown = b""
+        self._seen = ""
 
     def __enter__(self) -> "Terminal":
         return self
@@ -58,17 +59,19 @@ class Terminal:
     def wait_for(self, pattern: str) -> None:
         """Read until `pattern` is shown."""
         limit = time.monotonic() + PATIENCE_S
-        while not re.search(pattern, self.screen):
-            assert time.monotonic() < limit, self.screen
-            assert self._read(), self.screen
+        while not (found := list(re.finditer(pattern, self.screen))):
+            assert time.monotonic() < limit, f"no {pattern!r} in {self.screen}"
+            assert self._read(), f"no {pattern!r} in {self.screen}"
+        self._seen = self.screen[: found[-1].end()]
 
     def until(self, words: str) -> None:
         """Read until these words are shown."""
         self.wait_for(re.escape(words))
 
     def forget(self) -> None:
-        """Take what was shown so far for seen."""
-        self._shown = b""
+        """Take what was shown up to the words that were waited for last for seen; what came behind them in one piece is still to be read."""
+        self._shown = self.screen.removeprefix(self._seen).encode()
+        self._seen = ""
 
     @property
     def echoes(self) -> bool:
