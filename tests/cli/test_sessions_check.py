@@ -1,4 +1,4 @@
-"""What is damaged, what lies around, and taking sessions away."""
+"""What is damaged, what lies around, putting sessions away and taking them away."""
 
 import json
 import os
@@ -167,3 +167,31 @@ def test_what_is_no_session_is_named_with_what_to_do_and_damage_is_never_an_empt
     assert outcome.code == 1
     assert "  line 1: unreadable: nothing but characters that nobody sees" in outcome.out
     assert "what can't be read stays as it is; make it readable, or move away what is no session" in outcome.out
+
+
+def test_archived_sessions_are_out_of_lists_and_found_by_a_search(cli: Cli) -> None:
+    script = cli.script({"text": "x"})
+    for prompt in ("a giraffe", "two"):
+        assert cli.inside("-p", prompt, "--model", script).code == 0
+    first, _ = sorted(cli.sessions, key=lambda path: path.stat().st_mtime)
+    shutil.copy(first, child := first.with_name(f"{first.stem}.child1.jsonl"))
+    ref = first.stem.rpartition("_")[2]
+
+    def listed(*flags: str) -> set[str]:
+        return {row["title"] for row in json.loads(cli.inside("sessions", "list", "--json", *flags).out)}
+
+    done = cli.inside("sessions", "archive", str(first), "nowhere", "--json")
+    assert (done.code, "no session 'nowhere'" in done.err, listed("--archived")) == (2, True, set())
+    done = cli.inside("sessions", "archive", str(first), "--json")
+    assert json.loads(done.out) == [{"session": ref, "archived": True, "changed": True}]
+    assert (listed(), listed("--archived")) == ({"two"}, {"a giraffe"})
+    hits = json.loads(cli.inside("sessions", "search", "giraffe", "--json").out)["hits"]
+    assert {(hit["session"], hit["archived"]) for hit in hits} >= {(ref, True)}
+    assert "(archived)" in cli.inside("sessions", "search", "giraffe").out
+    assert f"{ref} is archived already" in cli.inside("sessions", "archive", str(first)).err
+    went_on = cli.inside("-p", "more", "--session", str(first), "--model", script)
+    assert "session was archived" in went_on.err
+    assert listed() == {"two", "a giraffe"}
+    assert listed("--archived") == {"a giraffe"}  # its subagent's
+    assert cli.inside("sessions", "unarchive", str(child)).code == 0
+    assert listed("--archived") == set()

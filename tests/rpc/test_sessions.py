@@ -293,3 +293,20 @@ def test_a_session_that_is_none_is_no_parent_and_told(cli: Cli) -> None:
             assert why in told
             new = Path(wire.ask("get_state")["sessionFile"])
             assert json.loads(new.read_bytes().splitlines()[0]).get("parent_session") is None
+
+
+def test_a_client_lists_sessions_and_puts_them_away(cli: Cli) -> None:
+    assert cli.inside("-p", "earlier", "--model", cli.script({"text": "x"})).code == 0
+    with wired(cli, model=cli.script({"text": "one"})) as wire:
+        wire.prompt("now")
+        here = wire.ask("get_state")
+        rows = {row["title"]: row for row in wire.ask("trimtab.sessions")["sessions"]}
+        assert set(rows) == {"earlier", "now"}
+        other = rows["earlier"]
+        assert (other["ended"], other["archived"], other["cwd"]) == ("answered", False, str(cli.project))
+        assert "in use" in wire.fail("trimtab.archive", session=here["sessionId"])
+        assert wire.ask("trimtab.archive", session=other["sessionId"])["changed"] is True
+        assert [row["title"] for row in wire.ask("trimtab.sessions")["sessions"]] == ["now"]
+        assert [row["title"] for row in wire.ask("trimtab.sessions", archived=True)["sessions"]] == ["earlier"]
+        assert wire.ask("trimtab.archive", session=other["sessionId"], archived=False)["changed"] is True
+        assert len(wire.ask("trimtab.sessions")["sessions"]) == 2

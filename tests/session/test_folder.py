@@ -10,7 +10,7 @@ import pytest
 from support.sessions import ask, header, line, now, reopened, result, say, texts, write
 from trimtab.context.stores.folder import SessionFolder
 from trimtab.context.stores.log import SessionLog
-from trimtab.types.errors import UnknownSession, UsageError
+from trimtab.types.errors import SessionLocked, UnknownSession, UsageError
 from trimtab.types.messages import Assistant, Text, User
 from trimtab.types.usage import Usage
 
@@ -245,3 +245,52 @@ def test_a_home_on_a_full_or_read_only_disk_leaves_a_session_in_memory(tmp_path:
     log, notice = SessionFolder(tmp_path / "home", tmp_path / "home", now=now).begin("/a")
     log.append_messages([ask("hi"), say("", "a"), result("a")])
     assert (len(log.view()), log.path, notice is not None) == (3, None, True)
+
+
+def test_an_archived_session_is_as_old_as_it_was_and_no_last_one(home: SessionFolder, tmp_path: Path):
+    older, newer = session(home, tmp_path, "older", age=100), session(home, tmp_path, "newer")
+    assert older.path is not None
+    assert newer.path is not None
+    before = newer.path.stat().st_mtime_ns
+    assert home.set_archived(newer.path, archived=True)
+    assert not home.set_archived(newer.path, archived=True)
+    assert home.find("last", str(tmp_path)) == older.path
+    assert newer.path.stat().st_mtime_ns == before
+    assert [s.archived for s in home.listing(str(tmp_path)).sessions] == [True, False]
+    home.set_archived(older.path, archived=True)
+    with pytest.raises(UnknownSession, match="are archived"):
+        home.find("last", str(tmp_path))
+    assert home.set_archived(newer.path, archived=False)
+    assert home.find("last", str(tmp_path)) == newer.path
+
+
+def test_what_is_said_in_an_archived_session_takes_it_back(home: SessionFolder, tmp_path: Path):
+    path = session(home, tmp_path, "one").path
+    assert path is not None
+    home.set_archived(path, archived=True)
+    log = home.open(path)
+    log.set_model("test", "other")
+    assert log.archive.archived
+    log.append_messages([ask("two")])
+    assert not log.archive.archived
+    log.close()
+    assert [s.archived for s in home.listing(str(tmp_path)).sessions] == [False]
+
+
+def test_the_copy_of_an_archived_session_is_none(home: SessionFolder, tmp_path: Path):
+    path = session(home, tmp_path, "one").path
+    assert path is not None
+    home.set_archived(path, archived=True)
+    copy = home.fork(path, cwd=str(tmp_path))
+    assert {s.path: s.archived for s in home.listing(str(tmp_path)).sessions} == {path: True, copy: False}
+
+
+def test_an_open_session_is_not_archived(home: SessionFolder, tmp_path: Path):
+    path = session(home, tmp_path, "one").path
+    assert path is not None
+    log = home.open(path)
+    before = path.read_bytes()
+    with pytest.raises(SessionLocked):
+        home.set_archived(path, archived=True)
+    assert path.read_bytes() == before
+    log.close()

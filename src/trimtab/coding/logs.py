@@ -100,6 +100,8 @@ def _place(project: Project, log: SessionLog) -> Opened:
             places = "1 damaged place" if len(log.damage) == 1 else f"{len(log.damage)} damaged places"
             read = "was" if len(log.damage) == 1 else "were"
             notices = (*notices, f"{places} in {log.path} {read} read around; nothing readable is lost")
+        if log.archive.archived:
+            notices = (*notices, "this session was archived; lists show it again once something is said in it")
         return Opened(project, log, own_model(log), notices, moved)
     except BaseException:
         log.close()

@@ -38,12 +38,12 @@ def session_index(project: Project, *, tell: Tell | None = None) -> SessionIndex
 
 
 def list_sessions(
-    project: Project, *, everywhere: bool, tell: Tell | None = None
+    project: Project, *, everywhere: bool, archived: bool = False, tell: Tell | None = None
 ) -> tuple[tuple[Row, ...], tuple[str, ...]]:
-    """The sessions of this folder (or of all), newest first, and notes about files that can't be read. `tell` hears when that takes a while."""
+    """The sessions of this folder (or of all), newest first, and notes about files that can't be read. `archived`: those that were put away, and no others; `tell` hears when that takes a while."""
     listing = session_index(project, tell=tell).listing(None if everywhere else str(project.cwd))
     at, prices = now(), _Prices(project)
-    return tuple(_row(s, at, prices) for s in listing.sessions), listing.notes
+    return tuple(_row(s, at, prices) for s in listing.sessions if s.archived == archived), listing.notes
 
 
 def search_sessions(project: Project, query: str, *, everywhere: bool, limit: int, tell: Tell | None = None) -> Hits:

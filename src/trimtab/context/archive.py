@@ -61,6 +61,8 @@ class Archive:
     policy: str | None = None
     window: int | None = None
     max_output: int | None = None
+    archived: bool = False
+    """Whether the session was put away, and nothing was said in it since."""
     labels: dict[str, str] = field(default_factory=dict)
     damage: list[Damage] = field(default_factory=list)
     repaired: set[tuple[str, int]] = field(default_factory=set)
@@ -108,6 +110,8 @@ class Archive:
                 self._path.append(entry)
                 self._path_leaf = entry.id
             self.leaf = entry.id
+            if self.archived and entry.type == "message":
+                self.archived = False
         if entry.type in _STEERING:
             self._steer(entry, line)
         return entry
@@ -199,7 +203,8 @@ class Archive:
                 self.labels.pop(target, None)
                 if label:
                     self.labels[target] = label
-            case SessionInfoEntry(title=title, cwd=cwd, policy=policy, window=window, max_output=output):
+            case SessionInfoEntry(title=title, cwd=cwd, policy=policy, window=window, max_output=output) as info:
+                self.archived = self.archived if info.archived is None else info.archived
                 self.title = self.title if title is None else title
                 self.cwd = self.cwd if cwd is None else cwd
                 self.policy = self.policy if policy is None else policy

@@ -124,7 +124,7 @@ class ThinkingChangeEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True,
 
 
 class SessionInfoEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="session_info"):
-    """Facts about the session: a title, a new working folder, another context policy, another window. Later ones win, field by field."""
+    """Facts about the session: a title, a new working folder, another context policy, another window, whether it is put away. Later ones win, field by field."""
 
     title: str | None = None
     """What lists show."""
@@ -136,6 +136,8 @@ class SessionInfoEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, ta
     """Tokens that prompt and answer may have together from here on, where the settings or the server said so, or where it was assumed. While no entry says it, it is what a list says of the model."""
     max_output: int | None = None
     """Tokens that one answer may have, said with `window`."""
+    archived: bool | None = None
+    """Whether lists leave the session out from here on. A message behind it takes it back: who goes on with a session wants to see it."""
 
 
 class RepairEntry(_Entry, frozen=True, omit_defaults=True, kw_only=True, tag="repair"):

@@ -21,7 +21,7 @@ from trimtab.context.stores.bodies import Bodies
 from trimtab.context.stores.disk import make_folder
 from trimtab.context.stores.jsonl import SessionFile, id_from_name, id_in_header
 from trimtab.context.stores.log import SessionLog, bodies_beside, create_or_memory, new_header
-from trimtab.context.stores.summary import SessionSummary, modified_at, summarise
+from trimtab.context.stores.summary import SessionSummary, modified_at, modified_ns, summarise
 from trimtab.types.codec import Entry, copy_line
 from trimtab.types.entries import LabelEntry
 from trimtab.types.errors import SessionError, TrimtabError, UnknownSession, UsageError
@@ -138,7 +138,7 @@ class SessionFolder:
     def fork(self, source: Path, *, cwd: str, at: str | None = None, to: Path | None = None) -> Path:
         """Copy the path to entry `at` (id, start of one, or label; default: the leaf) to a new session and return its file.
 
-        Lines are copied as they are, so that what this version doesn't know survives; labels of copied entries come along.
+        Lines are copied as they are, so that what this version doesn't know survives; labels of copied entries come along. The copy of an archived session isn't.
         No lock is needed. Raises `UsageError` for an unknown entry, `SessionError`, `StoreError`.
         """
         file = SessionFile.read(source)
@@ -158,7 +158,27 @@ class SessionFolder:
         self._copy_bodies(source, path, lines)
         make_folder(path.parent)
         SessionFile.create(path, header, lines=lines).close()
+        if archive.archived:
+            self.set_archived(path, archived=False)
         return path
+
+    def set_archived(self, path: Path, *, archived: bool) -> bool:
+        """Put a session away, with those that worked for it, or take it back; return whether it wasn't so already. It stays as old as it was: lists go by when something was said.
+
+        Raises as `SessionLog.open` does: one that somebody has open is left alone.
+        """
+        changed = False
+        for one in (path, *children_of(path)):
+            at = modified_ns(one)
+            log = self.open(one)
+            try:
+                if log.archive.archived != archived:
+                    changed = True
+                    log.set_archived(archived=archived)
+                    os.utime(one, ns=(at, at))
+            finally:
+                log.close()
+        return changed
 
     def _copy_bodies(self, source: Path, path: Path, lines: list[bytes]) -> None:
         """Bring along what the lines refer to, where the copy keeps its bodies elsewhere."""
@@ -170,9 +190,9 @@ class SessionFolder:
                 new.put(data)
 
     def _last(self, cwd: str) -> Path:
-        """The session of this project that was written last; one that was moved here is found by what it says."""
+        """The session of this project that was written last and isn't archived; one that was moved here is found by what it says."""
         real = scrub(os.path.realpath(cwd))  # as a file can say it: a name that isn't UTF-8 loses its odd bytes there
-        refused = ""
+        refused, away = "", ""
         for scope in (cwd, None):
             for path in sorted(self.paths(scope), key=modified_at, reverse=True):
                 try:
@@ -186,7 +206,14 @@ class SessionFolder:
                     and summary.cwd
                     and scrub(os.path.realpath(summary.cwd)) == real
                 ):
-                    return path
+                    if not summary.archived:
+                        return path
+                    away = away or summary.id
+        if away:
+            raise UnknownSession(
+                f"all sessions in {cwd!r} are archived",
+                hint=f"trimtab sessions list --archived shows them; {away} is the last one",
+            )
         raise self._none(
             f"no session in {cwd!r} yet",
             cwd,

@@ -249,6 +249,10 @@ class SessionLog:
         """Record how many tokens prompt and answer may have together from here on, and how many the answer."""
         return self._one(SessionInfoEntry(**_BLANK, window=window, max_output=max_output))
 
+    def set_archived(self, *, archived: bool) -> str:
+        """Record that lists leave the session out until something is said in it, or that they show it again."""
+        return self._one(SessionInfoEntry(**_BLANK, archived=archived))
+
     def mend(self) -> int:
         """Write the repair entries that the next append would begin with; return how many. Raises as `append` does."""
         before = len(self.archive)

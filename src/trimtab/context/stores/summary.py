@@ -47,7 +47,7 @@ class SessionSummary:
 
     `title` is the one that was given, else the first prompt; `model` (`provider/model`) answered last; `cwd` is the one recorded last; `created` is as the file
     says, `modified` that of the file; `ended` is about the branch in use; `answers` maps `provider/model` to what was reported for each answer, `summaries` are the requests beside them; `damage`
-    counts what opening it would repair. Title and prompt hold no secrets: lists are copied and shown.
+    counts what opening it would repair; `archived`: it was put away, and lists leave it out. Title and prompt hold no secrets: lists are copied and shown.
     """
 
     id: str
@@ -64,6 +64,7 @@ class SessionSummary:
     prompt: str = ""
     model: str = ""
     ended: Ended = "empty"
+    archived: bool = False
 
     @property
     def usage(self) -> Usage:
@@ -140,6 +141,7 @@ def summary_of(file: SessionFile, modified: float) -> SessionSummary:
         parent_session=file.header.parent_session,
         damage=len(file.found.damage) + len(archive.damage),
         ended=_ended(archive),
+        archived=archive.archived,
     )
 
 
@@ -159,6 +161,14 @@ def modified_at(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
+
+
+def modified_ns(path: Path) -> int:
+    """Return when a file was written last, in nanoseconds since 1970; 0 when nobody can say."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _answer(entry: Entry) -> _Answer | None:

@@ -59,6 +59,18 @@ def sessions(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
     return [CompletionItem(name, help=title) for name, title in named if name.startswith(incomplete)]
 
 
+def archived_sessions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Sessions of this folder that were put away."""
+    from trimtab.coding.session_list import list_sessions
+
+    try:
+        rows, _ = list_sessions(_project(ctx), everywhere=False, archived=True)
+    except TrimtabError:
+        return []
+    named = ((row.summary.id, row.summary.title) for row in rows[:_SHOWN])
+    return [CompletionItem(name, help=title) for name, title in named if name.startswith(incomplete)]
+
+
 def jobs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Jobs of this folder that run, with their commands."""
     import anyio

@@ -1,6 +1,7 @@
 """`trimtab sessions`: what was said before, and where.
 
 list, show                  here
+archive, unarchive          sessions_archive.py
 search                      sessions_search.py
 """
 
@@ -19,6 +20,7 @@ from trimtab.coding.telling.tables import table
 from trimtab.context.stores.disk import timestamp
 from trimtab.frontends.cli import (
     completers,
+    sessions_archive,
     sessions_check,
     sessions_export,
     sessions_import,
@@ -33,23 +35,25 @@ from trimtab.types.text import strip_terminal
 @click.group("sessions", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Find, show, export, import, name, check and remove sessions."""
+    """Find, show, export, import, name, archive, check and remove sessions."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
 
 @command.command("list")
 @click.option("--all", "everywhere", is_flag=True, help="Of every folder, not only this one.")
+@click.option("--archived", is_flag=True, help="Those that were put away, and no others.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def list_(*, everywhere: bool, as_json: bool) -> int:
+def list_(*, everywhere: bool, archived: bool, as_json: bool) -> int:
     """List this folder's sessions, the newest first."""
-    rows, notes = list_sessions(open_project(Path(".")), everywhere=everywhere, tell=note)
+    rows, notes = list_sessions(open_project(Path(".")), everywhere=everywhere, archived=archived, tell=note)
     if as_json:
         click.echo(json.dumps([_json(row) for row in rows], indent=2))
     elif rows:
         _table(rows, everywhere=everywhere)
     elif not notes:
-        click.echo("no sessions here yet" + ("" if everywhere else "; --all looks everywhere"), err=True)
+        none = "no archived sessions here" if archived else "no sessions here yet"
+        click.echo(none + ("" if everywhere else "; --all looks everywhere"), err=True)
     for text in notes:
         note(text)
     return 1 if notes and not rows else 0
@@ -82,6 +86,8 @@ for one in (
     sessions_export.command,
     sessions_import.command,
     sessions_name.command,
+    sessions_archive.archive,
+    sessions_archive.unarchive,
     sessions_check.doctor,
     sessions_check.remove_,
 ):
@@ -104,6 +110,7 @@ def _json(row: Row) -> dict[str, object]:
         "tokens": s.tokens,
         "cost_usd": row.cost_usd,
         "ended": s.ended,
+        "archived": s.archived,
         "parent_session": s.parent_session,
         "damage": s.damage,
     }

@@ -20,7 +20,7 @@ _MOST = 1_000
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.option("--limit", type=click.IntRange(1, _MOST), default=20, show_default=True, help="At most so many places.")
 def command(query: tuple[str, ...], *, everywhere: bool, as_json: bool, limit: int) -> int:
-    """Find what was said, the best places first.
+    """Find what was said, in archived sessions too, the best places first.
 
     QUERY is words that all have to be there; "in quotation marks" it is a phrase, and word* is the beginning of a word.
     """
@@ -39,6 +39,7 @@ def _json(hit: Hit) -> dict[str, object]:
     return {
         "session": session.id,
         "title": session.title,
+        "archived": session.archived,
         "cwd": session.cwd,
         "file": str(session.path),
         "entry_id": hit.entry_id or None,
@@ -60,7 +61,8 @@ def _show(found: Hits, *, everywhere: bool) -> None:
         session = hit.session
         if session.id != last:
             where = f"  {session.cwd}" if everywhere else ""
-            click.echo(one_line(f"{session.id}  {session.title or '(empty)'}{where}"))
+            away = "  (archived)" if session.archived else ""
+            click.echo(one_line(f"{session.id}  {session.title or '(empty)'}{where}{away}"))
             last = session.id
         when = f" {hit.time[:16].replace('T', ' ')}" if hit.time else ""
         place = f" {hit.entry_id}" if hit.entry_id else ""

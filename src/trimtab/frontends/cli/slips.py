@@ -16,7 +16,7 @@ SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {
     "jobs": ("list", "tail", "wait", "kill"),
     "mcp": ("list", "add", "remove", "tools", "call", "login", "logout", "allow"),
     "permissions": ("list", "why"),
-    "sessions": ("list", "show", "search", "export", "import", "name", "doctor", "rm"),
+    "sessions": ("list", "show", "search", "export", "import", "name", "archive", "unarchive", "doctor", "rm"),
     "trust": ("list", "show", "set", "forget"),
     "completion": ("bash", "zsh", "fish"),
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from trimtab.frontends.rpc import changing, jobs, looking, talking, verbs
+from trimtab.frontends.rpc import changing, jobs, looking, sessions, talking, verbs
 from trimtab.frontends.rpc.host import Handler
 
 HANDLERS: Mapping[type[verbs.Request], Handler] = {
@@ -54,6 +54,8 @@ HANDLERS: Mapping[type[verbs.Request], Handler] = {
     verbs.Verify: changing.verify,
     verbs.SkipSummary: changing.skip_summary,
     verbs.Jobs: jobs.jobs,
+    verbs.Sessions: sessions.sessions,
+    verbs.ArchiveSession: sessions.archive,
     verbs.SetEvents: changing.set_events,
     verbs.SetDialogs: changing.set_dialogs,
 }

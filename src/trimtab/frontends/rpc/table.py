@@ -76,6 +76,8 @@ _NOW: tuple[type[verbs.Request], ...] = (
     verbs.SkipSummary,
     verbs.GetResult,
     verbs.Jobs,
+    verbs.Sessions,
+    verbs.ArchiveSession,
     verbs.SetEvents,
     verbs.SetDialogs,
 )

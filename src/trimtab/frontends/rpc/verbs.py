@@ -326,6 +326,24 @@ class Jobs(Request, frozen=True, tag="trimtab.jobs"):
     """How many lines of a tail; 40 by default."""
 
 
+class Sessions(Request, frozen=True, tag="trimtab.sessions"):
+    """The sessions there are, the newest first, with what a person chooses by: title, first prompt, age, cost, how it ended."""
+
+    everywhere: bool = False
+    """Of every folder, not only this one."""
+    archived: bool = False
+    """Those that were put away, and no others."""
+
+
+class ArchiveSession(Request, frozen=True, tag="trimtab.archive"):
+    """Put a session away, out of lists and of what `--continue` takes, or take it back. One that is open, this one too, is refused."""
+
+    session: str
+    """Its file, its id, or the start of one."""
+    archived: bool = True
+    """False takes it back."""
+
+
 class SetEvents(Request, frozen=True, tag="trimtab.set_events"):
     """Which of our own events come as `trimtab.event`."""
 

@@ -18,7 +18,7 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-FORM = 2
+FORM = 3
 """Raise it when tables, summaries, texts or words change: what stands in the words of a text has to be known when it is taken out."""
 _MARK = 0x7472696D
 """`application_id` of the file: whose it is."""

@@ -30,6 +30,7 @@ class _Kept(msgspec.Struct, array_like=True, frozen=True, gc=False):
     prompt: str
     model: str
     ended: Ended
+    archived: bool
 
 
 _decoder = msgspec.msgpack.Decoder(_Kept)
@@ -53,6 +54,7 @@ def packed(summary: SessionSummary, modified: float) -> bytes:
             summary.prompt,
             summary.model,
             summary.ended,
+            summary.archived,
         )
     )
 
@@ -75,6 +77,7 @@ def unpacked(data: bytes, path: Path) -> SessionSummary:
         prompt=kept.prompt,
         model=kept.model,
         ended=kept.ended,
+        archived=kept.archived,
     )
 
 
