@@ -238,6 +238,44 @@ async def test_a_new_file_is_shown_as_it_would_be_and_a_long_one_in_part(tmp_pat
     assert sum(map(len, details)) < 30_000
 
 
+async def test_a_person_sees_all_of_a_long_change_before_they_answer(tmp_path: Path) -> None:
+    person = Typist(["more", "once"])
+    content = "".join(f"line {number}\n" for number in range(500)) + "x" * 1_000
+    assert (
+        await hooks_at(tmp_path, person, mode="ask").before_tool(call("write", path="new", content=content))
+        == Proceed()
+    )
+    part, whole = person.asked
+    assert (keys(part)[-1], "more" in keys(whole)) == ("more", False)
+    assert f"+{'x' * 1_000}" in whole.details
+    assert [line for line in whole.details if line.startswith("+line")] == [f"+line {number}" for number in range(500)]
+
+
+async def test_what_nobody_could_read_whole_ends_with_how_much_it_is(tmp_path: Path) -> None:
+    person = Typist(["more", "no"])
+    await hooks_at(tmp_path, person, mode="ask").before_tool(call("write", path="new", content="word \n" * 200_000))
+    assert person.asked[1].details[-3].endswith("characters in 200,002 lines")
+    assert sum(map(len, person.asked[1].details)) < 401_000
+
+
+async def test_a_short_change_has_no_more_to_show(tmp_path: Path) -> None:
+    person = Typist(["more"])
+    told = await hooks_at(tmp_path, person, mode="ask").before_tool(call("write", path="new", content="a\n"))
+    assert isinstance(told, Answer)
+    assert [keys(question)[-1] for question in person.asked] == ["tell"]
+
+
+async def test_in_mode_ask_a_file_outside_the_project_is_said_to_be_outside(tmp_path: Path) -> None:
+    (project := tmp_path / "p").mkdir()
+    person = Typist()
+    for path in ("../b.txt", "b.txt"):
+        await hooks_at(project, person, mode="ask").before_tool(call("write", path=path, content=""))
+    assert [question.details[-2] for question in person.asked] == [
+        "asked because ../b.txt is outside the project, and is not edited in mode ask",
+        "asked because b.txt is not edited in mode ask",
+    ]
+
+
 async def test_an_edit_that_does_not_fit_is_shown_as_it_was_sent(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\n")
     person = Typist()

@@ -15,7 +15,8 @@ from trimtab.coding.person import Option, Question
 from trimtab.types.messages import ToolCall
 
 LONGEST = 30_000
-"""Characters that a person can be asked to read."""
+"""Characters that a person can be asked to read; those of a diff that they want to see whole have a bound of their own."""
+MORE = Option("more", "show the whole change", "and ask again")
 SETTLED = ("once", "session", "here", "always")
 """The answers that let a call run."""
 WHY = Question("text", "What should the model know about why not?")
@@ -27,11 +28,21 @@ _NO = (Option("no", "no"), Option("tell", "no, and tell the model why"))
 
 
 def question(
-    call: ToolCall, judgement: Judgement, policy: Policy, preview: Sequence[str], *, kept: bool
+    call: ToolCall,
+    judgement: Judgement,
+    policy: Policy,
+    preview: Sequence[str],
+    *,
+    kept: bool,
+    more: bool = False,
+    whole: bool = False,
 ) -> Question | None:
-    """Return the question; None when it is too long to be read. `preview` are lines that show what `call` does; `kept`: whether its rules may be kept beyond the session (what a rule of `ask` holds never is)."""
+    """Return the question; None when it is too long to be read. `preview` are lines that show what `call` does.
+
+    `kept`: whether its rules may be kept beyond the session (what a rule of `ask` holds never is). `more`: there is more to see than `preview`; `whole`: a person wants to read this much.
+    """
     ask = judgement.decision
-    if not isinstance(ask, Ask) or sum(map(len, preview)) > LONGEST:
+    if not isinstance(ask, Ask) or (not whole and sum(map(len, preview)) > LONGEST):
         return None
     head = {
         "bash": "Run this command?",
@@ -45,7 +56,7 @@ def question(
     if len(judgement.parts) == 1:
         whys = (f"asked because {visible(ask.reason)}",)
     details = (*(visible(line) for line in preview), *whys, f"in {visible(policy.project)}, {policy.by_mode.words}")
-    return Question("permission", text, details, (_ONCE, *_keeping(ask, kept=kept), *_NO))
+    return Question("permission", text, details, (_ONCE, *_keeping(ask, kept=kept), *_NO, *((MORE,) if more else ())))
 
 
 def _why(part: Part) -> str:

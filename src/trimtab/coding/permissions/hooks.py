@@ -10,12 +10,13 @@ Resolving links, reading files and keeping rules touch the disk, so they happen 
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import anyio
 
 from trimtab.agent.ports import Answer, Proceed, ToolOutput, meanwhile
-from trimtab.coding.permissions.asking import SETTLED, WHY, question
+from trimtab.coding.permissions.asking import MORE, SETTLED, WHY, question
 from trimtab.coding.permissions.decide import judge
 from trimtab.coding.permissions.forms import Form, FormOf, no_form
 from trimtab.coding.permissions.grants import Granted, nothing, with_grant
@@ -142,14 +143,21 @@ class PermissionHooks:
     async def _put(self, call: ToolCall, judgement: Judgement, form: Form | None) -> str | None:
         """The answer to the question about `call`; None when nobody gave one that was offered, or there is too much to read."""
         call = self.stands_for(call)
-        lines = await anyio.to_thread.run_sync(preview, call, self.workspace)
-        if form:
-            before = [rule.form for rule in self.current.rules.allow if rule.form and rule.is_about(call.name)]
-            lines += await anyio.to_thread.run_sync(form.lines, before[0] if before else "")
         kept = self.keep is not None and (call.name in TOOLS or "__" in call.name)
-        asked = question(call, judgement, self.current, lines, kept=kept)
-        key = await self.person.ask(asked) if asked else None
-        return key if asked and key in {option.key for option in asked.options} else None
+        key: str | None = MORE.key
+        for whole in (False, True):
+            seen = await anyio.to_thread.run_sync(partial(preview, call, self.workspace, whole=whole))
+            lines = seen.lines
+            if form:
+                before = [rule.form for rule in self.current.rules.allow if rule.form and rule.is_about(call.name)]
+                lines += await anyio.to_thread.run_sync(form.lines, before[0] if before else "")
+            asked = question(call, judgement, self.current, lines, kept=kept, more=seen.more, whole=whole)
+            key = await self.person.ask(asked) if asked else None
+            if not asked or key not in {option.key for option in asked.options}:
+                return None
+            if key != MORE.key:
+                break
+        return key
 
     async def _remember(self, rules: tuple[str, ...], key: str, form: Form | None) -> None:
         """Let `rules` hold from now on, and beyond the session, as the answer says; those about a tool from elsewhere for the form that was shown."""

@@ -129,7 +129,8 @@ def _problem(path: str, policy: Policy, place: _Place | None) -> str:
     if place is not None:
         return place.why if inside else f"is outside the project and {place.why}"
     if policy.mode in ("ask", "plan"):
-        return f"is not edited in mode {policy.mode}"
+        where = "" if inside else "is outside the project, and "
+        return f"{where}is not edited in mode {policy.mode}"
     if not inside:
         return "is outside the project"
     if policy.project == "/" or _is_in(policy.home, policy.project):

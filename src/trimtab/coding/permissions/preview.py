@@ -1,7 +1,11 @@
-"""What a call would do, as lines for a person: a command whole, an edit as a diff of the file as it is now, other calls by their arguments."""
+"""What a call would do, as lines for a person: a command whole, an edit as a diff of the file as it is now, other calls by their arguments.
+
+A long diff is shown in part at first, and whole to a person who wants to see more of it.
+"""
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,31 +22,42 @@ from trimtab.types.messages import ToolCall
 _LINES = 120
 _WIDTH = 160
 """Lines of a diff, and characters of one, that are shown."""
+_WHOLE = 400_000
+"""Characters of a diff that is shown whole."""
 _READ = 4_000_000
 """Bytes of a file that are compared."""
 _DIFF = 4_000_000
 
 
-def preview(call: ToolCall, workspace: Workspace) -> tuple[str, ...]:
-    """Return the lines. Reads the file that an edit is about; never raises for what it finds there."""
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The lines; `more`: a person can see more than these."""
+
+    lines: tuple[str, ...]
+    more: bool = False
+
+
+def preview(call: ToolCall, workspace: Workspace, *, whole: bool = False) -> Preview:
+    """Return the lines, of a diff all of them where it is wanted `whole`. Reads the file that an edit is about; never raises for what it finds there."""
     arguments = call.arguments or {}
     if call.name == "bash":
-        return command_lines(str(arguments.get("command", "")))
+        return Preview(command_lines(str(arguments.get("command", ""))))
     if call.name in ("write", "edit"):
-        return _change(call.name, arguments, workspace)
-    return tuple(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
+        return _change(call.name, arguments, workspace, whole=whole)
+    return Preview(tuple(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items()))
 
 
-def _change(tool: str, arguments: Mapping[str, Any], workspace: Workspace) -> tuple[str, ...]:
+def _change(tool: str, arguments: Mapping[str, Any], workspace: Workspace, *, whole: bool) -> Preview:
     text = str(arguments.get("path", ""))
     try:
         path = workspace.place(text) if tool == "write" else workspace.locate(text)
     except ToolFailure as failure:
-        return (f"{tool} {text}", f"({failure})")
+        return Preview((f"{tool} {text}", f"({failure})"))
     real = identity(path)
     head = f"{tool} {path}" + (f", which is {real}" if real != str(path) else "")
-    lines = (line.rstrip("\r").expandtabs(4) for line in _diff(tool, arguments, path))
-    return (head, *_shortened(list(lines)))
+    lines = [line.rstrip("\r").expandtabs(4) for line in _diff(tool, arguments, path)]
+    shown = _bounded(lines) if whole else _shortened(lines)
+    return Preview((head, *shown), more=not whole and shown != lines)
 
 
 def _diff(tool: str, arguments: Mapping[str, Any], path: Path) -> list[str]:
@@ -90,3 +105,14 @@ def _shortened(lines: list[str]) -> list[str]:
     shown = [line if len(line) <= _WIDTH else f"{line[:_WIDTH]}… ({len(line):,} characters)" for line in lines[:_LINES]]
     more = len(lines) - len(shown)
     return [*shown, f"… and {more:,} more lines"] if more > 0 else shown
+
+
+def _bounded(lines: list[str]) -> list[str]:
+    """All of them, or those that a person could read and how many more there are."""
+    room, shown = _WHOLE, list[str]()
+    for line in lines:
+        if len(line) > room:
+            return [*shown, line[:room], f"… and more: {sum(map(len, lines)):,} characters in {len(lines):,} lines"]
+        room -= len(line)
+        shown.append(line)
+    return shown
