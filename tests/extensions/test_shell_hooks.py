@@ -14,8 +14,11 @@ from support.instructed import Place
 from trimtab.coding.commands.registry import run_command
 from trimtab.coding.extensions import shell as shell_module
 from trimtab.coding.extensions.foreign import HookFailed
+from trimtab.coding.extensions.host import Extensions
 from trimtab.coding.extensions.points import Cancel, Deny, Summary, Wishes
 from trimtab.coding.extensions.shell import Ran, answer_of, run_hook
+from trimtab.coding.extensions.shell_hooks import missing_of, shell_hooks
+from trimtab.coding.telling.extension_text import extension_checks
 from trimtab.types.errors import ConfigError
 
 pytestmark = pytest.mark.anyio
@@ -115,6 +118,9 @@ async def test_changed_arguments_are_judged_and_run(place: Place, field: str) ->
         ("echo oops >&2; exit 7", "exit code 7: oops"),
         ("kill -9 $$", "was killed"),
         ("no-such-program-here", "exit code 127"),
+        ("python3 gone.py", "exit code 2: "),
+        ("if", "exit code 2: "),
+        ("python3 -c 'import argparse; argparse.ArgumentParser().parse_args([\"x\"])'", "exit code 2: usage: "),
         ("echo fine", "it printed no JSON object: fine"),
         ("echo '{'", "it printed no valid JSON"),
         ("""echo '{"decision": "perhaps"}'""", "it decided 'perhaps'"),
@@ -373,3 +379,30 @@ async def test_what_is_known_before_a_compaction_makes_no_sense_of_a_call(out: s
 
 async def _unheard(_text: str) -> None:
     pass
+
+
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [
+        ("python3 gone.py", "gone.py"),
+        ("python3 ./there.py --strict", ""),
+        ("./gone.sh", "./gone.sh"),
+        ("no-such-program-here x", "no-such-program-here"),
+        ("bash -c gone", ""),
+        ("cat gone", ""),
+        ("test -f gone && no-such-program-here", ""),
+        ("exit 2", ""),
+        ("X=1 gone", ""),
+        ("'", ""),
+    ],
+)
+def test_what_a_command_of_plain_words_names_and_is_not_there_is_known(
+    place: Place, command: str, missing: str
+) -> None:
+    place.write("work/there.py", "")
+    hook(place, "tool_call", command)
+    project = place.project()
+    (found,) = shell_hooks(project)
+    assert missing_of(found, project) == missing
+    checks = list(extension_checks(Extensions(project, (), (), ((found, ""),))))
+    assert [check.status for check in checks] == ["missing" if missing else "ok"]

@@ -105,8 +105,8 @@ class HookPoints:
                 answer = await _answer(hook, replace(told, tool_input=deepcopy(told.tool_input)), self.tell)
             except HookFailed as problem:
                 await self.tell(f"{hook.who} failed at a call of {told.tool_name}, so it isn't run: {problem}")
-                why = f"the check {hook.who} before it failed ({problem}), and it has to succeed"
-                return CallVerdict(told.tool_input, why, hook.who)
+                why = f"the check {hook.who} before it failed ({problem}), and it has to succeed. The check is broken, and nobody said no: a person has to mend it"
+                return CallVerdict(told.tool_input, why, f"a check that failed: {hook.who}")
             match answer:
                 case Deny(reason=reason) | Ask(reason=reason):
                     why = clean(reason) or "it gave no reason"

@@ -9,6 +9,7 @@ that hooks of other agents have: `decision` and `reason`, and what stands in `ho
 
 import json
 import os
+import re
 import secrets
 import tempfile
 from collections.abc import Mapping
@@ -48,6 +49,8 @@ _DRAIN_S = 0.1
 _SAID = 300
 _REFUSED = 2
 """The exit code that says no."""
+_NEVER_RAN = re.compile(r"can't open file |: -c: line \d+: |^usage: |: \d+: Syntax error: ", re.MULTILINE)
+"""What interpreters and parsers of arguments write who end with that code too: the file of the hook is gone, or its command is mistaken."""
 _NO = frozenset({"deny", "block"})
 _YES = frozenset({"allow", "approve"})
 _LISTENS: frozenset[Point] = frozenset({"session_end", "after_compaction", "event"})
@@ -185,7 +188,7 @@ async def answer_of(ran: Ran, point: Point, tell: Tell) -> Answer | None:
     """What a command answered. Raises `HookFailed` for what is no answer."""
     if not ran.in_time:
         raise HookFailed("it took too long, and was ended")
-    if ran.code == _REFUSED:
+    if ran.code == _REFUSED and not _NEVER_RAN.search(ran.err):
         return await _refusal(ran.err, point, tell)
     if ran.code != 0:
         how = "was killed" if ran.code is None else f"ended with exit code {ran.code}"

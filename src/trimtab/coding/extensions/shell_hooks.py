@@ -7,6 +7,7 @@ The hooks of all layers act together. The one rule: a command of a project acts 
 """
 
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -34,6 +35,10 @@ from trimtab.config.load import Layer, load
 from trimtab.types.errors import ConfigError
 
 _SHOWN = 60
+_OPERATORS = re.compile(r"[;&|<>$`(){}*?\[\]#!\n]")
+"""What makes a line more than words, for which only a shell knows what it names."""
+_INTERPRETER = re.compile(r"(python|node|ruby|perl|bash|sh|zsh|dash|deno|bun|php|lua)[0-9.]*")
+_BUILTIN = frozenset({"exit", "echo", "true", "false", "test", "printf", ":", ".", "source", "exec", "cd", "eval"})
 _LEAVING_S = 5.0
 """Seconds that a command at the end of a session has at most."""
 
@@ -146,6 +151,23 @@ def as_hooks(hooks: Sequence[ShellHook], judged: Mapping[str, bytes], runner: Ru
     """The hooks as a session asks them. `judged` are the bytes of the files that commands of a project name."""
     digests = {name: digest_of(data) for name, data in judged.items()}
     return tuple(Hook(one.point, one.who, partial(runner.ask, one, digests), one.match) for one in hooks)
+
+
+def missing_of(hook: ShellHook, project: Project) -> str:
+    """The program, or the file for its interpreter, that a command of no more than words names and that isn't there; empty where nothing is known to be missing. Touches the disk."""
+    try:
+        words = shlex.split(hook.command)
+    except ValueError:
+        return ""
+    if not words or _OPERATORS.search(hook.command) or "=" in words[0]:
+        return ""
+    program, *rest = (os.path.expanduser(word) for word in words)
+    path = environment_of(project).get("PATH")
+    if shutil.which(str(project.cwd / program) if "/" in program else program, path=path) is None:
+        return "" if program in _BUILTIN else program
+    script = next(iter(rest), "")
+    interpreted = _INTERPRETER.fullmatch(os.path.basename(program)) and script and not script.startswith("-")
+    return script if interpreted and not (project.cwd / script).exists() else ""
 
 
 def _require_same(hook: ShellHook, digests: Mapping[str, str]) -> None:

@@ -4,8 +4,13 @@ from collections.abc import Iterator
 
 from trimtab.coding.check import Check
 from trimtab.coding.extensions.acting import Acting
+from trimtab.coding.telling.printable import one_path
 
 _WHOSE = {"package": "installed", "yours": "yours", "project": "this project's"}
+_MEND = {
+    True: "Put it there, or take the hook out: until then each call that it guards is refused.",
+    False: "Put it there, or take the hook out: it fails each time, and is passed over.",
+}
 NONE = "no extensions and no hooks. An extension is NAME.py in {home}/extensions, or in .trimtab/extensions of a project that you trust; a hook is [[hooks.POINT]] in config.toml"
 
 
@@ -32,13 +37,18 @@ def _lines(extensions: Acting) -> Iterator[str]:
 
 
 def extension_checks(extensions: Acting) -> Iterator[Check]:
-    """The same for the doctor."""
+    """The same for the doctor, who looks for what commands name too."""
+    from trimtab.coding.extensions.shell_hooks import missing_of  # noqa: PLC0415 - most sessions have no hooks
+
     for one in extensions.loaded:
         found = f"{one.name} ({_WHOSE[one.found.whose]}): {', '.join(one.registered) or 'nothing'}; {one.found.where}"
         yield Check("ok", "extension", found)
     for hook, why in extensions.shell:
         said = f"{hook.who.removeprefix('hook ')} at {hook.point}; {hook.origin}"
-        yield Check("note", "hook", f"{said}; {why}") if why else Check("ok", "hook", said)
+        if not why and (missing := missing_of(hook, extensions.project)):
+            yield Check("missing", "hook", f"{said}: there is no {one_path(missing)}", _MEND[hook.point == "tool_call"])
+        else:
+            yield Check("note", "hook", f"{said}; {why}") if why else Check("ok", "hook", said)
     for left in extensions.left_out:
         off = left.why.startswith("turned off")
         yield Check("ok" if off else "note", "extension", f"{left.name} is left out: {left.why}; {left.where}")
