@@ -371,9 +371,39 @@ def test_the_innermost_message_is_shown():
     assert len(classify(500, "x" * 10_000).message) < 600
 
 
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "registry.ollama.ai/library/gemma:2b does not support tools"),
+        (404, "No endpoints found that support tool use. To learn more about provider routing, visit: …"),
+        (400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
+        (500, "tools param requires --jinja flag"),
+        (400, "tool calling is not supported with this model"),
+    ],
+)
+def test_a_model_without_tools_is_told_as_one(status, words):
+    info = classify(status, openai(words))
+    assert (info.kind, info.retryable) == ("invalid", False)
+    assert "--no-tools" in info.hint
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "openrouter/nope is not a valid model ID"),
+        (404, 'model "qwen9" not found, try pulling it first'),
+        (404, "The model `gpt-9` does not exist or you do not have access to it."),
+        (400, "The model `gpt-9` does not exist"),
+    ],
+)
+def test_a_model_that_there_is_not_is_told_as_one(status, words):
+    assert "trimtab models" in classify(status, openai(words)).hint
+
+
 def test_an_unknown_refusal_says_how_to_add_a_rule():
     info = classify(400, openai("the hamster is full"))
     assert "errors.toml" in info.hint
+    assert "errors.toml" not in classify(418, openai("a teapot")).hint
     rules = load_rules('[[rule]]\nclass = "overflow"\nmatch = ["hamster is full"]')
     assert classify(400, openai("the hamster is full"), extra_rules=rules).kind == "overflow"
 

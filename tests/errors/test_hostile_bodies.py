@@ -71,4 +71,4 @@ async def test_a_refusal_of_ten_megabytes_ends_the_request_with_its_first_words(
     assert isinstance(ended, Ended)
     assert ended.error is not None
     assert (ended.error.kind, ended.error.limit, ended.error.actual) == ("overflow", 8_192, 9_000)
-    assert len(ended.error.message) <= 510
+    assert len(ended.error.message) <= 530

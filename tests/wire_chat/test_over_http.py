@@ -67,7 +67,12 @@ async def test_an_error_in_the_stream_is_tried_again_only_when_it_may_pass():
     with FakeServer(Reply(sse(say("a"), passing)), Reply(sse(say("b"), final))) as server:
         got, retries = await ask(server)
     assert [r.message for r in retries] == ["hiccup"]
-    assert (got.stop_reason, got.error.kind, got.error.message, got.text) == ("error", "invalid", "bad tool", "b")
+    assert (got.stop_reason, got.error.kind, got.error.message, got.text) == (
+        "error",
+        "invalid",
+        "local answered 400: bad tool",
+        "b",
+    )
 
 
 async def test_a_body_that_did_not_stream_is_accepted():

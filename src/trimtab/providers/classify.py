@@ -34,9 +34,11 @@ _READ_CHARS = 65_536
 _HTML_CHARS = 8_192
 """The same of a page: tags that never end take as long as their number squared."""
 _ADD_A_RULE = (
-    "The request was refused for a reason that isn't known here. If it means that the input was too long, say so in errors.toml beside "
-    'config.toml: [[rule]], class = "overflow", match = ["words of this message"].'
+    "These words are all that is known. Should they mean that the input was too long, a rule in errors.toml beside config.toml says so: "
+    'class = "overflow", match = ["words of this message"].'
 )
+_MAY_BE_LONG = (IN_STREAM, 400, 413, 422)
+"""With what a server answers to an input that is too long."""
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -116,7 +118,8 @@ def classify(
     if wait is None:
         wait = _stated_wait(said.words)
     message = said.message or _fallback_message(stated)
-    unknown = ErrorInfo("invalid", message, _ADD_A_RULE, status=stated, retry_after_s=wait)
+    hint = _ADD_A_RULE if (stated or IN_STREAM) in _MAY_BE_LONG else ""
+    unknown = ErrorInfo("invalid", message, hint, status=stated, retry_after_s=wait)
     return _by_rules(unknown, said, (*extra_rules, *builtin_rules())) or msgspec.structs.replace(
         unknown, retry_after_s=None
     )

@@ -23,6 +23,10 @@ class RetryPolicy:
     base_s: float = 0.5
 
 
+_NOBODY = "the provider"
+"""Who an error without words is of."""
+
+
 def next_wait(error: ErrorInfo, attempt: int, *, policy: RetryPolicy, random: Callable[[], float]) -> float | None:
     """Return the seconds to wait before retry number `attempt` (from 1), or None to give up. `random` gives [0, 1)."""
     if not error.retryable or attempt > policy.max_retries:
@@ -38,14 +42,24 @@ def next_wait(error: ErrorInfo, attempt: int, *, policy: RetryPolicy, random: Ca
 
 
 def given_up(error: ErrorInfo, attempt: int, *, policy: RetryPolicy, provider: str) -> ErrorInfo:
-    """Return the error as it is shown when `next_wait` gave None for retry number `attempt`: with what was tried and the next step."""
+    """Return the error as it is shown when `next_wait` gave None for retry number `attempt`: with who answered what, what was tried, and the next step."""
     asked = error.retry_after_s
+    error = msgspec.structs.replace(error, message=_said_by(provider, error))
     if not error.retryable:
         return error
     note = f"Given up after {attempt} tries." if attempt > 1 else ""
     if asked is not None and asked > policy.max_wait_s:
         note = f"The provider asks to wait {asked:.0f} s; at most {policy.max_wait_s:.0f} s are allowed (`max_retry_wait_s`)."
     return msgspec.structs.replace(error, hint=f"{note} {error.hint or _next_step(error, provider)}".strip())
+
+
+def _said_by(provider: str, error: ErrorInfo) -> str:
+    """What a server answered, behind its name and the status; errors that no server answered with name their address themselves."""
+    if error.status is None or not provider:
+        return error.message
+    if error.message.startswith(_NOBODY):
+        return provider + error.message.removeprefix(_NOBODY)
+    return f"{provider} answered {error.status}: {error.message}"
 
 
 def _next_step(error: ErrorInfo, provider: str) -> str:
