@@ -93,5 +93,6 @@ class Allowance:
 
 def _reached(what: str, flag: str) -> BudgetExceeded:
     return BudgetExceeded(
-        f"the run's limit is reached: {what}", hint=f"What was done is kept: --continue goes on, {flag} sets the limit."
+        f"the run's limit is reached: {what}",
+        hint=f"What was done is kept, and the session can go on with another limit ({flag}).",
     )

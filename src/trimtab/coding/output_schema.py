@@ -140,4 +140,4 @@ async def problems_in(schema: Mapping[str, Any], text: str, *, within_s: float) 
     return found
 
 
-_HINT = "--continue asks again; the answer stands in the session."
+_HINT = "The answer stands in the session; another prompt can ask again."

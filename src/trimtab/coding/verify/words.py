@@ -7,7 +7,7 @@ from trimtab.coding.verify.checks import CheckRun
 
 _NAMED = 10
 """Files that are named one by one."""
-HINT = "What was done is kept: --continue goes on, --no-verify leaves the check out."
+HINT = "What was done is kept, and the session can go on: say what to mend, or start with --no-verify to leave the check out."
 
 
 @dataclass(frozen=True, slots=True)

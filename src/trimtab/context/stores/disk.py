@@ -90,7 +90,7 @@ def require_file(path: Path) -> None:
     try:
         mode = path.stat().st_mode
     except OSError as exc:
-        hint = "`trimtab sessions list` shows what there is"
+        hint = "`trimtab sessions list` (in a talk: /resume) shows what there is"
         raise SessionError(f"can't read session {str(path)!r}: {exc.strerror or exc}", hint=hint) from exc
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"

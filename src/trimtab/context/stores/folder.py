@@ -116,7 +116,9 @@ class SessionFolder:
         if os.sep in ref or ref.endswith(".jsonl"):
             if os.path.isfile(path):
                 return path
-            raise UnknownSession(f"no session file {ref!r}", hint="`trimtab sessions list` shows what there is")
+            raise UnknownSession(
+                f"no session file {ref!r}", hint="`trimtab sessions list` (in a talk: /resume) shows what there is"
+            )
         by_id = [(id_from_name(path), path) for path in self.paths(None)]
         hits = [p for i, p in by_id if i == ref] or [
             p for i, p in by_id if ref and i.startswith(ref) and not is_child(p)
@@ -133,7 +135,9 @@ class SessionFolder:
         if hits:
             names = ", ".join(id_from_name(p) for p in hits[:_SHOWN]) + (", …" if len(hits) > _SHOWN else "")
             raise UnknownSession(f"{ref!r} fits {len(hits)} sessions: {names}", hint="give more of the id, or a path")
-        raise self._none(f"no session {ref!r}", None, hint="`trimtab sessions list` shows what there is")
+        raise self._none(
+            f"no session {ref!r}", None, hint="`trimtab sessions list` (in a talk: /resume) shows what there is"
+        )
 
     def fork(self, source: Path, *, cwd: str, at: str | None = None, to: Path | None = None) -> Path:
         """Copy the path to entry `at` (id, start of one, or label; default: the leaf) to a new session and return its file.
