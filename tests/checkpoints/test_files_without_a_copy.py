@@ -232,7 +232,7 @@ def test_a_look_that_cannot_be_made_takes_nothing_for_made_or_gone(bench: Bench)
     changed = bench.file("a", b"one")
     bench.turn(lambda: (changed.write_bytes(b"two"), setattr(bench.recorder.tree, "rg", "/nowhere/rg")))
     assert bench.recorder.take_notes() == (
-        "what commands change can't be taken back here: the project can't be listed",
+        "what commands and tools of others change can't be taken back here: the project can't be listed",
     )
     assert put_back(bench, bench.rewinder.undo()) == ["a"]
     assert (bench.project / "ignored").read_bytes() == b"mine"

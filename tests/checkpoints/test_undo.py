@@ -15,11 +15,13 @@ import pytest
 
 from support.cli import Cli, Json
 from trimtab.agent.run import AgentBusy
+from trimtab.coding.checkpoints.named import outside
 from trimtab.coding.checkpoints.patch import shown_from
 from trimtab.coding.choose import AtFile, Ephemeral, New
 from trimtab.coding.commands.undo import told
 from trimtab.coding.opening import open_session
 from trimtab.coding.project import open_project
+from trimtab.coding.sdk.tools import tool
 from trimtab.coding.session import Session
 from trimtab.types.errors import UsageError
 from trimtab.types.messages import User
@@ -589,3 +591,61 @@ async def test_several_turns_are_finished_together_after_the_session_was_closed(
     async with opened(cli, DONE, choice=AtFile(file)) as session:
         assert (await session.undo(force=True)).turns == ("one", "two")
         assert files(cli.project) == {}
+
+
+@pytest.mark.parametrize("reads", [False, True])
+async def test_what_a_tool_of_others_changes_is_followed_unless_it_is_known_to_read(cli: Cli, reads: bool) -> None:
+    cli.file("a.txt", "old")
+
+    @tool(changes=not reads)
+    def stir() -> str:
+        """Stir."""
+        (cli.project / "a.txt").write_text("new")
+        (cli.project / "made.txt").write_text("made")
+        return "stirred"
+
+    calls = {"tool_calls": [{"name": "stir", "arguments": {}}]}
+    async with open_session(project_of(cli, calls, DONE), New(), extra_tools=(stir,)) as session:
+        reply = await session.prompt("go")
+        assert [Path(path).name for path in reply.changed_files] == ([] if reads else ["a.txt", "made.txt"])
+        assert ("+new" in "".join(await session.diff())) is not reads
+        await session.undo()
+    assert files(cli.project) == ({"a.txt": "new", "made.txt": "made"} if reads else {"a.txt": "old"})
+
+
+async def test_what_a_command_names_outside_the_project_comes_back(cli: Cli, tmp_path: Path) -> None:
+    beside = cli.project.parent / "beside"
+    beside.mkdir()
+    for name in ("a", "b", "c"):
+        (beside / name).write_text(f"{name}\n")
+    cli.file("a.txt", "mine")
+    script = "cd ../beside && sed -i s/a/x/ a && rm b && mv c d && echo more > e; cp $OLDPWD/a.txt . ; cp a f"
+    async with opened(cli, bash(script), bash(f"cp a.txt {beside}"), DONE, sandbox={"mode": "off"}) as session:
+        reply = await session.prompt("go")
+        assert files(beside) == {"a": "x\n", "d": "c\n", "e": "more\n", "a.txt": "mine", "f": "x\n"}
+        assert {Path(path).name for path in reply.changed_files} == {"a", "b", "c", "d", "e", "f", "a.txt"} - {"a.txt"}
+        await session.undo()
+        assert files(beside) == {"a": "a\n", "b": "b\n", "c": "c\n", "a.txt": "mine"}
+        await session.redo()
+        assert files(beside) == {"a": "x\n", "d": "c\n", "e": "more\n", "a.txt": "mine", "f": "x\n"}
+
+
+def test_a_file_that_a_command_only_reads_outside_is_not_copied(tmp_path: Path) -> None:
+    (project := tmp_path / "p").mkdir()
+    (tmp_path / "key").write_text("secret")
+    key = str(tmp_path / "key")
+    for script in (
+        f"ssh -i {key} host",
+        f"cp {key} here",
+        f"sed -n p {key} && make",
+        "rm $x *",
+        "rm 'a",
+        f"make {key}",
+    ):
+        assert key not in outside(script, project)
+    for script in (f"rm {key}", "mv ../key x", f"sed -ni p {key}", f"perl -pi -e s/i/j/ {key}", f"x | sudo tee {key}"):
+        assert outside(script, project) == [key], script
+    assert outside("cp x ../key2 ; dd if=x of=../out; >> /dev/null; rm in /proc/1/x", project) == [
+        str(tmp_path / "key2"),
+        str(tmp_path / "out"),
+    ]

@@ -23,6 +23,7 @@ from trimtab.coding.permissions import (
     parse_rule,
 )
 from trimtab.coding.permissions.places import real_path
+from trimtab.coding.permissions.policy import READING_TOOLS
 from trimtab.coding.permissions.rules import command_rules, parse_rules
 from trimtab.coding.permissions.workspace_paths import WorkspacePaths
 from trimtab.coding.tools.paths import Workspace
@@ -504,3 +505,24 @@ def test_a_program_whose_version_a_project_names_by_a_path_is_asked_about(tmp_pa
     assert runs(decide(look, policy, paths))
     (project / ".tool-versions").write_text("node path:./evil\n")
     assert not runs(decide(look, policy, paths))
+
+
+def test_a_tool_of_others_may_change_files_unless_it_is_known_to_read(tmp_path: Path) -> None:
+    policy = Policy("full", str(tmp_path), str(tmp_path), Rules(), READING_TOOLS | {"mcp__s__look"})
+    hooks = PermissionHooks(policy, Workspace(tmp_path, tmp_path), stands_for=lambda c: carried.get(c.name, c))
+    carried = {"mcp_call": ToolCall("1", "mcp__s__stir", {}, "{}"), "carried": ToolCall("1", "mcp__s__look", {}, "{}")}
+    names = (
+        "mcp__s__stir",
+        "stir",
+        "mcp_call",
+        "mcp__s__look",
+        "carried",
+        "bash",
+        "write",
+        "read",
+        "fetch",
+        "memo",
+        "mcp_find",
+    )
+    found = [name for name in names if hooks.may_change_files(ToolCall("1", name, {}, "{}"))]
+    assert found == ["mcp__s__stir", "stir", "mcp_call"]

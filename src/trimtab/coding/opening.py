@@ -100,7 +100,8 @@ async def open_session(
         roles, book = Roles(project, stack), context.transcript.book
         checkpoints, recorder = None, hooks_under(under, kit.hooks, log)
         if under is None:
-            checkpoints = await anyio.to_thread.run_sync(open_checkpoints, project, log, kit.hooks, stack)
+            keep = partial(open_checkpoints, may_change=kit.permissions.may_change_files)
+            checkpoints = await anyio.to_thread.run_sync(keep, project, log, kit.hooks, stack)
             recorder = checkpoints.recorder if checkpoints else kit.hooks
         verifier = open_verifier(
             project,

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from trimtab.coding.project import Project
 from trimtab.coding.tools.ripgrep import find_rg
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.errors import ConfigError, StoreError
+from trimtab.types.messages import ToolCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,15 @@ def checkpoint_folder(project: Project) -> Path:
     return project.home.checkpoints / name_of(project)
 
 
-def open_checkpoints(project: Project, log: SessionLog, inner: Hooks, stack: AsyncExitStack) -> Checkpoints | None:
-    """Make them, and write down what a kill cut off; None when they are turned off. A session that is kept nowhere keeps its own for as long as it is open."""
+def open_checkpoints(
+    project: Project,
+    log: SessionLog,
+    inner: Hooks,
+    stack: AsyncExitStack,
+    *,
+    may_change: Callable[[ToolCall], bool],
+) -> Checkpoints | None:
+    """Make them (`may_change`: whether a call of a tool that isn't ours may change files), and write down what a kill cut off; None when they are turned off. A session that is kept nowhere keeps its own for as long as it is open."""
     if not project.settings.checkpoints.enabled:
         return None
     if log.path is None:
@@ -52,7 +61,7 @@ def open_checkpoints(project: Project, log: SessionLog, inner: Hooks, stack: Asy
     stack.callback(store.close)
     tree = ProjectTree(project.cwd, store, find_rg(project.env.get("PATH")))
     pending = Pending(folder / "pending" / log.header.id, store)
-    recorder = Checkpointer(inner, workspace_of(project), log, store, tree, pending)
+    recorder = Checkpointer(inner, workspace_of(project), log, store, tree, pending, may_change)
     try:
         recorder.catch_up()
     except StoreError as problem:

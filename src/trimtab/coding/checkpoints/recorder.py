@@ -1,6 +1,7 @@
 """The hook that keeps what a call is about to change, and writes down what it changed.
 
-    before ── write, edit: the file; a command: what it redirects to, or the whole project when more than that may change
+    before ── write, edit: the file; a command: what it redirects to, or the whole project, and what it names outside, when more than that may change;
+              a tool of others that may change files: the whole project
     after all hooks ── the same again ──▶ what differs ──▶ a `files` entry, durable before the result is
 
 A kill between the two leaves the states before in a file beside the store; who opens the session next writes down what differs then.
@@ -8,7 +9,7 @@ A kill between the two leaves the states before in a file beside the store; who 
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import anyio
 from trimtab.agent.ports import Answer, Hooks, Proceed, ToolOutput
 from trimtab.coding.checkpoints.birth import born_ns
 from trimtab.coding.checkpoints.history import FILES, Change, TurnNow, changes_data
+from trimtab.coding.checkpoints.named import outside
 from trimtab.coding.checkpoints.pending import Begun, Pending, is_text
 from trimtab.coding.checkpoints.states import FOLDER, UNKNOWN, State, state_of
 from trimtab.coding.checkpoints.store import ContentStore
@@ -54,6 +56,8 @@ class Checkpointer:
     store: ContentStore
     tree: ProjectTree
     pending: Pending
+    may_change: Callable[[ToolCall], bool] = lambda _call: False
+    """Whether a call of a tool that isn't ours may change files."""
     notes: list[str] = field(default_factory=list)
     """What a person should be told, once."""
     made: list[Made] = field(default_factory=list)
@@ -77,7 +81,7 @@ class Checkpointer:
 
     async def begin(self, call: ToolCall, key: str) -> None:
         """A call runs that this session, or one that works for it, has made: look how the files are that it may change. `key` is of this call alone."""
-        if call.name not in (*WRITING, "bash"):
+        if call.name not in (*WRITING, "bash") and not self.may_change(call):
             return
         self._looks += 1
         number = self._looks
@@ -145,14 +149,17 @@ class Checkpointer:
     def _look(self, call: ToolCall) -> tuple[bool, "_Looked"] | None:
         """The files that the call may change, and whether these are all there are; None when it changes none, or nobody can look."""
         arguments = call.arguments or {}
-        if call.name != "bash":
+        if call.name in WRITING:
             return False, _Looked(self._of(self._named([str(arguments.get("path", ""))])))
-        script = str(arguments.get("command", ""))
-        if reads_only(script):
+        script = str(arguments.get("command", "")) if call.name == "bash" else ""
+        if script and reads_only(script):
             targets = redirect_targets(script)
             return (False, _Looked(self._of(self._redirected(targets)))) if targets else None
+        elsewhere = self._of(outside(script, self.workspace.cwd))
         tree = self._tree()
-        return None if tree is None else (True, _Looked(tree.states, tree.folders, tree.numbers))
+        if tree is None:
+            return (False, _Looked(elsewhere)) if elsewhere else None
+        return True, _Looked({**elsewhere, **tree.states}, tree.folders, tree.numbers)
 
     def _tree(self) -> Tree | None:
         """All files; where nobody can look, that is told once."""
@@ -163,7 +170,7 @@ class Checkpointer:
                 if self.tree.hopeless
                 else "can't be listed"
             )
-            self._tell_once(f"what commands change can't be taken back here: the project {why}")
+            self._tell_once(f"what commands and tools of others change can't be taken back here: the project {why}")
         return tree
 
     def _of(self, paths: Iterable[str]) -> Mapping[str, State]:
@@ -192,7 +199,7 @@ class Checkpointer:
             if was is None and begun.folders is not None and path in begun.folders:
                 was = FOLDER  # it held nothing but ignored files
             if after is None and begun.whole:
-                after = state_of(path, self.store)  # a file that is ignored now, or a folder that isn't empty any more
+                after = state_of(path, self.store)  # ignored now, a folder that isn't empty any more, or outside
             is_folder = after is not None and after.folder
             if was == after or (is_folder and (was.folder if was is not None else begun.folders is None)):
                 continue

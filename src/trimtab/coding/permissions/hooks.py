@@ -83,6 +83,11 @@ class PermissionHooks:
         """The mode, where a person set it in this session."""
         return self.policy.mode if self.policy.mode_origin == _CHOSEN else None
 
+    def may_change_files(self, call: ToolCall) -> bool:
+        """Whether a tool that isn't ours may change files by this call: all may but those that are known to read."""
+        name = self.stands_for(call).name
+        return name not in TOOLS and name not in self.policy.reading
+
     def set_mode(self, mode: Mode) -> None:
         """Let another mode hold from the next call on."""
         self.policy = replace(self.policy, mode=mode, mode_origin=_CHOSEN)
