@@ -15,12 +15,14 @@ from support.sessions import ask, now, reopened, result, say, texts
 from trimtab.context.stores.log import SessionLog
 from trimtab.context.stores.summary import summarise
 from trimtab.sessions.detect import read_recording
+from trimtab.sessions.export.branches import branches_of
 from trimtab.sessions.export.facts import facts_of
 from trimtab.sessions.export.lines import session_lines, vendor_lines
 from trimtab.sessions.export.markdown import markdown
 from trimtab.sessions.export.page import PART, page
 from trimtab.sessions.export.redacted import value_without_secrets, without_secrets
-from trimtab.sessions.export.story import branches_of, story_of
+from trimtab.sessions.export.story import story_of
+from trimtab.sessions.export.told import Told, ToldSection, ToldTool
 from trimtab.types.edits import Compact, Elide
 from trimtab.types.entries import EditEntry
 from trimtab.types.messages import Assistant, Image, Message, Text, Thinking, ToolCall, ToolResult, User
@@ -213,23 +215,71 @@ def test_a_long_session_has_a_picture_of_bounded_size(tmp_path: Path):
     assert "Answers 801 – 1,000" in text
 
 
-def test_branches_that_are_not_told_are_listed_by_their_first_words(tmp_path: Path):
+def page_with_branches(log: SessionLog, told: Told | None = None) -> str:
+    steps, others = story_of(log.archive, log._bodies), branches_of(log.archive, log._bodies)
+    assert log.path is not None
+    return "".join(page(facts_of(summarise(log.path), steps, cost_usd=None), steps, others, told=told))
+
+
+def test_other_branches_stand_whole_behind_the_one_that_is_told(tmp_path: Path):
     log = log_of(tmp_path / "s.jsonl", ask("one"))
     first = log.archive.leaf
+    assert first is not None
     log.append_messages([say("two"), ask(f"other {KEY} {HOSTILE}"), say("three")])
+    log.label(first, "begin")
     log.move_leaf(first)
     log.append_messages([say("here")])
-    steps = story_of(log.archive, log._bodies)
-    text = "".join(
-        page(facts_of(summarise(tmp_path / "s.jsonl"), steps, cost_usd=None), steps, branches_of(log.archive))
-    )
+    text = page_with_branches(log)
     reader = read(text)
     assert {tag for tag, _ in reader.tags} <= TAGS
-    assert "1 other branch isn't shown here" in reader.text
+    assert "Another branch" in reader.text
     assert ", 3 messages)" in reader.text
     assert "other [secret" in reader.text
     assert KEY not in text
-    assert branches_of(SessionLog.in_memory("/proj", now=now).archive) == ()
+    assert reader.text.index("here") < reader.text.index("Another branch") < reader.text.index("three")
+    assert [attributes["href"] for tag, attributes in reader.tags if tag == "a"] == [f"#{first}"]
+    assert sum(attributes.get("id") == first for _, attributes in reader.tags) == 1
+    empty = SessionLog.in_memory("/proj", now=now)
+    assert branches_of(empty.archive, empty._bodies) == ()
+
+
+@given(st.lists(st.integers(0, 30), max_size=30))
+def test_each_message_is_told_once_on_the_path_or_on_one_branch(moves: list[int]):
+    log = SessionLog.in_memory("/proj", now=now)
+    ids: list[str] = []
+    for number, move in enumerate(moves):
+        if move % 3 == 0 and ids:
+            log.move_leaf(ids[move % len(ids)])
+        ids += log.append_messages([ask(str(number)) if move % 2 else say(str(number))])
+    told = [step.entry_id for step in story_of(log.archive, log._bodies)]
+    for branch in branches_of(log.archive, log._bodies):
+        assert branch.after is None or branch.after in told  # it leaves what is above it
+        told += [step.entry_id for step in branch.steps]
+    assert sorted(told) == sorted(ids)
+
+
+def test_a_page_of_an_open_session_has_what_the_model_was_told_and_no_secret_of_it(tmp_path: Path):
+    log = log_of(tmp_path / "s.jsonl", ask("one"), say("two"))
+    told = Told(
+        (
+            ToldSection("base", "Trimtab", 1_200, "You are Trimtab."),
+            ToldSection("AGENTS.md", "/p", 3, f"{HOSTILE} {KEY}"),
+        ),
+        (ToldTool("read", "Reads.\nAll of it.", {"type": "object", "default": KEY}),),
+    )
+    text = page_with_branches(log, told)
+    reader = read(text)
+    assert {tag for tag, _ in reader.tags} <= TAGS
+    for words in (
+        "System prompt: 2 sections, 1,203 tokens",
+        "You are Trimtab.",
+        "1 tool",
+        "All of it.",
+        '"type": "object"',
+    ):
+        assert words in reader.text
+    assert KEY not in text
+    assert "System prompt" not in written(log)
 
 
 def test_a_huge_line_is_cut_and_it_says_by_how_much(tmp_path: Path):

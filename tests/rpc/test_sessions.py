@@ -86,6 +86,7 @@ def test_an_export_is_a_page_whole_or_not_at_all(cli: Cli) -> None:
     with wired(cli, model=cli.script({"text": "one"})) as wire:
         wire.prompt("first")
         path = wire.ask("export_html", outputPath="page.html")["path"]
+        assert "System prompt: " in Path(path).read_text()
         assert path == str(cli.project / "page.html")
         assert "<html" in Path(path).read_text()
         assert Path(wire.ask("export_html")["path"]).name.startswith("trimtab-")

@@ -14,11 +14,13 @@ from trimtab.coding.session_list import cost_of, prices_of
 from trimtab.context.stores.bodies import Bodies
 from trimtab.context.stores.log import SessionLog
 from trimtab.context.stores.summary import summarise
+from trimtab.sessions.export.branches import branches_of
 from trimtab.sessions.export.facts import facts_of
 from trimtab.sessions.export.lines import session_lines, vendor_lines
 from trimtab.sessions.export.markdown import markdown
 from trimtab.sessions.export.page import page
-from trimtab.sessions.export.story import branches_of, story_of
+from trimtab.sessions.export.story import story_of
+from trimtab.sessions.export.told import Told
 from trimtab.types.errors import UsageError
 
 Format: TypeAlias = Literal["html", "md", "openai", "anthropic", "jsonl"]
@@ -43,17 +45,17 @@ def format_of(name: str | None) -> Format:
     return max(fitting, key=lambda one: len(ENDINGS[one]), default="html")
 
 
-def export(project: Project, path: Path, format: Format) -> Iterator[bytes]:
-    """Yield the session in the file `path`, without secrets. Raises `SessionError` when it can't be read, before anything is yielded."""
+def export(project: Project, path: Path, format: Format, *, told: Told | None = None) -> Iterator[bytes]:
+    """Yield the session in the file `path`, without secrets; a page has what the model was `told` beside it, which whoever has it open knows. Raises `SessionError` when it can't be read, before anything is yielded."""
     folder = session_folder(project)
     log = folder.open(path, read_only=True)
     try:
-        yield from _written(project, log, folder.bodies_of(path), format)
+        yield from _written(project, log, folder.bodies_of(path), format, told)
     finally:
         log.close()
 
 
-def _written(project: Project, log: SessionLog, bodies: Bodies, format: Format) -> Iterator[bytes]:
+def _written(project: Project, log: SessionLog, bodies: Bodies, format: Format, told: Told | None) -> Iterator[bytes]:
     assert log.path is not None
     match format:
         case "html" | "md":
@@ -61,7 +63,7 @@ def _written(project: Project, log: SessionLog, bodies: Bodies, format: Format) 
             summary = summarise(log.path)
             facts = facts_of(summary, steps, cost_usd=cost_of(project, summary))
             shown = (
-                page(facts, steps, branches_of(log.archive), prices=prices_of(project))
+                page(facts, steps, branches_of(log.archive, bodies), prices=prices_of(project), told=told)
                 if format == "html"
                 else markdown(facts, steps)
             )

@@ -13,6 +13,7 @@ from trimtab.coding.new_file import write_new
 from trimtab.coding.session import Session
 from trimtab.coding.session_export import ENDINGS, Format, export, format_of
 from trimtab.coding.telling.printable import one_line
+from trimtab.coding.told import told_in
 from trimtab.types.errors import UsageError
 
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -29,8 +30,10 @@ async def _run(desk: Desk, rest: str) -> None:
     file = path_in(session, name) if name else None
     target = file or session.project.cwd / f"trimtab-{session.id}{ENDINGS[chosen]}"
 
+    told = told_in(session)
+
     def write() -> None:
-        write_new(target, export(session.project, path, chosen))
+        write_new(target, export(session.project, path, chosen, told=told))
 
     desk.work(partial(_written, desk, write, target), is_turn=False)
 

@@ -18,6 +18,7 @@ from trimtab.coding.session import Session
 from trimtab.coding.session_export import export
 from trimtab.coding.taken import taken_by
 from trimtab.coding.telling.permission_text import rule_rows
+from trimtab.coding.told import told_in
 from trimtab.context.asks import Answer as Told
 from trimtab.context.asks import Ask
 from trimtab.frontends.rpc import verbs
@@ -256,7 +257,7 @@ def _export(session: Session, log: Path, name: str) -> str:
             raise UsageError(f"{path} is the session itself, a folder or a device", hint="Name a file.")
         handle, made = tempfile.mkstemp(prefix=".trimtab-", dir=path.parent)
         with os.fdopen(handle, "wb") as file:
-            for piece in export(session.project, log, "html"):
+            for piece in export(session.project, log, "html", told=told_in(session)):
                 file.write(piece)
         os.replace(made, path)
         made = ""

@@ -1,6 +1,6 @@
 """A session as a page that stands alone: one file, no script, nothing fetched, readable on a phone and in the dark.
 
-    steps ──results under their calls──▶ articles ──a few hundred a part──▶ page         parts but the first and the last are folded
+    steps ──results under their calls──▶ articles ──a few hundred a part──▶ page         parts but the first and the last are folded, so are other branches
 
 The one rule: every text goes through `escaped` or `prose`. A policy in the head forbids scripts and requests all the same.
 """
@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 
+from trimtab.sessions.export.branches import Branch
 from trimtab.sessions.export.facts import Facts, edit_line, moment
 from trimtab.sessions.export.prose import code, diff, escaped, prose
-from trimtab.sessions.export.story import Branch, Edited, Noted, Said, Step
+from trimtab.sessions.export.story import Edited, Noted, Said, Step
+from trimtab.sessions.export.told import Told, told_section
 from trimtab.sessions.export.usage import Prices, usage_section
 from trimtab.sessions.export.words import arguments, diff_of, gist, in_words, speaker
 from trimtab.types.messages import Assistant, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
@@ -24,9 +26,14 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-ur
 
 
 def page(
-    facts: Facts, steps: Sequence[Step], branches: Sequence[Branch] = (), *, prices: Prices = lambda _: ()
+    facts: Facts,
+    steps: Sequence[Step],
+    branches: Sequence[Branch] = (),
+    *,
+    prices: Prices = lambda _: (),
+    told: Told | None = None,
 ) -> Iterator[str]:
-    """Yield the page in pieces. `branches` are those that aren't told; `prices` are those of a `provider/model`."""
+    """Yield the page in pieces. `branches` are those beside `steps`; `prices` are those of a `provider/model`; `told` is what the model was told beside, where somebody knows it."""
     style = resources.files(__package__).joinpath("page.css").read_text("utf-8")
     yield (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -38,24 +45,24 @@ def page(
     rows = "".join(f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>\n" for name, value in facts.rows)
     yield f'<dl class="facts">\n{rows}</dl>\n</header>\n<main>\n'
     yield from usage_section(steps, prices)
-    yield _branches(branches)
+    yield from told_section(told or Told())
     yield from _parts(steps)
+    yield from _branches(branches)
     yield "</main>\n<footer>Written by Trimtab. Secrets are replaced where they were recognised.</footer>\n</body>\n</html>\n"
 
 
-def _branches(branches: Sequence[Branch]) -> str:
+def _branches(branches: Sequence[Branch]) -> Iterator[str]:
     if not branches:
-        return ""
-    many = "1 other branch isn't" if len(branches) == 1 else f"{len(branches):,} other branches aren't"
-    rows = (
-        f'<li dir="auto">{escaped(one.words or "(nothing that a person said)")}'
-        f" ({escaped(moment(one.time))}, {one.messages:,} message{'' if one.messages == 1 else 's'})</li>\n"
-        for one in branches[:PART]
-    )
-    more = f"<li>and {len(branches) - PART:,} more</li>\n" if len(branches) > PART else ""
-    return (
-        f'<details class="branches"><summary>{many} shown here</summary>\n<ul>\n{"".join(rows)}{more}</ul></details>\n'
-    )
+        return
+    yield f'<section class="branches">\n<h2>{"Another branch" if len(branches) == 1 else f"{len(branches):,} other branches"}</h2>\n'
+    for one in branches:
+        many = f"{one.messages:,} message{'' if one.messages == 1 else 's'}"
+        head = f"{escaped(one.words or '(nothing that a person said)')} ({escaped(moment(one.time))}, {many})"
+        link = f'<p class="note"><a href="#{escaped(one.after)}">where it leaves</a></p>\n' if one.after else ""
+        yield f'<details class="branch"><summary dir="auto">{head}</summary>\n{link}'
+        yield from _parts(one.steps)
+        yield "</details>\n"
+    yield "</section>\n"
 
 
 def _parts(steps: Sequence[Step]) -> Iterator[str]:

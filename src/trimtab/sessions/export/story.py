@@ -21,10 +21,8 @@ from trimtab.types.entries import (
     RevertEntry,
     ThinkingChangeEntry,
 )
-from trimtab.types.messages import Assistant, Message, Text, User
+from trimtab.types.messages import Assistant, Message
 
-_WORDS, _READ = 160, 2_000
-"""Characters that are shown of a branch's first words, and looked at."""
 WORDS: Mapping[str, str] = {
     "elide": "put aside",
     "summarize": "summarised",
@@ -83,42 +81,17 @@ Step: TypeAlias = Said | Edited | Noted
 
 def story_of(archive: Archive, bodies: BodyStore) -> tuple[Step, ...]:
     """The steps on the path of the leaf. A cut answer that was asked for again is left out."""
-    path = archive.path()
-    return tuple(_steps(path, _reverted(path), archive.labels, bodies))
+    return steps_of(archive.path(), archive.labels, bodies)
+
+
+def steps_of(path: Sequence[Entry], labels: Mapping[str, str], bodies: BodyStore) -> tuple[Step, ...]:
+    """The steps of these entries, one behind the other."""
+    return tuple(_steps(path, _reverted(path), labels, bodies))
 
 
 def messages_of(archive: Archive, bodies: BodyStore) -> tuple[Message, ...]:
     """All that was said on the path of the leaf, as `story_of` gives it."""
     return tuple(step.message for step in story_of(archive, bodies) if isinstance(step, Said))
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """A way that the talk went and that isn't told: the first words that a person said on it, when, and how many messages stand on it."""
-
-    words: str
-    time: str
-    messages: int
-
-
-def branches_of(archive: Archive) -> tuple[Branch, ...]:
-    """The branches beside the one that `story_of` tells, in the order in which they began."""
-    told = {entry.id for entry in archive.path()}
-    root: dict[str, str] = {}
-    count: dict[str, int] = {}
-    first: dict[str, tuple[str, str]] = {}
-    for entry in archive:
-        if entry.id in told or entry.type == "leaf":
-            continue
-        parent = entry.parent
-        at = root[entry.id] = root.get(parent, entry.id) if parent is not None else entry.id
-        if entry.type != "message" or not isinstance(value := entry.value, MessageEntry):
-            continue
-        count[at] = count.get(at, 0) + 1
-        if at not in first and isinstance(value.message, User):
-            texts = (part.text for part in value.message.parts if isinstance(part, Text))
-            first[at] = (redact(" ".join(" ".join(texts)[:_READ].split()))[:_WORDS], entry.time)
-    return tuple(Branch(*first.get(at, ("", "")), messages) for at, messages in count.items())
 
 
 def _reverted(path: Sequence[Entry]) -> set[str]:
