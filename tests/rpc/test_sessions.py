@@ -152,6 +152,20 @@ def test_checks_run_on_request_and_at_the_end_of_a_turn_are_told(cli: Cli) -> No
         assert wire.ask("trimtab.verify") == {"passed": True, "detail": ""}
 
 
+def test_protected_files_are_accepted_for_the_checks(cli: Cli) -> None:
+    cli.file("tests/a.py", "assert 1\n")
+    call = {"name": "write", "arguments": {"path": "tests/a.py", "content": "pass\n"}}
+    check = "grep -q pass tests/a.py"
+    cli.config("[verify]\nprotect = ['tests/**']\nrounds = 0\n")
+    with wired(cli, model=cli.script({"tool_calls": [call]}, {"text": "wrote"}), verify=(check,)) as wire:
+        records = wire.prompt("write")
+        ours = [r["event"] for r in records if r["type"] == "trimtab.event"]
+        assert [e["outcome"] for e in ours if e["type"] == "verify_ended"] == ["failed"]
+        assert wire.ask("trimtab.accept_protected") == {"accepted": ["tests/a.py was changed"]}
+        assert wire.ask("trimtab.verify")["passed"] is True
+        assert wire.ask("trimtab.accept_protected") == {"accepted": []}
+
+
 def test_our_own_events_come_all_of_them_or_none(cli: Cli) -> None:
     with wired(cli, model=cli.script({"text": "one"}, {"text": "two"})) as wire:
         wire.ask("trimtab.set_events", events="all")
@@ -210,7 +224,6 @@ def test_models_and_levels_are_switched_and_what_there_is_not_is_named(cli: Cli)
         assert (model["contextWindow"], model["maxTokens"], model["reasoning"]) == (9000, 1000, True)
         assert "nobody" in wire.fail("set_model", provider="nobody", modelId="c")
         assert wire.fail("set_follow_up_mode", mode="all")
-        assert "max_retries" in wire.fail("set_auto_retry", enabled=False)
 
 
 def test_a_round_of_models_keeps_to_the_favourites_and_a_model_that_is_too_small_is_refused(cli: Cli) -> None:

@@ -197,6 +197,19 @@ def test_a_retry_is_told_with_how_it_went(cli: Cli) -> None:
         ]
 
 
+def test_without_retries_a_request_that_failed_ends_the_turn(cli: Cli) -> None:
+    model = cli.script({"error": {"status": 503, "body": "later"}}, {"text": "there"})
+    with wired(cli, model=model) as wire:
+        wire.ask("set_auto_retry", enabled=False)
+        records = wire.prompt("go")
+        assert not [r for r in records if r["type"].startswith("auto_retry")]
+        message = [r["message"] for r in records if r["type"] == "message_end"][-1]
+        assert (message["stopReason"], "later" in message["errorMessage"]) == ("error", True)
+        wire.ask("set_auto_retry", enabled=True)
+        assert wire.prompt("go on")
+        assert wire.ask("get_last_assistant_text") == {"text": "there"}
+
+
 def test_a_picture_comes_along_by_its_bytes_and_a_bad_one_never_enters_the_conversation(cli: Cli) -> None:
     with wired(cli, model=cli.script({"text": "seen"})) as wire:
         text = base64.b64encode(b"no picture").decode()

@@ -45,8 +45,8 @@ class Draft:
         """True while nothing has arrived."""
         return self._assembler.empty and not self._complete
 
-    async def hear(self, provider: Provider, *, void: Void) -> None:
-        """Consume the stream. `void` records a partial answer that a retry makes worthless."""
+    async def hear(self, provider: Provider, *, void: Void, again: Callable[[], bool] = lambda: True) -> None:
+        """Consume the stream. `void` records a partial answer that a retry makes worthless; where `again` says no, a retry is the end instead."""
         try:
             async with _closing(provider.stream(self._request)) as events:
                 heard = 0
@@ -55,6 +55,9 @@ class Draft:
                     if heard % EVENTS_PER_TURN == 0:
                         await anyio.lowlevel.checkpoint()
                     if type(event) is Retrying:
+                        if not again():
+                            self._failure = _of_attempt(event)
+                            return
                         await self._start_over(event, void)
                         continue
                     await self._take(event)
@@ -119,7 +122,7 @@ class Draft:
 
     async def _start_over(self, event: Retrying, void: Void) -> None:
         if not self._assembler.empty:
-            why = ErrorInfo(kind=event.kind, message=event.message, hint=event.hint, retryable=True)
+            why = _of_attempt(event)
             await void(self._assembler.message(stop_reason="error", error=why, superseded=True))
             self.message_id = new_id()
             self._announced = False
@@ -128,6 +131,10 @@ class Draft:
 
 
 _HINT = "Send the prompt again; if it happens again, the model's server or its client is at fault."
+
+
+def _of_attempt(event: Retrying) -> ErrorInfo:
+    return ErrorInfo(kind=event.kind, message=event.message, hint=event.hint, retryable=True)
 
 
 def _failure(exc: Exception) -> ErrorInfo:

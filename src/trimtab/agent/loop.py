@@ -36,7 +36,7 @@ _REDUCIBLE = frozenset({"overflow", "request_too_large_for_tier", "output_cap", 
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """All that a turn works with. `seen` are the call ids of the session so far; it grows. `system` is asked before each request. `max_output` in tokens."""
+    """All that a turn works with. `seen` are the call ids of the session so far; it grows. `system` is asked before each request, `again` (may it be sent once more?) when one failed. `max_output` in tokens."""
 
     provider: Provider
     model: ModelInfo
@@ -44,6 +44,7 @@ class Kit:
     inbox: Inbox = field(default_factory=Inbox)
     seen: set[str] = field(default_factory=set)
     system: Callable[[], str] = str
+    again: Callable[[], bool] = lambda: True
     thinking: str | None = None
     max_output: int | None = None
     max_steps: int | None = None
@@ -196,17 +197,17 @@ async def _ask(state: "_State", request: ModelRequest) -> Assistant:
         await state.record([partial], draft=draft)
 
     try:
-        await draft.hear(state.seat.provider, void=void)
+        await draft.hear(state.seat.provider, void=void, again=kit.again)
         tried: list[str] = []
         while True:
             if (smaller := await _smaller(state, draft)) is not None:
                 draft = Draft(smaller, kit.bench.emit)
-                await draft.hear(state.seat.provider, void=void)
+                await draft.hear(state.seat.provider, void=void, again=kit.again)
             tried.append(state.seat.model.ref)
             if (elsewhere := await _relieved(state, draft, tried)) is None:
                 break
             draft = Draft(elsewhere, kit.bench.emit)
-            await draft.hear(state.seat.provider, void=void)
+            await draft.hear(state.seat.provider, void=void, again=kit.again)
     except anyio.get_cancelled_exc_class():
         if not draft.empty:
             with anyio.CancelScope(shield=True):

@@ -43,7 +43,7 @@ class Agent:
     transcript that wait for a person, with their questions; who reopens a session passes them, and in `seen` the ids of all calls it
     holds, shown or not (default: those it shows). `max_output` is in tokens.
     `limits` hold for all turns together; `closer` is asked before a turn ends well, `relief` when a model can't be had. `feed`: give one with a clock for events that carry a time. The attributes may be set between turns; a running turn keeps what it
-    began with, but for `system`, which its next request has.
+    began with, but for `system`, which its next request has, and `retries`.
     """
 
     def __init__(
@@ -78,6 +78,8 @@ class Agent:
         self.hooks: Hooks = hooks or NoHooks()
         self.feed = feed or Feed()
         self.inbox = Inbox()
+        self.retries = True
+        """Whether a request that failed is sent again by itself; asked at each failure."""
         self.thinking = thinking
         self.max_steps = max_steps
         self.max_output = max_output
@@ -189,6 +191,7 @@ class Agent:
             inbox=self.inbox,
             seen=self._seen,
             system=lambda: self.system,
+            again=lambda: self.retries,
             thinking=self.thinking,
             max_output=self.max_output,
             max_steps=self.max_steps,

@@ -110,10 +110,8 @@ async def set_auto_compaction(host: Host, request: verbs.SetAutoCompaction, call
 
 
 async def set_auto_retry(host: Host, request: verbs.SetAutoRetry, call: Call) -> Answer:
-    """What holds already."""
-    if not request.enabled:
-        key = f"providers.{host.session.model.provider}.max_retries = 0"
-        raise UsageError("whether requests are sent again is a setting", hint=f"Start with --set '{key}'.")
+    """Let failed requests be sent again, or end the turn."""
+    host.session.agent.retries = request.enabled
     return None
 
 
@@ -205,6 +203,11 @@ async def set_mode(host: Host, request: verbs.SetMode, call: Call) -> Answer:
     """Another permission mode."""
     host.session.set_mode(request.mode)
     return None
+
+
+async def accept_protected(host: Host, request: verbs.AcceptProtected, call: Call) -> Answer:
+    """Take protected files as they are."""
+    return {"accepted": list(await host.session.accept_protected())}
 
 
 async def verify(host: Host, request: verbs.Verify, call: Call) -> Answer:

@@ -52,6 +52,7 @@ HANDLERS: Mapping[type[verbs.Request], Handler] = {
     verbs.GoTo: changing.go_to,
     verbs.SetMode: changing.set_mode,
     verbs.Verify: changing.verify,
+    verbs.AcceptProtected: changing.accept_protected,
     verbs.SkipSummary: changing.skip_summary,
     verbs.Jobs: jobs.jobs,
     verbs.Sessions: sessions.sessions,

@@ -44,6 +44,7 @@ _LANE: tuple[type[verbs.Request], ...] = (
     verbs.Redo,
     verbs.GoTo,
     verbs.Verify,
+    verbs.AcceptProtected,
     verbs.AnswerCall,
 )
 _QUEUE: tuple[type[verbs.Request], ...] = (verbs.Steer, verbs.FollowUp, verbs.ClearQueue)

@@ -145,7 +145,7 @@ class SetAutoCompaction(Request, frozen=True, tag="set_auto_compaction"):
 
 
 class SetAutoRetry(Request, frozen=True, tag="set_auto_retry"):
-    """Whether a request that failed is sent again. It is; `false` is refused, and says which setting limits it."""
+    """Whether a request that failed, and may succeed later, is sent again; without it the turn ends with its error. Holds for this session, from the next failure on."""
 
     enabled: bool
     """What it should be."""
@@ -296,6 +296,10 @@ class SetMode(Request, frozen=True, tag="trimtab.set_mode"):
 
 class Verify(Request, frozen=True, tag="trimtab.verify"):
     """Run the configured checks; answered once they are done."""
+
+
+class AcceptProtected(Request, frozen=True, tag="trimtab.accept_protected"):
+    """Let checks take protected files as they are now, from here on; the answer holds those that were different."""
 
 
 class AnswerCall(Request, frozen=True, tag="trimtab.answer"):
