@@ -58,6 +58,9 @@ def test_a_run_ends_its_jobs_and_says_so_before_its_result(cli: Cli) -> None:
         "is over: ended with the session",
     ]
     assert outcome.result["reason"] == "stop"
+    (started,), (ended,) = outcome.of("job_started"), outcome.of("job_ended")
+    assert (started["job_id"], started["command"]) == ("j1", "echo $$ > pid; sleep 71")
+    assert (ended["job_id"], ended["ending"], ended["failed"]) == ("j1", "ended with the session", False)
     assert not alive(pid_in(cli.project / "pid"))
     assert list(cli.home.glob("jobs/*/*")) == []
 
@@ -258,3 +261,13 @@ async def test_at_most_as_many_run_as_the_settings_say(cli: Cli) -> None:
     async with open_session(project, New()) as session:
         await session.prompt("go")
         assert [job.id for job in session.jobs.running] == ["j1"]
+
+
+def test_the_end_of_a_job_is_told_with_how_it_ended_and_its_last_lines(cli: Cli) -> None:
+    command = "for n in $(seq 30); do echo line $n; done; exit 3"
+    model = cli.script(bash(command), use(action="wait", id="j1"), {"text": "done"})
+    outcome = cli.inside("-p", "go", "--mode", "json", "--permission", "full", "--model", model)
+    (ended,) = outcome.of("job_ended")
+    assert (ended["ending"], ended["failed"]) == ("exit 3", True)
+    assert [one for one in ended["text"].splitlines() if one.startswith("line")] == [f"line {n}" for n in range(11, 31)]
+    assert Path(ended["output_file"]).name.startswith("output-")

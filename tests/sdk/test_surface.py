@@ -7,7 +7,7 @@ from pathlib import Path
 import trimtab.coding
 from trimtab.coding import Assistant, OpenOptions, Reply, Session, Stream, Text, ToolResult, User
 
-EVENTS = """BudgetChanged ContextEdited Error Event MessageDelta MessageEnded MessageStarted Notice Result Retry SessionOpened StepEnded StepStarted
+EVENTS = """BudgetChanged ContextEdited Error Event JobEnded JobStarted MessageDelta MessageEnded MessageStarted Notice Result Retry SessionOpened StepEnded StepStarted
     ToolEnded ToolParked ToolStarted ToolUpdate TurnEnded TurnStarted VerifyEnded"""
 ERRORS = "AgentBusy BudgetExceeded ConfigError ProviderError SessionError SessionLocked StoreError TrimtabError UnknownModel UnknownSession UsageError"
 OTHERS = """NOBODY Access Action Answer Assistant Commanded Deferred FunctionTool Hooks Image ModelInfo NoHooks Observation OpenOptions Option Person Policy Proceed Provider Question Reply

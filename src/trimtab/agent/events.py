@@ -221,6 +221,38 @@ class VerifyEnded(_Event, frozen=True, kw_only=True, tag="verify_ended"):
     """[Protected files](usage.md#checks) that aren't as the person left them, each with what became of it: `tests/test_a.py was deleted`. The check ran with the old ones."""
 
 
+class JobStarted(_Event, frozen=True, kw_only=True, tag="job_started"):
+    """A command runs [in the background](jobs.md): it was started so, or another one left it running. A notice says so too."""
+
+    job_id: str
+    """Its id."""
+    command: str
+    """What runs."""
+    pid: int
+    """The process that leads its group."""
+    by: str = ""
+    """The subagent that started it; empty for the session's own model."""
+    output_file: str | None = None
+    """The file with all that it prints; null when nobody follows that."""
+
+
+class JobEnded(_Event, frozen=True, kw_only=True, tag="job_ended"):
+    """A command in the background and all that it started are over."""
+
+    job_id: str
+    """That of `job_started`, in this run or an earlier one."""
+    ending: str
+    """How, in words: `exit 0`, `timed out after 60 s`, `ended with the session`."""
+    failed: bool
+    """Whether it failed by itself: what somebody ended didn't."""
+    took_s: float
+    """Seconds that it ran."""
+    text: str = ""
+    """The end of what it printed: 20 lines and 2,000 characters at most."""
+    output_file: str | None = None
+    """The file with all of it."""
+
+
 class Notice(_Event, frozen=True, kw_only=True, tag="notice"):
     """Something a person should know; nothing failed."""
 
@@ -313,6 +345,8 @@ Event: TypeAlias = (
     | BudgetChanged
     | Retry
     | VerifyEnded
+    | JobStarted
+    | JobEnded
     | Notice
     | Error
     | TurnEnded

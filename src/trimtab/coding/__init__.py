@@ -16,6 +16,8 @@ if TYPE_CHECKING:
         ContextEdited,
         Error,
         Event,
+        JobEnded,
+        JobStarted,
         MessageDelta,
         MessageEnded,
         MessageStarted,
@@ -78,7 +80,7 @@ if TYPE_CHECKING:
     from trimtab.types.usage import Usage
 
 _PLACES = {
-    "trimtab.agent.events": "BudgetChanged ContextEdited Error Event MessageDelta MessageEnded MessageStarted Notice Result Retry SessionOpened StepEnded StepStarted ToolEnded ToolParked ToolStarted ToolUpdate TurnEnded TurnStarted VerifyEnded",
+    "trimtab.agent.events": "BudgetChanged ContextEdited Error Event JobEnded JobStarted MessageDelta MessageEnded MessageStarted Notice Result Retry SessionOpened StepEnded StepStarted ToolEnded ToolParked ToolStarted ToolUpdate TurnEnded TurnStarted VerifyEnded",
     "trimtab.agent.feed": "Watcher",
     "trimtab.agent.ports": "Access Answer Deferred Hooks NoHooks Proceed Provider SimpleTool Tool ToolOutput ToolRun",
     "trimtab.agent.run": "AgentBusy",
@@ -120,6 +122,8 @@ __all__ = [
     "FunctionTool",
     "Hooks",
     "Image",
+    "JobEnded",
+    "JobStarted",
     "MessageDelta",
     "MessageEnded",
     "MessageStarted",

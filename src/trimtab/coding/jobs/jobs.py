@@ -20,7 +20,7 @@ import anyio
 import msgspec
 
 from trimtab.coding.jobs.job import Job, told_s
-from trimtab.coding.jobs.records import Record, Records, mark_of, record_of
+from trimtab.coding.jobs.records import Records, mark_of, record_of
 from trimtab.coding.jobs.spawn import exited, how_it_ended, leave, spawn
 from trimtab.coding.sandbox.sandbox import Started
 from trimtab.coding.services import Services
@@ -57,6 +57,8 @@ class Surroundings:
     session: str
     recorded: bool = True
     """Whether a record of every job lies on disk, and not only of those that are kept."""
+    emit: Callable[[Job], Awaitable[None]] | None = None
+    """Tells watchers of one that is there, or that ended."""
 
 
 @dataclass(slots=True)
@@ -117,6 +119,7 @@ class Jobs:
             here.services.run(partial(self._follow, job, process, pump, limit_s))
             await self._record(job)
             self._hear(job)
+            await self._emit(job)
             await here.tell(f"job {job.name} runs in the background; /jobs shows it")
         return job
 
@@ -130,6 +133,7 @@ class Jobs:
         with anyio.CancelScope(shield=True):
             await self._record(job)
             self._hear(job)
+            await self._emit(job)
             await self._here.tell(f"job {job.name} was left running by a command; /jobs shows it")
         return job
 
@@ -166,7 +170,7 @@ class Jobs:
     async def look_back(self) -> tuple[str, ...]:
         """Find jobs whose session is gone and that still run; return what a person should know of them."""
         here, notes = self._open(), list[str]()
-        every = await anyio.to_thread.run_sync(_left_behind, self.records)
+        every = await anyio.to_thread.run_sync(self.records.left_behind)
         looks = await look_at_all([record.group for _, record in every])
         for (path, record), left in zip(every, looks, strict=True):
             group = record.group
@@ -371,6 +375,7 @@ class Jobs:
             if here is not None:
                 words = f"job {job.name} is over: {job.ending}, after {told_s(job.took_s)}"
                 await here.tell(words)
+                await self._emit(job)
                 if job.asked != BY_MODEL:
                     here.note(words)
             if self.after is not None:
@@ -382,11 +387,9 @@ class Jobs:
         if self.heard is not None:
             self.heard(job)
 
-
-def _left_behind(records: Records) -> list[tuple[Path, Record]]:
-    """The records of jobs that no open session has."""
-    found = [(path, record) for path, record in records.found() if record.kept or not record.is_owned]
-    return sorted(found, key=lambda one: one[1].began)
+    async def _emit(self, job: Job) -> None:
+        if self._here is not None and self._here.emit is not None:
+            await self._here.emit(job)
 
 
 async def _pumping(pump: Pump, scope: anyio.CancelScope, pumped: anyio.Event) -> None:

@@ -90,6 +90,11 @@ class Records:
         beside.replace(path)
         return path
 
+    def left_behind(self) -> "list[tuple[Path, Record]]":
+        """The records of jobs that no open session has, the oldest first."""
+        found = [(path, record) for path, record in self.found() if record.kept or not record.is_owned]
+        return sorted(found, key=lambda one: one[1].began)
+
     def drop(self, path: Path) -> None:
         """The job is over."""
         with suppress(OSError):

@@ -20,6 +20,8 @@ from trimtab.agent.events import (
     ContextEdited,
     Error,
     Event,
+    JobEnded,
+    JobStarted,
     MessageDelta,
     MessageEnded,
     MessageStarted,
@@ -55,9 +57,11 @@ _HAVE_NAMES = (
     ToolStarted,
     ToolUpdate,
     ToolEnded,
+    JobStarted,
+    JobEnded,
     Notice,
 )
-"""What pi's names say all of."""
+"""What pi's names, and `trimtab.job`, say all of."""
 
 
 def notify(text: str, kind: str = "info") -> Json:
