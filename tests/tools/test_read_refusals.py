@@ -3,6 +3,7 @@
 import base64
 import os
 import socket
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -146,7 +147,10 @@ def test_row_20_a_damaged_picture_says_what_is_wrong(read: Call, cwd: Path, data
         (b"II*\0" + bytes(40), "TIFF"),
     ],
 )
-def test_row_20_other_picture_formats_are_named(read: Call, cwd: Path, data: bytes, name: str) -> None:
+def test_row_20_other_picture_formats_are_named(
+    read: Call, cwd: Path, data: bytes, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)  # the extra that would convert some of them
     (cwd / "x.png").write_bytes(data)
     assert f"x.png: {name} image, {len(data)} bytes; models take PNG" in refusal(read(path="x.png"))
 
@@ -157,9 +161,10 @@ def test_a_text_only_model_is_told_that_it_cannot_see(workspace: Workspace, cwd:
     assert refusal(output) == f"x.png: image/png, 3x2, {len(png())} bytes; the model in use can't see images"
 
 
-def test_a_picture_over_the_limits_is_refused(workspace: Workspace, cwd: Path) -> None:
+def test_a_picture_over_the_limits_is_refused(workspace: Workspace, cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)  # the extra that would make it smaller
     (cwd / "x.png").write_bytes(png(50, 2))
-    assert "the limit is 60: make it smaller" in refusal(run(workspace, Caps(image_bytes=60), images=True))
+    assert "all of it 60 bytes: make it smaller" in refusal(run(workspace, Caps(image_bytes=60), images=True))
     assert "a side may have 40 pixels" in refusal(run(workspace, Caps(image_pixels_a_side=40), images=True))
 
 

@@ -20,6 +20,7 @@ from trimtab.coding.telling.printable import one_line
 from trimtab.coding.telling.tables import shortened
 from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.capture import Capture, PrivateFolder
+from trimtab.coding.tools.fitting import NoFit, fitted
 from trimtab.coding.tools.images import BadImage, examine
 from trimtab.types.messages import Image, Part, Text
 from trimtab.types.text import scrub, scrub_deep
@@ -143,14 +144,16 @@ class _Gathered:
             return
         caps, why = self.reader.caps, ""
         try:
-            info = examine(raw)
-            large = max(info.width, info.height) > caps.image_pixels_a_side or len(raw) > caps.image_bytes
-            if self.reader.images and not large and len(self.pictures) < _PICTURES:
-                self.pictures.append(
-                    Image(info.media_type, base64.b64encode(raw).decode(), width=info.width, height=info.height)
-                )
+            if self.reader.images and len(self.pictures) < _PICTURES:
+                shown = fitted(raw, caps)
+                code, info = base64.b64encode(shown.data).decode(), shown.info
+                self.pictures.append(Image(info.media_type, code, width=info.width, height=info.height))
+                self.texts += [f"[{what} {shown.note}]"] if shown.note else []
                 return
+            info = examine(raw)
             why = f", {info.width} × {info.height}"
+        except NoFit as e:
+            why = f", {e}"
         except BadImage:
             pass
         self.texts.append(f"[{what} ({kind}{why}, {len(raw):,} bytes): {self._kept(raw, kind)}]")

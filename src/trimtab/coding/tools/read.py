@@ -19,6 +19,7 @@ from trimtab.coding.tools.arguments import number_argument, text_argument
 from trimtab.coding.tools.caps import Caps
 from trimtab.coding.tools.disk import open_regular
 from trimtab.coding.tools.failures import ToolFailure, answering
+from trimtab.coding.tools.fitting import MOST_BYTES, NoFit, fitted, may_fit
 from trimtab.coding.tools.images import BadImage, ImageInfo, examine, foreign_image, image_kind
 from trimtab.coding.tools.notebooks import notebook_text
 from trimtab.coding.tools.paths import Workspace, identities, shown_name
@@ -104,8 +105,8 @@ def read_file(
 def _read(target: _Target, caps: Caps, *, images: bool) -> ToolOutput:
     with open_regular(target.path, target.shown) as (file, status):
         head = file.read(_SNIFFED)
-        if kind := image_kind(head[:16]):
-            return _image(target, file, head, status.st_size, kind, caps, images=images)
+        if may_fit(head[:16]):
+            return _image(target, file, head, status.st_size, caps, images=images)
         if target.path.suffix == ".ipynb" and status.st_size <= _NOTEBOOK:
             text = notebook_text(head + file.readall())
             if text is not None:
@@ -188,25 +189,30 @@ def _binary(target: _Target, head: bytes, size: int) -> ToolOutput:
     return ToolOutput.text(f"{target.shown}: binary, {size:,} bytes{known}", details={"path": target.shown})
 
 
-def _image(target: _Target, file: FileIO, head: bytes, size: int, kind: str, caps: Caps, *, images: bool) -> ToolOutput:
-    """Examine a picture and hand it over, or say why not: what a provider would refuse never enters the history."""
-    if size > caps.image_bytes:
-        raise ToolFailure(
-            f"{target.shown}: {kind}, {size:,} bytes; the limit is {caps.image_bytes:,}: make it smaller first"
-        )
+def _image(target: _Target, file: FileIO, head: bytes, size: int, caps: Caps, *, images: bool) -> ToolOutput:
+    """Examine a picture and hand it over, made smaller where it has to be, or say why not: what a provider would refuse never enters the history."""
+    kind = image_kind(head[:16]) or f"{foreign_image(head[:16])} image"
+    if size > MOST_BYTES:
+        raise ToolFailure(f"{target.shown}: {kind}, {size:,} bytes; above {MOST_BYTES:,}: make it smaller first")
     data = head + file.readall()
+    if not images:
+        raise ToolFailure(f"{target.shown}: {_measured(data, kind, size)}; the model in use can't see images")
     try:
-        info = examine(data)
+        shown = fitted(data, caps)
     except BadImage as problem:
         raise ToolFailure(f"{target.shown}: {kind}, {size:,} bytes, damaged: {problem}") from None
-    words = f"{kind}, {info.width}x{info.height}, {size:,} bytes"
-    if max(info.width, info.height) > caps.image_pixels_a_side:
-        raise ToolFailure(
-            f"{target.shown}: {words}; a side may have {caps.image_pixels_a_side:,} pixels: make it smaller first"
-        )
-    if not images:
-        raise ToolFailure(f"{target.shown}: {words}; the model in use can't see images")
-    return _picture(target, data, info, words)
+    except NoFit as problem:
+        raise ToolFailure(f"{target.shown}: {_measured(data, kind, size)}; {problem}") from None
+    words = shown.note or f"{kind}, {shown.info.width}x{shown.info.height}, {size:,} bytes"
+    return _picture(target, shown.data, shown.info, words)
+
+
+def _measured(data: bytes, kind: str, size: int) -> str:
+    try:
+        info = examine(data)
+    except BadImage:
+        return f"{kind}, {size:,} bytes"
+    return f"{kind}, {info.width}x{info.height}, {size:,} bytes"
 
 
 def _picture(target: _Target, data: bytes, info: ImageInfo, words: str) -> ToolOutput:

@@ -19,7 +19,8 @@ from trimtab.coding.commands.registry import commands_of, parse, run_command
 from trimtab.coding.commands.saying import Said, expand, prompt
 from trimtab.coding.own_command import run_own
 from trimtab.coding.session import Session
-from trimtab.coding.tools.images import BadImage, examine
+from trimtab.coding.tools.fitting import NoFit, fitted
+from trimtab.coding.tools.images import BadImage
 from trimtab.coding.toolset import caps_of
 from trimtab.frontends.rpc import verbs
 from trimtab.frontends.rpc.call import Answer, Call
@@ -213,18 +214,17 @@ def _pictures(images: Sequence[verbs.Picture], session: Session) -> tuple[Image,
     for number, image in enumerate(images, 1):
         try:
             data = base64.b64decode(image.data, validate=True)
-            info = examine(data)
+            shown = fitted(data, caps)
         except (binascii.Error, ValueError):
             raise UsageError(
                 f"picture {number}: its data isn't base64", hint="Send the bytes of the file as base64."
             ) from None
         except BadImage as e:
             raise UsageError(f"picture {number}: {e}", hint="Models take PNG, JPEG, GIF and WebP.") from None
-        if len(data) > caps.image_bytes or max(info.width, info.height) > caps.image_pixels_a_side:
-            size = f"{info.width}x{info.height} pixels, {len(data):,} bytes"
-            limit = f"a side may have {caps.image_pixels_a_side:,} pixels, all of it {caps.image_bytes:,} bytes"
-            raise UsageError(f"picture {number}: {size}; {limit}", hint="Make it smaller.")
-        found.append(Image(info.media_type, image.data, width=info.width, height=info.height))
+        except NoFit as e:
+            raise UsageError(f"picture {number}: {e}", hint="Make it smaller.") from None
+        code = image.data if shown.data is data else base64.b64encode(shown.data).decode()
+        found.append(Image(shown.info.media_type, code, width=shown.info.width, height=shown.info.height))
     return tuple(found)
 
 
