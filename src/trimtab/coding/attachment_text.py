@@ -4,16 +4,13 @@
 """
 
 import os
-import re
 from collections.abc import Iterator
 from typing import Literal
 
 from trimtab.coding.telling.printable import one_line
 from trimtab.coding.tools.failures import ToolFailure
 from trimtab.coding.tools.paths import Workspace, shown_name
-from trimtab.types.messages import Text, User
-
-_HEAD = re.compile(r'<(?:file|folder) path="([^"\n]+)">\n')
+from trimtab.types.messages import ATTACHED, Text, User
 
 
 def framed(kind: Literal["file", "folder"], name: str, text: str) -> Text:
@@ -25,7 +22,7 @@ def framed(kind: Literal["file", "folder"], name: str, text: str) -> Text:
 def attached_to(prompt: User, workspace: Workspace) -> Iterator[str]:
     """The real paths of what was attached to a prompt, those of folders with a slash at the end. Touches the disk."""
     for part in prompt.parts:
-        if isinstance(part, Text) and (head := _HEAD.match(part.text)):
+        if isinstance(part, Text) and (head := ATTACHED.match(part.text)):
             try:
                 path = os.path.realpath(workspace.locate(head[1]))
             except (ToolFailure, OSError, ValueError):

@@ -4,6 +4,7 @@ A message is what a model said or was told. Its wire form (JSON in the session f
 `{"role": "user|assistant|tool", "parts": [{"type": "text|image|thinking|tool_call|opaque", …}], …}`.
 """
 
+import re
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -97,6 +98,10 @@ AssistantPart: TypeAlias = Text | Thinking | ToolCall | Opaque | Image
 Part: TypeAlias = Text | Image | Thinking | ToolCall | Opaque
 
 
+ATTACHED = re.compile(r'<(?:file|folder) path="([^"\n]+)">\n')
+"""How a part of a prompt begins that is an attached file or folder."""
+
+
 class User(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="role", tag="user"):
     """What a person (or something speaking for them) said."""
 
@@ -116,8 +121,12 @@ class User(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="role", ta
 
     @property
     def said(self) -> tuple[str, ...]:
-        """What a person is reminded of it by: what they typed, else its texts."""
-        return (self.typed,) if self.typed else tuple(p.text for p in self.parts if isinstance(p, Text))
+        """What a person is reminded of it by: what they typed, else its texts without the files that came along; where nothing else came, the files' names."""
+        if self.typed:
+            return (self.typed,)
+        texts = tuple(p.text for p in self.parts if isinstance(p, Text))
+        words = tuple(text for text in texts if text.strip() and not ATTACHED.match(text))
+        return words or tuple(f"@{head[1]}" if (head := ATTACHED.match(text)) else text for text in texts)
 
 
 class Assistant(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="role", tag="assistant"):

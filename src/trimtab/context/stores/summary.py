@@ -4,7 +4,6 @@ Read in one pass without decoding bodies: of an answer only its usage, of the fi
 matter, so usage is given by model, and request by request: a price may depend on the size of each.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,7 +21,6 @@ from trimtab.types.messages import User
 from trimtab.types.models import Price, add_costs, cost_usd
 from trimtab.types.usage import Usage
 
-_FILE = re.compile(r'<file path="(.+)">')
 _TITLE = 80
 _READ = 2_000
 """Characters of a first line that are looked at."""
@@ -179,13 +177,11 @@ def _answer(entry: Entry) -> _Answer | None:
 
 
 def _prompt(entry: Entry) -> str:
-    """The first line of a user's prompt, or the name of its file (`<file path="NAME">`); empty for any other message."""
+    """The first line of a user's prompt, or the name of its file; empty for any other message."""
     if not isinstance(value := entry.value, MessageEntry) or not isinstance(value.message, User):
         return ""
     text = next(filter(str.strip, value.message.said), "")
-    line = text.strip().partition("\n")[0]
-    file = _FILE.fullmatch(line)
-    return f"@{file[1]}" if file else line
+    return text.strip().partition("\n")[0]
 
 
 def _plain(title: str) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from trimtab.context.archive import Archive
 from trimtab.frontends.rpc.outbox import record_line
-from trimtab.frontends.rpc.values import Json, message_of, words_of
+from trimtab.frontends.rpc.values import Json, message_of
 from trimtab.types.codec import Entry
 from trimtab.types.edits import Compact
 from trimtab.types.entries import (
@@ -121,7 +121,7 @@ def said_in(path: Sequence[Entry]) -> Iterator[tuple[str, str | None, str]]:
     for entry in path:
         value = entry.value if entry.type == "message" else None
         if isinstance(value, MessageEntry) and isinstance(value.message, User) and value.message.origin in _SAID:
-            yield entry.id, entry.parent, value.message.typed or words_of(value.message.parts)
+            yield entry.id, entry.parent, "".join(value.message.said)
 
 
 def _raw(entry: Entry) -> Any:
