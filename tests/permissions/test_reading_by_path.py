@@ -141,3 +141,11 @@ def test_an_added_rule_about_reading_lets_no_more_be_read(
     before = rank(deny, ask)
     assert rank(deny | {added}, ask) <= before
     assert rank(deny, ask | {added}) <= before
+
+
+def test_an_edit_of_a_file_that_may_not_be_read_is_denied_beforehand_and_a_write_is_not(tmp_path: Path) -> None:
+    project = project_at(tmp_path, deny=("read(.env)",))
+    for path in (".env", "sub/../.env", "link"):
+        assert outcome(project, call("edit", path=path, old="a", new="b")) == "deny"
+    assert outcome(project, call("edit", path="a.txt", old="a", new="b")) == "allow"
+    assert outcome(project, call("write", path=".env", content="x")) == "allow"

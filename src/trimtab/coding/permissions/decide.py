@@ -131,6 +131,10 @@ def _edit(tool: str, arguments: dict[str, Any], policy: Policy, paths: Paths) ->
     path = paths.of_tool(text, tool)
     if path is None:
         return Allow(By("fact", "it is no path: the tool says better what is wrong with it"))
+    if tool == "edit" and (closed := reading_rule(policy.rules.deny, names_of_tool(text, policy, paths), policy)):
+        return Deny(
+            f"edit shows lines of {text!r}, and a rule of permissions.deny refuses to read it", GO_ON, closed.by
+        )
     return edit_verdict(text, path, policy, paths, tool=tool)
 
 
