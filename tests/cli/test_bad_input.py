@@ -3,6 +3,7 @@
 import os
 import resource
 import signal
+from threading import Thread
 
 import pytest
 
@@ -372,3 +373,31 @@ def test_weights_that_a_policy_cannot_decide_by_are_refused_before_anything_is_a
         ("shadow(policy='ruls'):rules", "there is no policy 'ruls'"),
     ):
         refused(cli.inside("-p", "hi", "--policy", policy, "--model", ok(cli)), words)
+
+
+@pytest.mark.parametrize("words", [("-r",), ("-r", "-p", "hi"), ("--resume",)])
+def test_resume_without_a_session_says_how_to_find_one(cli: Cli, words: tuple[str, ...]) -> None:
+    outcome = cli.inside(*words)
+    assert outcome.code == 2
+    assert "trimtab sessions list" in outcome.err
+    assert "--continue" in outcome.err
+
+
+def test_a_misspelt_tool_is_told_with_the_nearest_one(cli: Cli) -> None:
+    assert "Did you mean read?" in cli.inside("-p", "hi", "--tools", "reed", "--model", cli.script({"text": "x"})).err
+
+
+def test_a_schema_may_come_from_a_pipe_which_is_not_waited_for_without_end(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trimtab.coding.output_schema._PATIENCE_S", 0.2)
+    pipe = cli.project / "pipe"
+    os.mkfifo(pipe)
+    model = cli.script({"text": '"x"'})
+    outcome = cli.inside("-p", "hi", "--output-schema", "pipe", "--model", model)
+    assert (outcome.code, "is a pipe that nothing came from" in outcome.err) == (2, True)
+    monkeypatch.setattr("trimtab.coding.output_schema._PATIENCE_S", 20)
+    thread = Thread(target=lambda: pipe.write_text('{"type": "string"}'))
+    thread.start()
+    assert cli.inside("-p", "hi", "--output-schema", "pipe", "--model", model).code == 0
+    thread.join()

@@ -7,8 +7,11 @@ References to other documents aren't followed: nothing is fetched.
 """
 
 import json
+import os
 import re
+import select
 import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +27,7 @@ from trimtab.types.messages import Assistant, user
 
 _FENCED = re.compile(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
 _MOST_BYTES = 1_000_000
+_PATIENCE_S = 5.0
 _REPAIRS = 1
 WITHIN_S = 10.0
 """Seconds that one look at an answer may take."""
@@ -32,13 +36,17 @@ WITHIN_S = 10.0
 def load_schema(path: Path) -> Mapping[str, Any]:
     """Read a JSON schema. Raises `UsageError` for a file that can't be read, or is none."""
     try:
-        data = path.read_bytes()
+        data = _bytes_of(path)
+    except TimeoutError:
+        raise UsageError(
+            f"{path} is a pipe that nothing came from within {_PATIENCE_S:g} s", hint="Give a file with a JSON schema."
+        ) from None
     except OSError as e:
         raise UsageError(
             f"{path} can't be read: {e.strerror}", hint="Give a file with a JSON schema to --output-schema."
         ) from None
     if len(data) > _MOST_BYTES:
-        raise UsageError(f"{path} has {len(data):,} bytes", hint=f"A schema may have {_MOST_BYTES:,}.")
+        raise UsageError(f"{path} has more than {_MOST_BYTES:,} bytes", hint=f"A schema may have {_MOST_BYTES:,}.")
     try:
         schema = json.loads(data)
     except (ValueError, RecursionError) as e:
@@ -46,6 +54,20 @@ def load_schema(path: Path) -> Mapping[str, Any]:
     if not isinstance(schema, dict):
         raise UsageError(f"{path} is no JSON schema: it has to be an object", hint='As in {"type": "object", …}.')
     return check_schema(schema, what=str(path))
+
+
+def _bytes_of(path: Path) -> bytes:
+    """What the file holds, up to what a schema may have and a byte. A pipe (`<(…)` of a shell) is waited for, not for ever. Raises `OSError`, `TimeoutError` among them."""
+    data, until = b"", time.monotonic() + _PATIENCE_S
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0) as file:
+        while len(data) <= _MOST_BYTES:
+            if not select.select([file], [], [], max(until - time.monotonic(), 0))[0]:
+                raise TimeoutError
+            piece = file.read(_MOST_BYTES + 1 - len(data))
+            if not piece:
+                break
+            data += piece
+    return data
 
 
 def check_schema(schema: dict[str, Any], *, what: str) -> Mapping[str, Any]:

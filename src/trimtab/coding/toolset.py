@@ -35,6 +35,7 @@ from trimtab.coding.tools.write import write_tool
 from trimtab.config.settings import ToolSettings
 from trimtab.providers.catalogue import Catalogue
 from trimtab.types.errors import ConfigError
+from trimtab.types.near import nearest
 
 TOOLS = ("read", "write", "edit", "bash", "grep", "find", "ls", "todo", "jobs", "task", "fetch")
 """Names of the tools, in the order in which a model sees them; `fetch` has to be turned on."""
@@ -108,7 +109,9 @@ def require_tools(settings: ToolSettings) -> None:
     every = (*TOOLS, *CONTEXT_TOOLS["pilot"])
     unknown = next((name for name in settings.enabled or () if name not in every and "__" not in name), None)
     if unknown is not None:
-        raise ConfigError(f"there is no tool {unknown!r}", hint=f"Tools: {', '.join(every)}.")
+        meant = nearest(unknown, every)
+        guess = f"Did you mean {meant}? " if meant else ""
+        raise ConfigError(f"there is no tool {unknown!r}", hint=f"{guess}Tools: {', '.join(every)}.")
 
 
 def environment_of(project: Project) -> dict[str, str]:

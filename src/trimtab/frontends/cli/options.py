@@ -13,6 +13,19 @@ from trimtab.frontends.cli import completers
 from trimtab.frontends.cli.amounts import Dollars, Duration
 from trimtab.types.errors import UsageError
 
+_UNNAMED = "\0"
+"""What `--resume` without a session says: no id is that."""
+
+
+def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """The session that `--resume` names. Raises `UsageError` where it names none."""
+    if value == _UNNAMED:
+        raise UsageError(
+            "--resume says of no session which one",
+            hint="trimtab sessions list shows them, and in a talk /resume does; --continue goes on with the last one.",
+        )
+    return value
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flags:
@@ -66,6 +79,9 @@ _CHOICE = (
         "--resume",
         "-r",
         metavar="ID",
+        is_flag=False,
+        flag_value=_UNNAMED,
+        callback=_named,
         shell_complete=completers.sessions,
         help="Go on with a session: id, start of an id, path, or last.",
     ),
