@@ -406,3 +406,19 @@ def test_what_a_command_of_plain_words_names_and_is_not_there_is_known(
     assert missing_of(found, project) == missing
     checks = list(extension_checks(Extensions(project, (), (), ((found, ""),))))
     assert [check.status for check in checks] == ["missing" if missing else "ok"]
+
+
+@pytest.mark.parametrize("words", ["no: usage: is what it said", "it says\nusage: x", "a b: can't open file x"])
+async def test_a_no_that_only_speaks_of_a_mistake_is_a_no(words: str) -> None:
+    async def tell(text: str) -> None: ...
+
+    assert await answer_of(Ran(2, b"", words), "tool_call", tell) == Deny(words)
+
+
+async def test_a_guard_of_compactions_that_ends_with_a_no_is_never_passed_over() -> None:
+    async def tell(text: str) -> None: ...
+
+    words = "python3: can't open file '/x/guard.py': [Errno 2]"
+    assert await answer_of(Ran(2, b"", words), "before_compaction", tell) == Deny(words)
+    with pytest.raises(HookFailed):
+        await answer_of(Ran(2, b"", words), "tool_call", tell)

@@ -49,8 +49,10 @@ _DRAIN_S = 0.1
 _SAID = 300
 _REFUSED = 2
 """The exit code that says no."""
-_NEVER_RAN = re.compile(r"can't open file |: -c: line \d+: |^usage: |: \d+: Syntax error: ", re.MULTILINE)
-"""What interpreters and parsers of arguments write who end with that code too: the file of the hook is gone, or its command is mistaken."""
+_NEVER_RAN = re.compile(
+    r"usage: |\S{1,300}: can't open file |\S{1,300}: -c: line \d+: |\S{1,300}: \d+: Syntax error: ", re.ASCII
+)
+"""How the words begin of interpreters and parsers of arguments that end with that code too: the file of the hook is gone, or its command is mistaken."""
 _NO = frozenset({"deny", "block"})
 _YES = frozenset({"allow", "approve"})
 _LISTENS: frozenset[Point] = frozenset({"session_end", "after_compaction", "event"})
@@ -188,7 +190,7 @@ async def answer_of(ran: Ran, point: Point, tell: Tell) -> Answer | None:
     """What a command answered. Raises `HookFailed` for what is no answer."""
     if not ran.in_time:
         raise HookFailed("it took too long, and was ended")
-    if ran.code == _REFUSED and not _NEVER_RAN.search(ran.err):
+    if ran.code == _REFUSED and (point == "before_compaction" or not _NEVER_RAN.match(ran.err)):
         return await _refusal(ran.err, point, tell)
     if ran.code != 0:
         how = "was killed" if ran.code is None else f"ended with exit code {ran.code}"
