@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.cli import Cli, Json, Outcome
+from support.cli import Cli, Json, Outcome, text_of
 
 LOOK: Json = {"tool_calls": [{"name": "ls", "arguments": {}}], "usage": {"input": 500, "output": 10}}
 SCHEMA: Json = {
@@ -233,3 +233,24 @@ def test_without_a_repository_there_is_no_worktree(cli: Cli) -> None:
     outcome = run(cli, {"text": "done"}, flags=("--worktree", "x"))
     assert outcome.code == 2
     assert "--worktree needs a git repository with a commit" in outcome.err
+
+
+def test_what_a_person_set_before_each_command_is_run_and_a_project_sets_nothing_there(cli: Cli) -> None:
+    run = {"tool_calls": [{"name": "bash", "arguments": {"command": "greet you"}}]}
+    setting = 'tools.bash.prefix="greet() { echo hello $1; }"'
+    outcome = cli.inside(
+        "-p",
+        "go",
+        "--mode",
+        "json",
+        "--permission",
+        "full",
+        "--set",
+        setting,
+        "--model",
+        cli.script(run, {"text": "ok"}),
+    )
+    assert "hello you" in text_of(outcome.of("tool_ended")[0])
+    cli.file(".trimtab/config.toml", "[tools.bash]\nprefix = 'touch /tmp/never'\n")
+    refused = cli.inside("-p", "go", "--trust", "once", "--model", cli.script({"text": "ok"}))
+    assert "tools.bash.prefix" in refused.err

@@ -30,6 +30,7 @@ async def run_own(
         caps=caps_of(settings),
         default_timeout_s=settings.bash.max_timeout_s,
         max_timeout_s=settings.bash.max_timeout_s,
+        prefix=settings.bash.prefix,
     )
     output = await tool.run({"command": command}, ToolRun("", update))
     if shared:

@@ -79,6 +79,7 @@ def build_tools(
             max_timeout_s=settings.bash.max_timeout_s,
             confiner=confiner,
             background=background,
+            prefix=settings.bash.prefix,
         ),
         "grep": lambda: GrepTool(workspace, rg, replace(caps, search_rows=settings.grep.max_rows)),
         "find": lambda: FindTool(workspace, rg, replace(caps, search_rows=settings.find.max_rows)),

@@ -151,6 +151,7 @@ RULES: Mapping[Key, _Rule] = {
     ),
     ("tools", "bash", "env_pass"): _only("it gives secrets of yours to commands"),
     ("tools", "bash", "allow"): _only(_RUNS),
+    ("tools", "bash", "prefix"): _only(_RUNS),
     ("permissions", "mode"): _no_wider,
     ("permissions", "allow"): _only(_RUNS),
     ("permissions", "ask"): _harmless,

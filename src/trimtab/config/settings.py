@@ -58,6 +58,8 @@ class BashTool(_Section, frozen=True):
     """Variables that commands get although they hold a key or look like a secret (`*_API_KEY`, `*_TOKEN`, `*_SECRET*`)."""
     allow: tuple[str, ...] = ()
     """Commands that may run unasked, by their first words: `"npm test"` is the rule `bash(npm test)`."""
+    prefix: str = ""
+    """Lines that the shell runs before each command, yours too: `"shopt -s expand_aliases; source ~/.bash_aliases"`. Rules judge the command alone, so what these lines give another meaning is yours to know."""
 
 
 class SearchTool(_Section, frozen=True):

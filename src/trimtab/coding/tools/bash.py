@@ -66,6 +66,8 @@ class BashTool:
     max_timeout_s: float = BashSettings().max_timeout_s
     confiner: Confiner | None = None
     background: Background | None = None
+    prefix: str = ""
+    """What the shell runs before each command."""
 
     @property
     def spec(self) -> ToolSpec:
@@ -97,7 +99,7 @@ class BashTool:
         shell = await anyio.to_thread.run_sync(_find_shell, self.environment.get("PATH"))
         if shell is None:
             return ToolOutput.text("there is neither bash nor sh on the PATH", is_error=True)
-        started = await self._confined((shell, "-c", command))
+        started = await self._confined((shell, "-c", f"{self.prefix}\n{command}" if self.prefix else command))
         if isinstance(started, str):
             return ToolOutput.text(started, is_error=True)
         if self.background is not None and arguments.get("background") is True:
