@@ -191,4 +191,4 @@ async def test_both_see_a_refused_request_as_an_error() -> None:
         with pytest.raises(errors.ClientError, match="valid role"):
             theirs(server, server.requests[0].json)
     assert mine.error is not None
-    assert (mine.stop_reason, mine.error.message) == ("error", "Please use a valid role.")
+    assert (mine.stop_reason, mine.error.message) == ("error", "google answered 400: Please use a valid role.")
