@@ -9,11 +9,13 @@ JOBS ?= 2
 CONSTRAINTS := constraints.txt
 # Tests start the program hundreds of times: what is compiled once stays compiled, also where the machine says otherwise.
 unexport PYTHONDONTWRITEBYTECODE
+# Compiling a library whole takes as long as getting it: `compiled` does it beside what leaves a processor idle, and compiles the tests, which each worker would do for itself.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # What runs side by side says its piece in one; the make of macOS can't do that.
-TOGETHER := -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+TOGETHER := -j4 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check check-all check-lab check-llm check-rpc llm pi-client fix fmt lint types imports test docs docs-check bench conformance lab lab-quick catalogue clean install dev train
+.PHONY: help demo check check-all check-lab check-llm check-rpc check-slow compiled llm try-train pi-client fix fmt lint types imports test docs docs-check bench conformance lab lab-quick catalogue clean install dev train
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -31,7 +33,7 @@ $(BIN)/.base: $(BIN)/.venv pyproject.toml $(CONSTRAINTS)
 ifneq ($(UV),)
 	$(UV) pip install --quiet --python $(BIN)/python -c $(CONSTRAINTS) -e .
 else
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e .
+	$(PIP) -c $(CONSTRAINTS) -e .
 endif
 	@touch $@
 
@@ -39,7 +41,7 @@ $(BIN)/.dev: $(BIN)/.base requirements-dev.txt
 ifneq ($(UV),)
 	$(UV) pip install --quiet --python $(BIN)/python -c $(CONSTRAINTS) -r requirements-dev.txt
 else
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -r requirements-dev.txt
+	$(PIP) -c $(CONSTRAINTS) -r requirements-dev.txt
 endif
 	@touch $@
 
@@ -48,13 +50,13 @@ $(BIN)/.llm: $(BIN)/.base requirements-llm.txt
 ifneq ($(UV),)
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build -r requirements-llm.txt
 else
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 1 --no-deps --only-binary :all: -r requirements-llm.txt
+	$(PIP) --retries 1 --no-deps --only-binary :all: -r requirements-llm.txt
 endif
 	@touch $@
 
 # With pip also where uv is: for torch, uv would bring the builds for GPUs, gigabytes of them. An exact version, since only that one is the small build here and there.
 $(BIN)/.train: $(BIN)/.dev requirements-train.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -r requirements-train.txt
+	$(PIP) -c $(CONSTRAINTS) -r requirements-train.txt
 	@touch $@
 
 # Only the test of our RPC mode needs it: pi's published client, and the Node that it runs on.
@@ -75,7 +77,7 @@ demo: $(BIN)/.base ## the main job, offline: a scripted model repairs a failing 
 	$(BIN)/trimtab demo
 
 check: dev ## format, lint, types, import contracts, tests, docs
-	@$(MAKE) --no-print-directory $(TOGETHER) fmt lint types imports docs-check
+	@$(MAKE) --no-print-directory $(TOGETHER) types fmt lint compiled imports docs-check
 	@$(MAKE) --no-print-directory test
 
 fmt: dev
@@ -86,26 +88,41 @@ types: dev
 	$(BIN)/mypy
 imports: dev
 	$(BIN)/lint-imports
+compiled: $(BIN)/.compiled
+# Once after an install. It doesn't matter when it fails: libraries hold files that don't compile, and a test module that can't be imported is told of by `test`.
+$(BIN)/.compiled: $(BIN)/.dev
+	@$(BIN)/python -m pytest -q --collect-only >/dev/null || true
+	@$(BIN)/python -m compileall -q $(VENV)/lib >/dev/null || true
+	@touch $@
 test: dev
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not llm"
 
+# Who runs beside others is given more time before a test counts as hung.
+PATIENCE := --timeout 240
+# Side by side, for the model computes in one thread and waits for the client, and stages of the lab wait for their last worker. What has the most to do gives way to the model.
 check-all: $(if $(CHECKED),dev,check) ## check, and what is slow: oracles, all kills, the lab at small size, the real small model, pi's client; CHECKED=1 where check was run already
-	@$(MAKE) --no-print-directory check-lab
-	$(BIN)/python -m pytest -q -n $(JOBS) -m "slow"
-	@$(MAKE) --no-print-directory $(TOGETHER) check-llm check-rpc
+	@$(MAKE) --no-print-directory $(TOGETHER) check-llm check-slow check-lab
+	@$(MAKE) --no-print-directory check-rpc  # alone, for its client waits a second for an end and no longer
+
+# Nobody may meet half a library, so what would use it waits for it; where it can't be had, check-lab says so.
+try-train: dev
+	-@$(MAKE) --no-print-directory train
+
+check-slow: try-train
+	nice -n 5 $(BIN)/python -m pytest -q -n $(JOBS) $(PATIENCE) -m "slow" $$(grep -rlF pytest.mark.slow tests --include='test_*.py')
 
 # Only an install that fails is a reason to skip; tests that fail, or find no model after it, are failures.
-check-lab: dev ## what needs the training library or plots, and every table of the lab at small size; says so where they can't be installed
+check-lab: try-train ## what needs the training library or plots, and every table of the lab at small size; says so where they can't be installed
 	@if $(MAKE) --no-print-directory train; then \
-	  OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not llm" tests/lab/train tests/lab/report && \
-	  $(MAKE) --no-print-directory lab-quick; \
+	  OMP_NUM_THREADS=1 nice -n 5 $(BIN)/python -m pytest -q -n $(JOBS) $(PATIENCE) -m "not slow and not llm" tests/lab/train tests/lab/report && \
+	  nice -n 5 $(MAKE) --no-print-directory lab-quick; \
 	else \
 	  echo "check-lab: SKIPPED, because the packages of requirements-train.txt can't be installed here (see above)"; \
 	fi
 
 check-llm: dev ## every wire against a small real model on loopback; says so where it can't be installed
 	@if $(MAKE) --no-print-directory llm; then \
-	  NEED_LLM=1 $(BIN)/python -m pytest -q -m llm tests/llm; \
+	  NEED_LLM=1 $(BIN)/python -m pytest -q $(PATIENCE) -m llm tests/llm; \
 	else \
 	  echo "check-llm: SKIPPED, because the packages of requirements-llm.txt can't be installed here (see above)"; \
 	fi
