@@ -1,6 +1,6 @@
 """What `sessions.py` measures, each in a process of its own so that its memory is its own: prints seconds.
 
-Run: python -m benchmarks.session_work parse|load|view|first|append|write-COUNT FILE
+Run: python -m benchmarks.session_work parse|load|view|first|small|append|write-COUNT FILE
 """
 
 import json
@@ -44,8 +44,8 @@ def view(path: Path) -> float:
     return seconds
 
 
-def first(path: Path) -> float:
-    """Open a whole session, tools and all, and make its first request, in a window that holds it. It is left as it was."""
+def first(path: Path, *, window: int = 100_000_000) -> float:
+    """Open a whole session, tools and all, and make its first request, in a window that holds it."""
     import anyio
 
     from trimtab.coding.choose import AtFile
@@ -53,7 +53,7 @@ def first(path: Path) -> float:
     from trimtab.coding.project import open_project
     from trimtab.providers.scripted import ScriptedProvider
 
-    row = {"id": "words-1", "context_window": 100_000_000, "max_output": 1_000}
+    row = {"id": "words-1", "context_window": window, "max_output": 1_000}
     flags = {"model": "local/words-1", "providers": {"local": {"base_url": "http://127.0.0.1:9/v1", "models": [row]}}}
     project = open_project(path.parent, overrides=flags, env={"TRIMTAB_HOME": str(path.parent / "home")})
 
@@ -64,6 +64,11 @@ def first(path: Path) -> float:
             return time.process_time() - start
 
     return anyio.run(run)
+
+
+def small(path: Path) -> float:
+    """The same in a window of 32,000 tokens, which takes a compaction: its edits are written into the file."""
+    return first(path, window=32_000)
 
 
 def append(path: Path) -> float:
@@ -116,6 +121,7 @@ WORK: dict[str, Callable[[Path], float]] = {
     "load": load,
     "view": view,
     "first": first,
+    "small": small,
     "append": append,
 }
 

@@ -362,11 +362,10 @@ class Engine:
         if self._heard is not None or not isinstance(self.tally, MeterTally) or self.tally.counts:
             return None
         budget = self.budget
-        size = self.tally.glance(view, request.system, request.tools)
         wanted = request.max_output or request.model.max_output
-        if size is None or size.upper >= min(budget.soft, budget.window - budget.safety - wanted):
-            return None
-        return Look(view, request, budget, size, self.tally)
+        most = min(budget.soft, budget.window - budget.safety - wanted)
+        size = self.tally.glance(view, request.system, request.tools, most=most)
+        return None if size is None else Look(view, request, budget, size, self.tally)
 
     def _as_it_stands(self, now: Look) -> Prepared | None:
         """The request without an edit; None where something has to be decided first."""

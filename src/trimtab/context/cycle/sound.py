@@ -130,12 +130,15 @@ def _bytes(view: View, places: Iterable[int]) -> int:
 
 def _with(sound: Sound, view: View, places: Sequence[int]) -> Sound:
     """The record with these slots taken in anew."""
-    pictured = sound.pictured
+    pictured, size = dict(sound.pictured), sound.bytes
     for place in places:
-        held = tuple(message for message in view.slots[place].shown if _holds_picture(message))
-        if held or place in pictured:
-            pictured = {**pictured, place: held}
-    return replace(sound, pictured=pictured, bytes=sound.bytes + _bytes(view, places))
+        shown = view.slots[place].shown
+        size += sum(map(text_bytes, shown))
+        if held := tuple(message for message in shown if _holds_picture(message)):
+            pictured[place] = held
+        elif place in pictured:
+            pictured[place] = ()
+    return replace(sound, pictured=pictured, bytes=size)
 
 
 def _holds_picture(message: Message) -> bool:

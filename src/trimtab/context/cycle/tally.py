@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _OVERHEAD = 16
 """Tokens that a wire puts around a text, at most."""
+_TOGETHER = 32
+"""Texts that are guessed as one: most are short, and each guess is twenty passes."""
 
 
 class MeterTally:
@@ -103,8 +105,10 @@ class MeterTally:
         self._seen = view
         return self.meter.estimate()
 
-    def glance(self, view: View, system: str, tools: Sequence[ToolSpec]) -> Estimate | None:
-        """A guess that loads no vocabulary; `upper` is certain, for no token is less than a byte. None where there is more than text."""
+    def glance(self, view: View, system: str, tools: Sequence[ToolSpec], *, most: int) -> Estimate | None:
+        """A guess that loads no vocabulary; `upper` is certain, for no token is less than a byte, and under `most`. None where that can't be, or
+        where there is more than text.
+        """
         texts = [system, *(f"{t.name} {t.description} {t.parameters}" for t in tools)]
         for message in view.messages():
             for part in message.parts:
@@ -114,14 +118,22 @@ class MeterTally:
                     texts.append(f"{part.name} {part.raw}")
                 else:
                     return None
-        size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         overhead = _OVERHEAD * len(texts)
-        guessed = sum(map(_guessed, texts)) + overhead // 2
-        return Estimate(guessed, max(guessed, size + overhead), known=False, anchored=False)
+        size = overhead + sum(_bytes(text) for text in texts)
+        if size >= most:  # known without a guess, which would read every letter
+            return None
+        together = ("\n".join(texts[at : at + _TOGETHER]) for at in range(0, len(texts), _TOGETHER))
+        guessed = sum(map(_guessed, together)) + overhead // 2
+        upper = max(guessed, size)
+        return Estimate(guessed, upper, known=False, anchored=False) if upper < most else None
 
     def observe(self, answer: Assistant) -> bool:
         """Learn from the usage of `answer`, which answered exactly what was estimated last; say whether it was believed."""
         return self.meter.observe(answer)
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _guessed(text: str) -> int:

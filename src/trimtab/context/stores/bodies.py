@@ -109,6 +109,11 @@ def spill(message: Message, bodies: BodyStore, *, limit: int = LIMIT) -> Message
 
 def inflate(message: Message, bodies: BodyStore) -> Message:
     """Return `message` with its bodies back. What can't be read is described in its place."""
+    for part in message.parts:
+        if isinstance(part, Text | Image | ToolCall) and part.body is not None:
+            break
+    else:  # nearly always, and every message of a session that is opened comes by
+        return message
     return _map_parts(message, lambda part: _inflate_part(part, bodies))
 
 

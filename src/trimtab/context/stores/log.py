@@ -25,6 +25,7 @@ from trimtab.context.stores.commit import GroupCommit, Ticket
 from trimtab.context.stores.disk import Disk, disk, make_folder, require_file, timestamp
 from trimtab.context.stores.jsonl import SessionFile
 from trimtab.context.stores.lock import Owner, SessionLock, this_process
+from trimtab.context.uncollected import uncollected
 from trimtab.context.window.fold import Conversation
 from trimtab.context.window.view import Repairs, View
 from trimtab.types.codec import Entry, entry_of
@@ -148,7 +149,8 @@ class SessionLog:
         require_file(path)
         lock = None if read_only else SessionLock.acquire(path, owner or this_process(now), takeover=takeover)
         try:
-            file = SessionFile.read(path) if read_only else SessionFile.open(path, disk=disk)
+            with uncollected():
+                file = SessionFile.read(path) if read_only else SessionFile.open(path, disk=disk)
         except BaseException:
             if lock is not None:
                 lock.release()
@@ -278,8 +280,9 @@ class SessionLog:
 
     def _load(self, file: SessionFile) -> None:
         self.archive.damage.extend(file.found.damage)
-        for line, entry in file.found.numbered():
-            self.archive.add(entry, line=line)
+        with uncollected():
+            for line, entry in file.found.numbered():
+                self.archive.add(entry, line=line)
         self._owed = owed_repairs(self.archive)
         if self._lock is not None and (stale := self._lock.stale) is not None:
             self._owed.append(("lock_taken_over", msgspec.to_builtins(stale)))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from trimtab.context.archive import Archive, parked_call
+from trimtab.context.uncollected import uncollected
 from trimtab.context.window.view import View
 from trimtab.types.codec import Entry
 from trimtab.types.entries import EditEntry, MessageEntry, RepairEntry, RevertEntry
@@ -47,8 +48,9 @@ class Fold:
 def fold(path: Iterable[Entry], *, whole: Callable[[Message], Message]) -> Fold:
     """Fold a whole path, root first."""
     folded = Fold(whole)
-    for entry in path:
-        folded.add(entry)
+    with uncollected():
+        for entry in path:
+            folded.add(entry)
     return folded
 
 

@@ -31,5 +31,5 @@ def late_answer(result: ToolResult) -> User:
 
 def _is_content(part: Part, *, failed: bool) -> bool:
     if isinstance(part, Text):
-        return bool(part.text.strip())
+        return bool(part.text) and not part.text.isspace()  # unlike strip(), it copies nothing
     return not (failed and isinstance(part, Thinking))

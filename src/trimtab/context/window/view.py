@@ -310,19 +310,18 @@ class View:
         calls = message.tool_calls
         place = len(self.slots)
         answer = Slot(entry_id, message, step, self.turn, end=place + 1 + len(calls), shown=(message,))
-        # Whatever was still open further up is settled now: it hardly ever changes, and then everything is looked at anew.
-        made = self._with(step=step, _settled=place)._append(answer)
+        self._name(entry_id, place)
+        slots = self.slots.append(answer)
         fresh: dict[str, list[int]] = {}
-        opened = []
-        for call in calls:
-            index = len(made.slots)
+        opened = range(place + 1, place + 1 + len(calls))
+        for index, call in zip(opened, calls, strict=True):
             fresh.setdefault(call.id, []).append(index)
-            opened.append(index)
             waiting = stand_in(call.id, call.name, PENDING if call.id in self.parked else INTERRUPTED)
             slot = Slot(call.id, waiting, step, self.turn, group=place, answered=False, stored=False, shown=(waiting,))
-            made = made._with(slots=made.slots.append(slot))
+            slots = slots.append(slot)
         self._index.calls.update(fresh)
-        return made._with(_open=(*made._open, *opened), _settled=place + 1 if opened else len(made.slots))
+        # Whatever was still open further up is settled now: it hardly ever changes, and then everything is looked at anew.
+        return self._with(step=step, slots=slots, _open=(*self._open, *opened), _settled=place + 1)
 
     def _answer(self, entry_id: str, result: ToolResult) -> "View":
         places = self._places_of_call(result.call_id)
