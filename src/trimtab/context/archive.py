@@ -13,11 +13,13 @@ The one rule: damage is data. `add` never raises for what a file may hold.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from trimtab.types.codec import Entry
 from trimtab.types.entries import (
     TIP_TYPES,
     CustomEntry,
+    KnownEntry,
     LabelEntry,
     LeafEntry,
     MessageEntry,
@@ -28,6 +30,7 @@ from trimtab.types.entries import (
 )
 from trimtab.types.messages import Assistant, Message, ToolResult
 
+T = TypeVar("T", ModelChangeEntry, ThinkingChangeEntry)
 _STEERING = frozenset({"leaf", "label", "session_info", "repair"})
 _CALL = b'"tool_call"'
 """Stands in every line that holds a call, and spares decoding most others."""
@@ -71,6 +74,8 @@ class Archive:
     _children: dict[str | None, list[str]] | None = None
     _path: list[Entry] = field(default_factory=list)
     _path_leaf: str | None = None
+    _looked: dict[str, tuple[int, KnownEntry | None]] = field(default_factory=dict)
+    """By type: how much of the path in use was searched for the newest entry of it, and what was found."""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -123,6 +128,7 @@ class Archive:
         if self._path_leaf != self.leaf:
             self._path = self._walk(self.leaf)
             self._path_leaf = self.leaf
+            self._looked = {}
         return self._path
 
     def children(self, entry_id: str | None) -> tuple[str, ...]:
@@ -143,26 +149,20 @@ class Archive:
     @property
     def model(self) -> tuple[str, str] | None:
         """Provider and model that the path chose last."""
-        for entry in reversed(self.path()):
-            if entry.type == "model_change" and isinstance(value := entry.value, ModelChangeEntry):
-                return value.provider, value.model
-        return None
+        value = self._newest("model_change", ModelChangeEntry)
+        return None if value is None else (value.provider, value.model)
 
     @property
     def own_model(self) -> str | None:
         """The model that the path chose last, as `PROVIDER/ID`: not one that stood in for it."""
-        for entry in reversed(self.path()):
-            if entry.type == "model_change" and isinstance(value := entry.value, ModelChangeEntry):
-                return value.instead_of or f"{value.provider}/{value.model}"
-        return None
+        value = self._newest("model_change", ModelChangeEntry)
+        return None if value is None else value.instead_of or f"{value.provider}/{value.model}"
 
     @property
     def thinking(self) -> str | None:
         """Thinking level that the path chose last."""
-        for entry in reversed(self.path()):
-            if entry.type == "thinking_change" and isinstance(value := entry.value, ThinkingChangeEntry):
-                return value.level
-        return None
+        value = self._newest("thinking_change", ThinkingChangeEntry)
+        return None if value is None else value.level
 
     @property
     def parked(self) -> tuple[Parked, ...]:
@@ -180,6 +180,17 @@ class Archive:
         """Ids of all calls that were ever recorded, on whatever branch."""
         answers = (m for e in self if _CALL in e.raw and isinstance(m := _message(e), Assistant))
         return {call.id for answer in answers for call in answer.tool_calls}
+
+    def _newest(self, kind: str, of: type[T]) -> T | None:
+        """The newest entry of a type on the path in use. Each turn asks, so only what is new since then is looked at."""
+        path = self.path()
+        upto, found = self._looked.get(kind, (0, None))
+        for place in range(len(path) - 1, upto - 1, -1):
+            if path[place].type == kind and isinstance(value := path[place].value, of):
+                found = value
+                break
+        self._looked[kind] = len(path), found
+        return found if isinstance(found, of) else None
 
     def _name(self, entry: Entry, line: int) -> None:
         if entry.id:

@@ -41,7 +41,12 @@ def sound_of(view: View) -> Sound | None:
     newest = newest_request(view)
     if view.is_waiting or newest is None:
         return None
-    return _with(Sound(view, newest), view, range(len(view.slots)))
+    shown = view.shown()
+    pictured: dict[int, tuple[Message, ...]] = {}
+    for place, message, _ in shown:
+        if _holds_picture(message):
+            pictured[place] = (*pictured.get(place, ()), message)
+    return Sound(view, newest, pictured, sum(text_bytes(message) for _, message, _ in shown))
 
 
 def grown(sound: Sound, view: View, rules: WireRules, reachable: Reachable, *, fixed_bytes: int = 0) -> Sound | None:
