@@ -111,6 +111,25 @@ def test_commands_run_in_order_up_to_the_first_that_fails(cli: Cli) -> None:
     assert (cli.project / "log").read_text() == "a\nb\n"
 
 
+@pytest.mark.parametrize(
+    ("check", "told"), [("grep -q kept", (0, "stop", "passed")), ("grep -q changed", (3, "verify_failed", "failed"))]
+)
+def test_without_rounds_protected_files_are_checked_as_they_were_and_named_to_whoever_reads_the_result(
+    cli: Cli, check: str, told: tuple[int, str, str]
+) -> None:
+    cli.file("test_a.txt", "kept\n")
+    change = {"tool_calls": [{"name": "write", "arguments": {"path": "test_a.txt", "content": "changed\n"}}]}
+    protect = ("--set", "verify.protect=['test_*']", "--set", "verify.rounds=0")
+    outcome = checked(cli, change, DONE, flags=("--verify", f"{check} test_a.txt", *protect))
+    (named,) = outcome.result["tampered"]
+    assert named == "test_a.txt was changed"
+    assert (outcome.code, outcome.result["reason"], outcome.result["verify"]) == told
+    assert [event["tampered"] for event in outcome.of("verify_ended")] == [[named]]
+    notices = [event["message"] for event in outcome.of("notice")]
+    assert sum(one.startswith(f"protected files are not as they were: {named}") for one in notices) == 1
+    assert (cli.project / "test_a.txt").read_text() == "changed\n"
+
+
 def test_a_check_gets_no_key(cli: Cli) -> None:
     cli.env["OPENAI_API_KEY"] = "sk-secret"
     flags = ("--verify", 'test -z "$OPENAI_API_KEY"')
