@@ -1,20 +1,25 @@
 """What `sessions.py` measures, each in a process of its own so that its memory is its own: prints seconds.
 
-Run: python -m benchmarks.session_work parse|load|view|first|small|append|write-COUNT FILE
+Run: python -m benchmarks.session_work parse|load|view|first|small|turn|append|write-COUNT FILE
 """
 
 import json
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trimtab.coding.logs import now
 from trimtab.context.stores.log import SessionLog
 from trimtab.types.messages import Assistant, Message, Text, ToolCall, ToolResult, User
 
+if TYPE_CHECKING:
+    from trimtab.coding.session import Session
+
 APPENDS = 101
+TURNS = 30
 LINE = "def handle(request):  # a line of code such as tools return, sixty\n"
 
 
@@ -46,6 +51,34 @@ def view(path: Path) -> float:
 
 def first(path: Path, *, window: int = 100_000_000) -> float:
     """Open a whole session, tools and all, and make its first request, in a window that holds it."""
+
+    async def request(session: "Session") -> None:
+        await session.context.transcript.prompt(session.context.request())
+
+    return _in_session(path, request, window=window)
+
+
+def small(path: Path) -> float:
+    """The same in a window of 32,000 tokens, which takes a compaction: its edits are written into the file."""
+    return first(path, window=32_000)
+
+
+def turn(path: Path) -> float:
+    """A prompt and its answer, in a window of 32,000 tokens: the median of many, behind those that load what counts."""
+    took: list[float] = []
+
+    async def turns(session: "Session") -> None:
+        for n in range(TURNS + 2):
+            start = time.process_time()
+            await session.prompt(f"hi {n}")
+            took.append(time.process_time() - start)
+
+    _in_session(path, turns, window=32_000)
+    return statistics.median(took[2:])
+
+
+def _in_session(path: Path, work: "Callable[[Session], Awaitable[None]]", *, window: int) -> float:
+    """Open a session and do some work in it."""
     import anyio
 
     from trimtab.coding.choose import AtFile
@@ -56,19 +89,15 @@ def first(path: Path, *, window: int = 100_000_000) -> float:
     row = {"id": "words-1", "context_window": window, "max_output": 1_000}
     flags = {"model": "local/words-1", "providers": {"local": {"base_url": "http://127.0.0.1:9/v1", "models": [row]}}}
     project = open_project(path.parent, overrides=flags, env={"TRIMTAB_HOME": str(path.parent / "home")})
+    answers = ScriptedProvider([{"text": "ok"}] * (TURNS + 2))
 
     async def run() -> float:
         start = time.process_time()
-        async with open_session(project, AtFile(path), provider=ScriptedProvider([])) as session:
-            await session.context.transcript.prompt(session.context.request())
+        async with open_session(project, AtFile(path), provider=answers) as session:
+            await work(session)
             return time.process_time() - start
 
     return anyio.run(run)
-
-
-def small(path: Path) -> float:
-    """The same in a window of 32,000 tokens, which takes a compaction: its edits are written into the file."""
-    return first(path, window=32_000)
 
 
 def append(path: Path) -> float:
@@ -122,6 +151,7 @@ WORK: dict[str, Callable[[Path], float]] = {
     "view": view,
     "first": first,
     "small": small,
+    "turn": turn,
     "append": append,
 }
 

@@ -15,6 +15,7 @@ from trimtab.context.engine import Engine
 from trimtab.context.validate import rules_for, validate
 from trimtab.context.validate.media import front_bytes, media_faults, text_bytes
 from trimtab.context.window.view import View
+from trimtab.types.edits import Compact
 from trimtab.types.errors import ContextFloor
 from trimtab.types.messages import Assistant, Image, Text, ToolCall, ToolResult, User, user
 from trimtab.types.models import ModelInfo
@@ -51,6 +52,17 @@ def test_step_by_step_the_bytes_of_all_texts_count_as_they_do_at_once(sizes: lis
         if sound is None:
             return
         assert sound.bytes == sum(text_bytes(message) for message in view.messages())
+
+
+def test_behind_a_compaction_what_is_kept_of_a_view_is_about_what_it_shows() -> None:
+    view = View().with_message("u", User((Text("see"), picture(png()))))
+    view = worked(worked(view, 1, "x" * 900), 2, "y" * 900)
+    view = view.with_edit("e", Compact(targets=("u", "a1", "r1"), summary="They saw it."))
+    view = view.with_message("u2", User((Text("and this"), picture(png()))))
+    sound = sound_of(view)
+    assert sound is not None
+    assert sound.bytes == sum(text_bytes(message) for message in view.messages())
+    assert sound.pictured == {len(view.slots) - 1: (view.messages()[-1],)}
 
 
 def test_many_small_results_together_are_too_much_for_the_server_and_are_taken_out_or_told() -> None:

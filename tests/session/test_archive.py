@@ -1,5 +1,9 @@
 """The tree in memory."""
 
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from support.sessions import line, say
@@ -165,3 +169,28 @@ def test_call_ids_are_those_of_every_branch_and_of_voided_answers():
         line("c", "b", text='no "tool_call" of anybody'),
     )
     assert (path_ids(archive), archive.call_ids()) == (["b", "c"], {"one", "two"})
+
+
+@given(st.lists(st.tuples(st.sampled_from(["message", "model", "thinking", "move", "look"]), st.integers(0, 30))))
+def test_the_model_and_the_thinking_level_are_those_that_a_walk_over_the_whole_path_finds(steps: list[tuple[str, int]]):
+    archive = Archive()
+    for n, (what, number) in enumerate(steps, 2):
+        envelope: dict[str, Any] = {"id": f"e{n}", "parent": archive.leaf, "time": T}
+        known = [entry.id for entry in archive]
+        made: KnownEntry
+        if what == "message":
+            made = MessageEntry(**envelope, message=say("hm"))
+        elif what == "model":
+            made = ModelChangeEntry(**envelope, provider="p", model=f"m{number}")
+        elif what == "thinking":
+            made = ThinkingChangeEntry(**envelope, level=f"l{number}")
+        elif what == "move":
+            made = LeafEntry(**envelope, target=known[number % len(known)] if known else None)
+        else:
+            values = [entry.value for entry in reversed(archive.path())]
+            models = (value.model for value in values if isinstance(value, ModelChangeEntry))
+            levels = (value.level for value in values if isinstance(value, ThinkingChangeEntry))
+            model = archive.model
+            assert (model and model[1], archive.thinking) == (next(models, None), next(levels, None))
+            continue
+        archive.add(entry_of(made), line=n)
