@@ -176,7 +176,7 @@ async def test_the_command_lists_agents_with_their_places_and_what_children_did(
     assert any(line.startswith(f"problem: {cli.home}/agents/bad.md is left out: its description") for line in lines)
     (worker,) = session.crew.workers
     assert lines[-2:] == [
-        f"w: how many?: stop, 1 step; session {worker.session_id}",
+        f"w: how many?: done, 1 step; session {worker.session_id}",
         "trimtab sessions show SESSION shows what one did",
     ]
     shown = await anyio.to_thread.run_sync(cli.inside, "sessions", "show", worker.session_id)
@@ -201,3 +201,11 @@ def test_what_means_nothing_in_a_file_is_said_by_the_doctor_and_not_on_every_run
     assert found(cli).remarks == ()
     (check,) = agent_checks(open_project(cli.project, env=cli.environment()))
     assert (check.status, check.found) == ("note", f"{cli.home}/agents/one.md: there is no tool 'WebSearch' here")
+
+
+@pytest.mark.anyio
+async def test_of_an_agents_tools_those_are_shown_that_it_can_have(cli: Cli) -> None:
+    project = project_of(cli, {"text": "x"}, tools={"enabled": ["read", "task"]})
+    async with open_session(project, New()) as session:
+        told = await Desk(session).run("agents")
+    assert "  tools: read; at most in mode plan" in told

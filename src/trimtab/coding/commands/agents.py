@@ -12,6 +12,8 @@ from trimtab.coding.telling.tables import counted, shortened
 
 _DESCRIBED = 160
 _PROMPT = 80
+_ENDED = {"stop": "done", "error": "failed", "cancelled": "stopped", "length": "cut at the output limit"}
+"""How people call the ends of turns."""
 _READ = "trimtab sessions show SESSION shows what one did"
 _HOW = "More: a Markdown file with name, description and instructions in {home}/agents, or in .trimtab/agents of a project that you trust"
 
@@ -23,7 +25,8 @@ async def _run(desk: Desk, rest: str) -> None:
 def agent_lines(session: Session) -> list[str]:
     """The agents, then the children of this opening."""
     found = session.instructions.found
-    lines = [line for agent in found.agents.values() for line in _agent(agent)]
+    here = frozenset(tool.spec.name for tool in session.agent.tools)
+    lines = [line for agent in found.agents.values() for line in _agent(agent, here)]
     lines += [f"problem: {text}" for text in found.left_out("agents")]
     lines.append(_HOW.format(home=session.project.home.config))
     workers = session.crew.workers
@@ -33,10 +36,11 @@ def agent_lines(session: Session) -> list[str]:
     return [*lines, "", "At work, and done:", *map(_worker, workers), *([_READ] if kept else [])]
 
 
-def _agent(agent: Subagent) -> Iterator[str]:
+def _agent(agent: Subagent, here: frozenset[str]) -> Iterator[str]:
+    """What it may use: of its tools those that are `here`, for none comes from anywhere else."""
     yield f"{agent.name} ({agent.whose}): {shortened(agent.description, _DESCRIBED)}"
     said = [shown_path(agent.path)] if agent.path is not None else []
-    said += [f"tools: {', '.join(sorted(agent.tools - NEVER)) or 'none'}"] if agent.tools is not None else []
+    said += [f"tools: {', '.join(sorted((agent.tools - NEVER) & here)) or 'none'}"] if agent.tools is not None else []
     said += [f"not: {', '.join(sorted(agent.without))}"] if agent.without else []
     said += [f"model: {agent.model}"] if agent.model else []
     said += [f"at most in mode {agent.mode}"] if agent.mode else []
@@ -47,7 +51,7 @@ def _agent(agent: Subagent) -> Iterator[str]:
 
 
 def _worker(worker: Worker) -> str:
-    state = worker.ending or worker.doing
+    state = _ENDED.get(worker.ending, worker.ending.replace("_", " ")) or worker.doing
     cost = f", ${worker.cost_usd:.4f}" if worker.cost_usd else ""
     session = f"; session {worker.session_id}" if worker.session_file else ""
     prompt = shortened(" ".join(worker.prompt.split()), _PROMPT)
