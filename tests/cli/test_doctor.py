@@ -163,3 +163,9 @@ def test_what_a_run_stops_at_the_doctor_says_in_the_same_words(
     run = cli.inside("-p", "hi", "--model", model, "--set", setting)
     assert run.code in (1, 2)
     assert check["found"] in " ".join(run.err.split())
+
+
+def test_the_doctor_says_that_no_sandbox_hides_what_rules_close_to_reading(cli: Cli) -> None:
+    (found,) = checks(doctor(cli, "--set", "permissions.deny=['read(.env)', 'bash(rm)']"), "sandbox reads")
+    assert (found["status"], found["found"].partition(":")[0]) == ("note", "read(.env)")
+    assert "programs that a command starts can still read it" in found["found"]

@@ -4,13 +4,15 @@ import os
 from collections.abc import Iterator, Sequence
 
 from trimtab.coding.check import Check
+from trimtab.coding.kept_rules import reading_rules
 from trimtab.coding.project import Project
 from trimtab.coding.sandbox.confiner import Confiner
 from trimtab.coding.sandbox.places import Grounds
 
 _TODO = "Install bubblewrap, or use Linux 5.13 or later; docs/sandbox.md says what each needs."
-
-
+_UNSEEN = (
+    "Keep such files outside of what this user can read; docs/permissions.md (Reading) says which commands are seen."
+)
 _SHOWN = 8
 """Paths that are named of one kind."""
 
@@ -34,7 +36,14 @@ def confiner_of(project: Project) -> Confiner:
 
 def sandbox_checks(project: Project) -> tuple[Check, ...]:
     """What holds the commands of this project, what gets past it, and where they may write. Starts programs to try them."""
-    return tuple(_checks(project))
+    return (*_checks(project), *_reading(project))
+
+
+def _reading(project: Project) -> Iterator[Check]:
+    """Rules that close files to reading hold by the words of a command alone: no sandbox of ours hides such a file."""
+    if texts := [rule.text for rule in reading_rules(project).deny]:
+        found = f"{_few(texts)}: denied to tools and to commands that name the file; programs that a command starts can still read it"
+        yield Check("note", "sandbox reads", found, _UNSEEN)
 
 
 def _checks(project: Project) -> Iterator[Check]:
