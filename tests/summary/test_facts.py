@@ -189,19 +189,3 @@ def test_an_error_comes_back_with_its_line_and_the_names_of_one_source_together(
 
 def test_what_every_machine_has_and_escapes_are_no_facts():
     assert [fact.text for fact in facts_of([result("c1", "2>/dev/null #!/bin/sh \\n\\n\\n src/a.py")])] == ["src/a.py"]
-
-
-def test_of_a_run_larger_than_any_window_all_that_a_person_said_is_read_and_of_the_rest_the_end(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr("trimtab.context.summary.facts._MOST_OF_OTHERS", 60)
-    talk = [
-        said("Never touch schema_old."),
-        answer("", call("c1", "read", '{"path": "old_path.py"}')),
-        result("c1", "old_name " + "x" * 50),
-        answer("", call("c2", "read", '{"path": "new_path.py"}')),
-        result("c2", "new_name"),
-    ]
-    found = {fact.text for fact in facts_of(talk)}
-    assert {"Never touch schema_old.", "schema_old", "new_name"} <= found
-    assert "old_name" not in found

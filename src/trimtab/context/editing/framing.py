@@ -19,13 +19,9 @@ from trimtab.context.shorten.names import names_line, written_in
 from trimtab.context.strings import arguments_text, distinctive_strings
 from trimtab.context.summary.frame import frame
 from trimtab.context.summary.redact import redact
-from trimtab.context.summary.sources import Source
 from trimtab.context.window.slots import Slot
 from trimtab.context.window.view import View
 from trimtab.types.messages import Assistant, Text, ToolCall, ToolResult, User
-
-_MOST_READ = 4_000_000
-"""Characters of a run that are searched for names, from its end: more than any window holds."""
 
 
 def index_name(view: View, run: Sequence[int]) -> str:
@@ -62,8 +58,7 @@ def names_of(view: View, run: Sequence[int], text: str, action: Action, kit: Kit
     most = action.params.get("names")
     if not isinstance(most, int) or isinstance(most, bool) or most <= 0:
         return ""
-    slots = _newest([view.slots[i] for i in run])
-    shown = [in_words(slot, message) for slot in slots for message in slot.shown]
+    shown = [in_words(slot, message) for slot in (view.slots[i] for i in run) for message in slot.shown]
     written = [_names_in(part) for message in shown for part in message.parts if isinstance(part, ToolCall)]
     parts = [part for message in shown if not isinstance(message, Assistant) for part in message.parts]
     # A secret would be a name like any other, and what tells that it is one stands in front of it.
@@ -71,16 +66,6 @@ def names_of(view: View, run: Sequence[int], text: str, action: Action, kit: Kit
     standing = standing_strings(view, but=set(run)).union(distinctive_strings(text), _call_ids(view, run))
     taken = [string for one in written for string in distinctive_strings(one)]
     return names_line("\n".join((*written, *read)), standing=standing, max_tokens=most, count=kit.count, taken=taken)
-
-
-def _newest(slots: Sequence[Slot]) -> Sequence[Slot]:
-    """The last of them, as many as a large window holds: names of what is older are hardly used again, and a line has room for a few."""
-    left = _MOST_READ
-    for at in range(len(slots) - 1, -1, -1):
-        left -= sum(Source("", message).letters for message in slots[at].shown)
-        if left < 0:
-            return slots[at + 1 :]
-    return slots
 
 
 def _call_ids(view: View, run: Sequence[int]) -> set[str]:

@@ -17,7 +17,7 @@ from typing import Literal
 from trimtab.context.strings import Kept, arguments_text
 from trimtab.context.summary.fit import both_ends
 from trimtab.context.summary.redact import redact
-from trimtab.context.summary.sources import Source, sources_of
+from trimtab.context.summary.sources import sources_of
 from trimtab.types.messages import Message
 
 FactKind = Literal["rule", "quote", "number", "path", "identifier", "error", "url"]
@@ -103,8 +103,6 @@ _SENTENCE = re.compile(r"[^\n.!?。！？]*(?:[.!?](?!\s|$)[^\n.!?。！？]*)*[
 _LONGEST_RULE = 400
 _MOST_READ = 1_000_000
 """Characters of one message that are searched, from both ends."""
-_MOST_OF_OTHERS = 4_000_000
-"""Characters of all that tools and models said and asked for that are searched, from the end: more than any window holds. What a person said is read whatever its place."""
 _known: Kept[tuple[tuple[FactKind, str], ...]] = Kept(8_000_000)
 """Each summary reads what stands behind it, too, so most texts are asked about several times."""
 _known_rules: Kept[tuple[str, ...]] = Kept(2_000_000)
@@ -150,18 +148,12 @@ def facts_of(
 ) -> tuple[Fact, ...]:
     """Return the facts in `messages`, each once, with its first source, in order of appearance.
 
-    `later` are messages behind them: their calls count as uses. Earlier summaries are read too, but nobody speaks in them. Of a run that is
-    larger than windows are (an import, a model with a small window), what tools printed and models called long ago is passed over.
+    `later` are messages behind them: their calls count as uses. Earlier summaries are read too, but nobody speaks in them.
     """
     found: dict[tuple[FactKind, str], Fact] = {}
     by_text: dict[str, list[tuple[FactKind, str]]] = {}
     calls = 0
-    sources = sources_of(messages, ids)
-    begin = _read_from(sources)
-    for number, source in enumerate(sources):
-        if number < begin and not source.by_user and not source.earlier_summary:
-            calls += len(source.calls)
-            continue
+    for source in sources_of(messages, ids):
         for call in source.calls:
             calls += 1
             _mark_used(arguments_text(call), calls, found, by_text)
@@ -180,18 +172,6 @@ def facts_of(
             calls += 1
             _mark_used(arguments_text(call), calls, found, by_text)
     return tuple(found.values())
-
-
-def _read_from(sources: Sequence[Source]) -> int:
-    """The place of the first source of which all is read, whoever said it."""
-    left = _MOST_OF_OTHERS
-    for number in range(len(sources) - 1, -1, -1):
-        source = sources[number]
-        if not source.by_user:
-            left -= source.letters
-            if left < 0:
-                return number + 1
-    return 0
 
 
 def _spoken(text: str) -> Iterator[tuple[FactKind, str]]:
