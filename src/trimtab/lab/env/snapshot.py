@@ -130,6 +130,7 @@ CHANGING: Mapping[type, Mapping[str, Way]] = {
         "_entries": _flat,
         "_children": _each,
         "_path": _flat,
+        "_looked": _flat,
     },
     Conversation: {"archive": _own, "_fold": _own},
     Fold: {"noted": _flat},
