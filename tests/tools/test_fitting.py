@@ -4,6 +4,7 @@ import base64
 import io
 import struct
 import sys
+import warnings
 import zlib
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,14 @@ def test_what_is_exact_stays_a_png_where_that_is_small_enough_and_a_photograph_b
     assert fitted(out.getvalue(), SMALL).info.media_type == "image/png"
     assert fitted(picture(kind="JPEG"), SMALL).info.media_type == "image/jpeg"
     assert fitted(picture(400, 400), Caps(image_bytes=20_000)).info.media_type == "image/jpeg"
+
+
+def test_what_the_library_thinks_of_odd_bytes_is_said_to_nobody() -> None:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        fitted(picture(), SMALL)
+        warnings.warn_explicit("Corrupt EXIF data", UserWarning, "PIL/x.py", 1, module="PIL.TiffImagePlugin")
+    assert told == []
 
 
 def test_a_picture_stands_as_its_camera_was_held() -> None:

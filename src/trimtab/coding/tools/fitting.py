@@ -7,6 +7,7 @@ A picture is decoded only after its head has said how many pixels that makes. Th
 """
 
 import io
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,7 @@ def fitted(data: bytes, caps: Caps) -> Fitted:
             else f"{limit}: make it smaller first"
         )
         raise NoFit(f"{do}, or let Trimtab do it. {install_hint('images')}") from None
+    warnings.filterwarnings("ignore", module="PIL")  # what it thinks of odd bytes would stand in the middle of a talk
     try:
         with Pillow.open(io.BytesIO(data), formats=_FORMATS) as picture:
             if picture.width * picture.height > _PIXELS:
