@@ -33,10 +33,11 @@ from trimtab.agent.events import (
 from trimtab.agent.feed import Watcher
 from trimtab.coding.outcome import ending
 from trimtab.coding.refusals import DENIED
+from trimtab.coding.telling.printable import one_line
 from trimtab.coding.telling.tables import counted, shortened
 from trimtab.frontends.cli.colours import Colours, Role
 from trimtab.frontends.cli.screen import width_of, wrapped
-from trimtab.types.messages import Assistant, Text, ToolCall
+from trimtab.types.messages import Assistant, Message, Text, ToolCall, User
 from trimtab.types.text import strip_terminal
 
 if TYPE_CHECKING:
@@ -125,8 +126,8 @@ class TextPrinter:
                     self._write(strip_terminal(event.text))
             case MessageStarted():
                 self._answer = ""
-            case MessageEnded(message=Assistant() as message) if not message.superseded:
-                self._said(message)
+            case MessageEnded():
+                self._ended(event.message)
             case ToolStarted() | ToolEnded():
                 self._call(event)
             case Error():
@@ -145,6 +146,12 @@ class TextPrinter:
                 self._tell(self._words(event))
             case _:
                 pass
+
+    def _ended(self, message: Message) -> None:
+        if isinstance(message, Assistant) and not message.superseded:
+            self._said(message)
+        elif isinstance(message, User) and message.origin == "follow_up":
+            self.say(f"(now: {shortened(one_line(' '.join(message.said).strip()), _LINE)})")
 
     def _said(self, message: Assistant) -> None:
         self._answer = message.text
