@@ -18,6 +18,8 @@ def ran(cli: Cli, line: str, *more: str, mode: str = "text") -> Outcome:
         ("/deploy prod now", "no command /deploy", "put a space before it"),
         ("/fix-it bug", "no command /fix-it", "put a space before it"),
         ("/modle x", "no command /modle", "Did you mean /model?"),
+        ("/exit", "no command /exit", "Did you mean /quit?"),
+        ("/scoped-models", "no command /scoped-models", "Did you mean /models?"),
         ("/model a/b", "/model is a command of a talk", "--model PROVIDER/MODEL"),
         ("/trust", "/trust is a command of a talk", "trimtab trust does that"),
         ("/help", "/help is a command of a talk", "trimtab chat starts one"),

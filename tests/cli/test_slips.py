@@ -20,6 +20,9 @@ from trimtab.types.errors import UsageError
         ("Doctr", "trimtab doctor"),
         ("confg set model x", "trimtab config set model x"),
         ("auth", "trimtab login"),
+        ("setup", "trimtab login"),
+        ("export last", "trimtab sessions export"),
+        ("install", "trimtab extensions add"),
     ],
 )
 def test_what_was_meant_as_a_command_is_refused_with_what_it_may_be(cli: Cli, line: str, meant: str) -> None:
@@ -54,6 +57,8 @@ def test_a_slip_behind_options_is_refused_too(cli: Cli) -> None:
     [
         ["fix the login test"],
         ["fix", "it"],
+        ["update", "dependencies"],
+        ["install", "pytest"],
         ["model", "the", "data", "flow"],
         ["session handling is broken"],
         ["sessions?"],
@@ -105,6 +110,8 @@ def test_an_unknown_option_names_only_what_is_close(cli: Cli, option: str, meant
         (["--approve"], "--trust once"),
         (["--no-approve"], "--trust never"),
         (["--yolo"], "--permission full"),
+        (["-v"], "--version"),
+        (["--base-url", "http://x"], "providers.NAME.base_url"),
     ],
 )
 def test_an_option_of_another_program_names_ours(cli: Cli, options: list[str], hint: str) -> None:

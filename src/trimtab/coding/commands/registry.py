@@ -149,9 +149,33 @@ def parse(line: str, commands: Mapping[str, Command] = COMMANDS) -> tuple[str, s
     return (found[1], (found[2] or "").strip()) if found else None
 
 
+_ELSEWHERE: Mapping[str, str] = {
+    "agent": "agents",
+    "archive": "resume",
+    "branch": "fork",
+    "checkpoint": "undo",
+    "clear": "new",
+    "config": "settings",
+    "exit": "quit",
+    "keys": "hotkeys",
+    "keybindings": "hotkeys",
+    "local": "models",
+    "plan": "permissions plan",
+    "reset": "new",
+    "rewind": "undo",
+    "scoped-models": "models",
+    "session": "stats",
+    "sessions": "resume",
+    "status": "stats",
+    "summarize": "compact",
+    "usage": "cost",
+}
+"""Commands of other programs, and what does their job here."""
+
+
 def meant_by(name: str, commands: Mapping[str, Command]) -> str | None:
-    """The command that was probably meant by `name`: the skill of that name, or one that looks like it."""
-    return skill if (skill := f"skill:{name}") in commands else nearest(name, commands)
+    """The command that was probably meant by `name`: the skill of that name, one that does what others call so, or one that looks like it."""
+    return skill if (skill := f"skill:{name}") in commands else _ELSEWHERE.get(name) or nearest(name, commands)
 
 
 async def run_command(desk: Desk, name: str, rest: str) -> None:

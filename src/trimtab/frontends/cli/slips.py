@@ -24,9 +24,17 @@ _ABSENT: Mapping[str, str] = {
     "init": "Nothing needs to be set up; trimtab doctor says what is missing.",
     "auth": "trimtab login keeps a key or logs in; trimtab login --list says what lets you in.",
     "version": "trimtab --version prints it.",
+    "setup": "Nothing needs to be set up; trimtab login keeps a key, and trimtab doctor says what is missing.",
+    "providers": "trimtab models lists them, and trimtab login --list says which let you in.",
+    "skills": "/skills in trimtab chat lists them.",
+    "resume": "trimtab --continue goes on with the last session, --resume ID with another.",
+    "export": "trimtab sessions export SESSION FILE writes one down.",
+    "install": "trimtab extensions add SOURCE adds one; Trimtab itself is installed by pip or uv.",
+    "update": "Trimtab is updated by what installed it (pip, uv); trimtab extensions update is for extensions.",
+    "upgrade": "Trimtab is updated by what installed it (pip, uv); trimtab extensions update is for extensions.",
 }
 """Commands of other programs that people try, and what does their job here."""
-_OF_ABSENT = frozenset({"get", "set", "list", "show", "edit", "path"})
+_OF_ABSENT = frozenset({"last", "get", "set", "list", "show", "edit", "path"})
 
 _ALIKE: Mapping[str, str] = {
     "find": "search",
@@ -51,6 +59,20 @@ FOREIGN: Mapping[str, str] = {
     "--no-approve": "--trust never, or --safe, leaves this project's own settings out.",
     "--project-extensions": "--trust once lets a project act; its code is asked about, and kept, by /trust in trimtab chat.",
     "--auto-compact-threshold": "--set context.soft_tokens=N sets where the context is first worked on.",
+    "-v": "--version prints the version.",
+    "-V": "--version prints the version.",
+    "--models": "trimtab models lists them.",
+    "--list-models": "trimtab models lists them.",
+    "--export": "trimtab sessions export SESSION FILE writes one down.",
+    "--prompt": "-p TEXT is a prompt.",
+    "-o": "--mode json writes events, one a line; --mode transcript all that was said.",
+    "--output": "--mode json writes events, one a line; --mode transcript all that was said.",
+    "--base-url": "--set providers.NAME.base_url=URL says where a server is.",
+    "--api-key": "trimtab login PROVIDER keeps a key, unseen by other programs.",
+    "--api-key-env": "--set providers.NAME.api_key_env=VARIABLE says which variable holds the key.",
+    "--no-skills": "--set instructions.enabled=false leaves out skills, prompt templates and AGENTS.md.",
+    "--max-retries": "--set providers.NAME.max_retries=N says how often a request is sent again.",
+    "--timeout-seconds": "--set providers.NAME.idle_timeout_s=N says how long a stream may be silent.",
     "--max-turns": "--max-steps N bounds the requests of a run.",
     "--output-format": "--mode json writes events, one a line.",
     "--permission-mode": "--permission ask|auto-edit|full|plan says what may run unasked.",
