@@ -87,7 +87,7 @@ def build_tools(
         "todo": todo_tool,
         "jobs": lambda: jobs_tool(jobs),
         "task": lambda: TaskTool(crew or Crew(project.settings.agents)),
-        "fetch": lambda: fetch_tool(settings.fetch, outputs, project.env),
+        "fetch": lambda: fetch_tool(settings.fetch, outputs, project.env, caps=caps, images=images),
     }
     require_tools(settings)
     return tuple(makers[name]() for name in TOOLS if name in wanted)
