@@ -21,7 +21,7 @@ from trimtab.agent.events import (
     TurnStarted,
 )
 from trimtab.frontends.cli.text import TextPrinter
-from trimtab.types.messages import Assistant, Text, ToolCall
+from trimtab.types.messages import Assistant, Text, ToolCall, User
 from trimtab.types.usage import Usage
 
 END = TurnEnded(reason="stop", usage=Usage())
@@ -60,6 +60,13 @@ def test_on_a_terminal_the_answer_streams_once() -> None:
 def test_thinking_and_arguments_are_not_the_answer() -> None:
     deltas = [MessageDelta(message_id="m", part=0, kind=k, text="x") for k in ("thinking", "tool_arguments")]  # type: ignore[arg-type]
     assert shown(*deltas, END, live=True) == ("", "")
+
+
+def test_words_that_waited_for_the_end_of_a_turn_are_shown_when_they_are_said() -> None:
+    parts = (Text("then \x1b[31mthis\n\n"), Text('<file path="a.txt">\nsecret text\n</file>\n'))
+    queued, typed = User(parts, origin="follow_up"), User(parts, origin="prompt")
+    events = [MessageEnded(entry_id="e", message=message, message_id="m") for message in (queued, typed)]
+    assert shown(*events) == ("", "(now: then this)\n")
 
 
 def test_a_superseded_answer_is_not_the_answer() -> None:

@@ -151,7 +151,6 @@ def parse(line: str, commands: Mapping[str, Command] = COMMANDS) -> tuple[str, s
 
 _ELSEWHERE: Mapping[str, str] = {
     "agent": "agents",
-    "archive": "resume",
     "branch": "fork",
     "checkpoint": "undo",
     "clear": "new",
