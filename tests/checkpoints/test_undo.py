@@ -491,6 +491,14 @@ async def test_ignored_files_and_caches_are_not_looked_at(cli: Cli) -> None:
     assert (cli.project / "build" / "out").exists()
 
 
+async def test_caches_that_no_ignore_file_names_are_not_looked_at_either(cli: Cli) -> None:
+    script = "mkdir -p sub/__pycache__ node_modules/x; echo x | tee sub/__pycache__/a.pyc node_modules/x/b.js sub/a.py"
+    async with opened(cli, bash(script), DONE) as session:
+        reply = await session.prompt("go")
+        assert [Path(path).name for path in reply.changed_files] == ["a.py"]
+        assert len(await session.diff()) == 1
+
+
 async def test_a_project_too_large_to_look_at_says_once_what_cannot_be_taken_back(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -184,6 +184,17 @@ def test_an_error_that_has_no_room_behind_its_call_breaks_between_words(monkeypa
     ]
 
 
+def test_how_a_call_ended_is_never_cut_in_two_by_the_edge_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trimtab.frontends.cli.text.width_of", lambda stream: 40)
+    screen = Screen()
+    printer = TextPrinter(out=screen, err=screen, live=True, progress=True)
+    for call_id, size in (("1", 27), ("2", 28)):  # forty columns, and one more
+        call = ToolCall(call_id, "bash", {"command": "x" * size}, "{}")
+        printer.show(MessageEnded(entry_id="e", message=Assistant((call,), "tool_use")))
+        printer.show_all([begun(call_id), done(call_id)])
+    assert screen.getvalue().splitlines() == [f"  bash {'x' * 27}  [ok]", f"  bash {'x' * 28}  ", "    [ok]"]
+
+
 def test_who_types_meanwhile_gets_the_end_of_a_call_on_a_line_of_its_own() -> None:
     screen = Screen()
     printer = TextPrinter(out=screen, err=screen, live=True, progress=True, mark="> ")

@@ -29,6 +29,8 @@ _MOST_ENTRIES = 100_000
 _LOOK_S = 5
 GIT = ".git"
 _CACHES = frozenset({GIT, ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache"})
+_IN_CACHE = re.compile(rf"/(?:{'|'.join(map(re.escape, sorted(_CACHES)))})/")
+"""What an ignore file should name and may not: ripgrep lists it."""
 
 _Facts: TypeAlias = tuple[int, int, int, int, int]
 
@@ -109,8 +111,10 @@ class ProjectTree:
 
     def _files(self) -> list[str] | None:
         """The files: as ripgrep lists them, all of them without it; None when it can't."""
-        found = self._listed() if self.rg else list(self._walked())
-        return None if found is None else [name for name in found if not _TEMPORARY.search(name)]
+        found, below = self._listed() if self.rg else list(self._walked()), len(str(self.project).rstrip("/"))
+        if found is None:
+            return None
+        return [name for name in found if not _TEMPORARY.search(name) and not _IN_CACHE.search(name, below)]
 
     def _walked(self) -> Iterator[str]:
         for folder, folders, names in os.walk(self.project):

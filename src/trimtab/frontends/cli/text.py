@@ -224,6 +224,8 @@ class TextPrinter:
             width = width_of(self.err)
             if beside and width and len(f"  {name}  {head}") > width:  # there is no room for it behind the call
                 head, more = f"[{mark}]", [f"    {shortened(lines[0], _LINE)}", *more]
+            if width and len(f"  {name}  {head}") > width:
+                head = f"\n    {head}"
             self.err.write(self.colours.of(role, strip_terminal(head)) + "\n")
             self._open_call = ""
         else:
