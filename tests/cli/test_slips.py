@@ -133,3 +133,9 @@ def test_answer_offers_no_option_that_chooses_a_session(cli: Cli) -> None:
     assert "--model" in shown
     for option in ("--continue", "--resume", "--fork", "--session", "--no-session"):
         assert option not in shown
+
+
+def test_a_provider_without_a_model_says_what_lists_its_models(cli: Cli) -> None:
+    outcome = cli.inside("-p", "hi", "--provider", "openai")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "--model openai/MODEL; trimtab models openai lists them." in " ".join(outcome.err.split())

@@ -59,7 +59,10 @@ def _model(provider: str | None, model: str | None) -> str | None:
     """The model that the two flags name together. Raises `UsageError`."""
     if provider is None or model is None:
         if provider is not None:
-            raise UsageError("--provider names no model", hint=f"Add --model, as in --model {provider}/MODEL.")
+            raise UsageError(
+                "--provider names no model",
+                hint=f"Add --model, as in --model {provider}/MODEL; trimtab models {provider} lists them.",
+            )
         return model
     return model if model.startswith(f"{provider}/") else f"{provider}/{model}"
 
