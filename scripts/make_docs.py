@@ -51,6 +51,7 @@ def settings_page() -> str:
         ("", settings.Settings),
         ("providers.NAME", config.ProviderConfig),
         ("[providers.NAME.models]", config.ModelConfig),
+        ("[providers.NAME.models.price_above]", config.PriceAbove),
         ("providers.NAME.oauth", config.OAuthConfig),
         ('models."PROVIDER/ID"', settings.ModelOverride),
         ("auth", settings.AuthSettings),

@@ -20,7 +20,8 @@ from trimtab.providers.resolve import (
 from trimtab.providers.wire import Endpoint
 from trimtab.types.config import ModelConfig, ProviderConfig
 from trimtab.types.errors import ConfigError, UnknownModel
-from trimtab.types.models import ModelInfo, Price
+from trimtab.types.models import ModelInfo, Price, cost_usd
+from trimtab.types.usage import Usage
 
 BIG = ModelInfo(
     provider="vendor",
@@ -344,3 +345,23 @@ def test_any_id_of_a_declared_provider_survives_with_and_without_a_level(model_i
         assert find(f"local/{model_id}", local=LOCAL).model.id == model_id
     found = find(f"local/{model_id}:{level}", local=LOCAL)
     assert (found.model.id, found.thinking) == (model_id, level)
+
+
+@pytest.mark.parametrize(
+    ("said", "prompt", "usd"),
+    [
+        ({"price_input": 1.0, "price_output": 0.0}, 500_000, 0.5),
+        ({"price_input": 1.0, "price_output": 0.0}, 64_001, 0.064001),
+        ({"price_input": 1.0, "price_output": 0.0, "price_above": [(64_000, 2.0)]}, 63_999, 0.063999),
+        ({"price_input": 1.0, "price_output": 0.0, "price_above": [(200_000, 4.0), (64_000, 2.0)]}, 64_001, 0.128002),
+        ({"price_input": 1.0, "price_output": 0.0, "price_above": [(200_000, 4.0), (64_000, 2.0)]}, 250_000, 1.0),
+        ({"price_above": [(64_000, 2.0)]}, 1_000, None),
+    ],
+)
+def test_a_person_says_other_prices_for_long_prompts(said: dict, prompt: int, usd: float | None) -> None:
+    steps = [{"tokens": tokens, "input": price, "output": 0.0} for tokens, price in said.pop("price_above", [])]
+    rows = [{"id": "mine", **said, "price_above": steps}]
+    provider = msgspec.convert({"base_url": "http://127.0.0.1:9/v1", "models": rows}, ProviderConfig)
+    model = find("p/mine", p=provider).model
+    cost = cost_usd(Usage(input=prompt), model.prices)
+    assert cost == (None if usd is None else pytest.approx(usd))

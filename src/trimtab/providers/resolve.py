@@ -306,9 +306,14 @@ def _said(layer: ModelConfig) -> dict[str, Any]:
 
 
 def _prices(layer: ModelConfig, known: tuple[Price, ...]) -> dict[str, tuple[Price, ...]]:
-    """The prices after `layer`: what it says over the lowest tier, for prompts of every size; {} when it says nothing."""
+    """The prices after `layer`: what it says over the lowest tier, for prompts of every size but those for which it says others; {} when it says nothing."""
     said = _given(**{name: getattr(layer, f"price_{name}") for name in _PRICES})
-    return {"prices": (msgspec.structs.replace(known[0] if known else Price(0.0, 0.0), **said),)} if said else {}
+    if not said and not layer.price_above:
+        return {}
+    steps = sorted(layer.price_above, key=lambda step: step.tokens)
+    tiers = (Price(s.input, s.output, s.cache_read, s.cache_write, above=s.tokens) for s in steps)
+    lowest = (msgspec.structs.replace(known[0] if known else Price(0.0, 0.0), **said),) if said or known else ()
+    return {"prices": (*lowest, *tiers)}
 
 
 def _given(**fields: Any) -> dict[str, Any]:

@@ -38,6 +38,21 @@ RoleModels: TypeAlias = str | tuple[str | RoleModel, ...]
 """One model, or several: the first does the work, the others stand by."""
 
 
+class PriceAbove(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+    """What a request costs whose prompt has more than `tokens` tokens, all of it. USD per million tokens."""
+
+    tokens: Positive
+    """From how many on."""
+    input: Price
+    """A million tokens of prompt that no cache holds."""
+    output: Price
+    """A million tokens of answer, thinking included."""
+    cache_read: Price | None = None
+    """A million tokens of prompt that were read from a cache; the input price when unknown."""
+    cache_write: Price | None = None
+    """A million tokens of prompt that were written to a cache; the input price when unknown."""
+
+
 class ModelConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """One model of a provider. What is left out is the catalogue's word. Prices are USD per million tokens."""
 
@@ -65,6 +80,8 @@ class ModelConfig(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
     """A million tokens of prompt that were read from a cache; the input price when unknown."""
     price_cache_write: Price | None = None
     """A million tokens of prompt that were written to a cache; the input price when unknown."""
+    price_above: tuple[PriceAbove, ...] = ()
+    """Other prices for long prompts, with `price_input` and `price_output` for the others."""
     compat: dict[str, Any] = {}
     """Switches for what its server wants differently; the module of each wire lists its own."""
 
