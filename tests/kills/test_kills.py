@@ -27,9 +27,9 @@ def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
         yield launcher
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def duration(launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> float:
-    """Seconds that a whole run takes here."""
+    """Seconds that a whole run takes here, and now: measured once while the machine was busy, hundreds of kills would wait for runs that are long over."""
     cli = prepared(tmp_path_factory.mktemp("whole"))
     run = launcher.start(cli, *arguments(cli))
     seconds = run.wait()
