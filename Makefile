@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 TOGETHER := -j4 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check check-all check-lab check-llm check-rpc check-slow compiled llm try-train pi-client fix fmt lint types imports test docs docs-check bench conformance lab lab-quick catalogue clean install dev train
+.PHONY: help demo check check-all check-lab check-llm check-rpc compiled llm pi-client fix fmt lint types imports test docs docs-check bench conformance lab lab-quick catalogue clean install dev train
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -97,32 +97,23 @@ $(BIN)/.compiled: $(BIN)/.dev
 test: dev
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not llm"
 
-# Who runs beside others is given more time before a test counts as hung.
-PATIENCE := --timeout 240
-# Side by side, for the model computes in one thread and waits for the client, and stages of the lab wait for their last worker. What has the most to do gives way to the model.
 check-all: $(if $(CHECKED),dev,check) ## check, and what is slow: oracles, all kills, the lab at small size, the real small model, pi's client; CHECKED=1 where check was run already
-	@$(MAKE) --no-print-directory $(TOGETHER) check-llm check-slow check-lab
-	@$(MAKE) --no-print-directory check-rpc  # alone, for its client waits a second for an end and no longer
-
-# Nobody may meet half a library, so what would use it waits for it; where it can't be had, check-lab says so.
-try-train: dev
-	-@$(MAKE) --no-print-directory train
-
-check-slow: try-train
-	nice -n 5 $(BIN)/python -m pytest -q -n $(JOBS) $(PATIENCE) -m "slow" $$(grep -rlF pytest.mark.slow tests --include='test_*.py')
+	@$(MAKE) --no-print-directory check-lab
+	$(BIN)/python -m pytest -q -n $(JOBS) -m "slow" $$(grep -rlF pytest.mark.slow tests --include='test_*.py')
+	@$(MAKE) --no-print-directory $(TOGETHER) check-llm check-rpc
 
 # Only an install that fails is a reason to skip; tests that fail, or find no model after it, are failures.
-check-lab: try-train ## what needs the training library or plots, and every table of the lab at small size; says so where they can't be installed
+check-lab: dev ## what needs the training library or plots, and every table of the lab at small size; says so where they can't be installed
 	@if $(MAKE) --no-print-directory train; then \
-	  OMP_NUM_THREADS=1 nice -n 5 $(BIN)/python -m pytest -q -n $(JOBS) $(PATIENCE) -m "not slow and not llm" tests/lab/train tests/lab/report && \
-	  nice -n 5 $(MAKE) --no-print-directory lab-quick; \
+	  OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow and not llm" tests/lab/train tests/lab/report && \
+	  $(MAKE) --no-print-directory lab-quick; \
 	else \
 	  echo "check-lab: SKIPPED, because the packages of requirements-train.txt can't be installed here (see above)"; \
 	fi
 
 check-llm: dev ## every wire against a small real model on loopback; says so where it can't be installed
 	@if $(MAKE) --no-print-directory llm; then \
-	  NEED_LLM=1 $(BIN)/python -m pytest -q $(PATIENCE) -m llm tests/llm; \
+	  NEED_LLM=1 $(BIN)/python -m pytest -q -m llm tests/llm; \
 	else \
 	  echo "check-llm: SKIPPED, because the packages of requirements-llm.txt can't be installed here (see above)"; \
 	fi
